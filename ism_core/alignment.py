@@ -1,0 +1,84 @@
+"""Weights for a sum of kernels from the data.
+
+Centred alignment with the labels (Cortes, Mohri and Rostamizadeh 2012).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ism_core import tiles
+from ism_core.arrays import Array
+from ism_core.errors import InvalidInput
+from ism_core.gamma import Gamma
+from ism_core.kernel import Combination, Kernel, Rows, Term
+from ism_core.kernels import as_kernel
+
+SAMPLE = 1_000  # rows that the alignment is taken from
+
+
+@dataclass(frozen=True)
+class Aligned(Kernel):
+    """Kernels that become a sum once X and the labels are known."""
+
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def terms(self) -> tuple[tuple[float, Term], ...]:
+        raise InvalidInput("kernel", "aligned(…) has no weights of its own: they are found from X and the labels.")
+
+    def restricted(self, rows: Rows, columns: Rows) -> Kernel:
+        raise InvalidInput(
+            "kernel", "aligned(…) is not bound to any rows: its weights are found from X and the labels."
+        )
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Combination:
+        if guidance is None:
+            raise InvalidInput(
+                "kernel",
+                "aligned(…) takes its weights from labels, and this paradigm is given none;"
+                " write the weights yourself, as in k1 + 0.5 * k2.",
+            )
+        kernels = [kernel.bound(X, rng, guidance) for kernel in self.kernels]
+        rows = np.sort(rng.choice(len(X), min(SAMPLE, len(X)), replace=False))
+        gamma = guidance.restricted(rows)
+        target = (gamma.U * gamma.s) @ gamma.U.T
+        centred = [_unit(tiles.kernel_matrix(X[rows], kernel.restricted(rows, rows))) for kernel in kernels]
+        weights = _alignment([matrix for matrix, _ in centred], target)
+        parts = [
+            (weight / size) * kernel
+            for weight, (_, size), kernel in zip(weights, centred, kernels, strict=True)
+            if weight > 0
+        ]
+        return Combination(tuple(term for part in parts for term in part.terms))
+
+
+def aligned(*kernels: Kernel | str) -> Aligned:
+    """A sum of kernels weighted by how well each goes with the labels, given the others."""
+    if len(kernels) < 2:
+        raise InvalidInput("kernel", f"aligned(…) needs at least 2 kernels to weigh; {len(kernels)} came.")
+    return Aligned(tuple(as_kernel(kernel) for kernel in kernels))
+
+
+def _unit(K: Array) -> tuple[Array, float]:
+    """H K H at Frobenius norm 1, and the norm it had."""
+    K = K - K.mean(axis=0)
+    K -= K.mean(axis=1)[:, None]
+    size = float(np.linalg.norm(K))
+    if size == 0:
+        raise InvalidInput("kernel", "A kernel in aligned(…) is the same for all pairs of rows: X does not vary.")
+    return K / size, size
+
+
+def _alignment(kernels: list[Array], target: Array) -> Array:
+    """The v ≥ 0 of length 1 that brings Σ v K nearest to the target in angle: the minimum of vᵀMv − 2vᵀa."""
+    M = np.array([[float(np.vdot(left, right)) for right in kernels] for left in kernels])
+    a = np.array([float(np.vdot(kernel, target)) for kernel in kernels])
+    values, vectors = np.linalg.eigh(M)
+    roots = np.sqrt(np.maximum(values, 1e-12))
+    weights = nnls((vectors * roots).T, (vectors / roots).T @ a)[0]
+    if not weights.any():
+        weights = np.ones(len(kernels))
+    unit: Array = weights / np.linalg.norm(weights)
+    return unit

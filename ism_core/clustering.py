@@ -1,0 +1,136 @@
+"""The Y step: spectral clustering of the projected rows with the kernel as affinity.
+
+Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H, where the affinity A is the kernel matrix K made fit for degrees:
+- a kernel of product form is taken as a cosine, Kij/√(Kii Kjj), since a row far from the origin has a large product
+  with every other, alike or not;
+- a kernel that goes negative is shifted by its smallest value, since a degree is a sum of affinities of 0 or more;
+- the diagonal, which says nothing about neighbours, is zeroed.
+With many rows K is never a matrix, only products with it.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import eigsh, lobpcg
+from sklearn.cluster import KMeans
+
+from ism_core import features, tiles
+from ism_core.arrays import Array, Ints
+from ism_core.kernel import Kernel
+
+DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
+TOLERANCE = 1e-6  # of eigenvectors found by products only, relative to the largest eigenvalue
+PRODUCTS = 60
+
+Product = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A spectral clustering.
+
+    Y (n×k), the eigenvalues of its columns, and the diagonal that turns K into the normalised affinity.
+    """
+
+    Y: Array
+    eigenvalues: Array
+    root: Array
+
+    def labels(self, seed: int) -> Ints:
+        """k-means of the rows of Y, each scaled to length 1."""
+        lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
+        rows = self.Y / np.where(lengths > 0, lengths, 1)
+        distinct = len(np.unique(rows.round(9), axis=0))
+        found: Ints = (
+            KMeans(min(self.Y.shape[1], distinct), n_init=20, random_state=seed).fit(rows).labels_.astype(np.intp)
+        )
+        return found
+
+
+def spectral(P: Array, kernel: Kernel, k: int, seed: int, start: Array | None = None) -> Clustering:
+    """Cluster the projected rows P; `start` is a Y from before, near the new one."""
+    n = len(P)
+    scale = _cosine_scale(P, kernel)
+    if n <= DENSE_ROWS:
+        A = tiles.kernel_matrix(P, kernel)
+        A *= scale
+        A *= scale[:, None]
+        if not kernel.nonnegative:
+            A -= A.min()
+        np.fill_diagonal(A, 0)
+        root = _root(A.sum(axis=1))
+        A *= root
+        A *= root[:, None]
+        values, Y = _largest(_centred(_centred(A).T), k, seed)
+    else:
+        affinity = _affinity(P, kernel, scale)
+        root = _root(affinity(np.ones((n, 1)))[:, 0])
+        first = np.random.default_rng(seed).standard_normal((n, k)) if start is None else start
+        values, Y = _largest_by_products(
+            lambda V: _centred(root[:, None] * affinity(root[:, None] * _centred(V))), first
+        )
+    return Clustering(Y, values, root * scale)
+
+
+def _cosine_scale(P: Array, kernel: Kernel) -> Array:
+    """1/√Kii where the kernel has terms of product form, else 1."""
+    if all(term.form == "difference" for _, term in kernel.terms):
+        return np.ones(len(P))
+    diagonal = tiles.kernel_diagonal(P, kernel)
+    return _root(diagonal)
+
+
+def _affinity(P: Array, kernel: Kernel, scale: Array) -> Product:
+    """V ↦ A V"""
+    shift = 0.0 if kernel.nonnegative else tiles.smallest_value(P, kernel, scale)
+    diagonal = scale**2 * tiles.kernel_diagonal(P, kernel) - shift
+    column = scale[:, None]
+    maps = features.value_maps(kernel, P.shape[1])
+    if maps is None:
+        return lambda V: (
+            column * tiles.kernel_product(P, kernel, column * V) - shift * V.sum(axis=0) - diagonal[:, None] * V
+        )
+    F = column * np.hstack([m.map(P) for _, m in maps])
+    weights = np.concatenate([m.weights for _, m in maps])
+    return lambda V: F @ (weights[:, None] * (F.T @ V)) - shift * V.sum(axis=0) - diagonal[:, None] * V
+
+
+def _root(values: Array) -> Array:
+    """values^(−½), finite for a row that is like no other."""
+    root: Array = 1 / np.sqrt(np.maximum(values, 1e-12 * max(values.max(), 1e-300)))
+    return root
+
+
+def _centred(V: Array) -> Array:
+    centred: Array = V - V.mean(axis=0)
+    return centred
+
+
+def _largest(A: Array, k: int, seed: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+
+    Lanczos where it has room, else all at once.
+    """
+    n = len(A)
+    if n > max(200, 4 * k):
+        values, vectors = eigsh(A, k, which="LA", tol=1e-9, v0=np.random.default_rng(seed).standard_normal(n))
+        order = np.argsort(-values)
+    else:
+        values, vectors = eigh(A, subset_by_index=(n - k, n - 1))
+        order = np.arange(k)[::-1]
+    return values[order], np.asarray(vectors[:, order], dtype=np.float64)
+
+
+def _largest_by_products(operator: Product, first: Array) -> tuple[Array, Array]:
+    """The same from products alone, beginning at `first`."""
+    scale = float(np.linalg.norm(operator(first[:, :1]))) / float(np.linalg.norm(first[:, :1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # it says so where PRODUCTS do not reach the tolerance; the rounds go on from there
+        values, vectors = lobpcg(operator, first, largest=True, tol=TOLERANCE * max(scale, 1e-12), maxiter=PRODUCTS)
+    order = np.argsort(-values)
+    return values[order], np.asarray(vectors[:, order], dtype=np.float64)

@@ -1,0 +1,30 @@
+"""How far apart rows are: the scale that kernels are set to."""
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.neighbors import NearestNeighbors
+
+from ism_core.arrays import Array
+from ism_core.errors import InvalidInput
+
+MEDIAN_SAMPLE = 2_000  # rows that the median distance is taken from: 2 million pairs
+
+
+def median_distance(X: Array, rng: np.random.Generator) -> float:
+    """The median distance between distinct rows, from a sample of the rows when there are many."""
+    sample = X if len(X) <= MEDIAN_SAMPLE else X[np.sort(rng.choice(len(X), MEDIAN_SAMPLE, replace=False))]
+    distances = pdist(sample)
+    distances = distances[distances > 0]
+    if len(distances) == 0:
+        raise InvalidInput(
+            "sigma",
+            f"sigma = 0: all {len(sample)} rows of X coincide, so there is no median distance. Give rows that differ.",
+        )
+    return float(np.median(distances))
+
+
+def local_scales(X: Array, neighbors: int, rng: np.random.Generator) -> Array:
+    """The distance from each row to its `neighbors`-th nearest, or a tenth of the median distance where that is 0."""
+    nearest = NearestNeighbors(n_neighbors=min(neighbors, len(X) - 1) + 1).fit(X)
+    distance: Array = nearest.kneighbors(X)[0][:, -1]
+    return np.where(distance > 0, distance, 0.1 * median_distance(X, rng))

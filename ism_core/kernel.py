@@ -1,0 +1,113 @@
+"""What a kernel is: one term of the family, or a conic combination of terms."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+
+from ism_core.arrays import Array, Ints
+from ism_core.errors import InvalidInput
+from ism_core.feature_maps import FeatureMap
+from ism_core.gamma import Gamma
+
+Form = Literal["product", "difference"]
+Rows = slice | Ints
+
+
+class Kernel(ABC):
+    """A member of the family, or a conic combination of members."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[tuple[float, "Term"], ...]:
+        """The kernel as Σ weight · term."""
+
+    @abstractmethod
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Kernel":
+        """The same kernel with numbers in place of what depends on the data, such as sigma="median"."""
+
+    @abstractmethod
+    def restricted(self, rows: Rows, columns: Rows) -> "Kernel":
+        """The kernel between some of the rows it was bound to and some others."""
+
+    @property
+    def nonnegative(self) -> bool:
+        """Whether f ≥ 0 everywhere, as an affinity of spectral clustering must be."""
+        return all(term.is_nonnegative for _, term in self.terms)
+
+    def __add__(self, other: "Kernel") -> "Combination":
+        return Combination(self.terms + other.terms)
+
+    def __mul__(self, weight: float) -> "Combination":
+        return Combination(tuple((float(weight) * own, term) for own, term in self.terms))
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Term(Kernel):
+    """One kernel of the family."""
+
+    form: ClassVar[Form]
+    is_nonnegative: ClassVar[bool] = False
+
+    @abstractmethod
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        """f(β), written into `out` where that is given, as numpy does."""
+
+    @abstractmethod
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        """f′(β), where f(β) is known already."""
+
+    def value_features(self, q: int) -> FeatureMap | None:
+        """The feature map of f on q projected dimensions, if it is finite."""
+        return None
+
+    def slope_features(self, q: int) -> FeatureMap | None:
+        """The feature map of f′ on q projected dimensions, if it is finite."""
+        return None
+
+    @property
+    def slope_at_zero(self) -> float:
+        """f′(0), which makes Φ0."""
+        zero = np.zeros(1)
+        return float(self.slope(zero, self.value(zero))[0])
+
+    @property
+    def terms(self) -> "tuple[tuple[float, Term], ...]":
+        return ((1.0, self),)
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        return self
+
+    def restricted(self, rows: Rows, columns: Rows) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class Combination(Kernel):
+    """Σ weight · kernel with weights of 0 or more: its Φ is the same sum of their Φs."""
+
+    parts: tuple[tuple[float, Term], ...]
+
+    def __post_init__(self) -> None:
+        for weight, term in self.parts:
+            if not (math.isfinite(weight) and weight >= 0):
+                raise InvalidInput(
+                    "weight",
+                    f"The weight of {type(term).__name__} in a sum of kernels is {weight}; it must be 0 or more.",
+                )
+        if not any(weight > 0 for weight, _ in self.parts):
+            raise InvalidInput("weight", "A sum of kernels needs at least one weight of more than 0.")
+
+    @property
+    def terms(self) -> tuple[tuple[float, Term], ...]:
+        return tuple((weight, term) for weight, term in self.parts if weight > 0)
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Combination":
+        return Combination(tuple((weight, term.bound(X, rng, guidance)) for weight, term in self.parts))
+
+    def restricted(self, rows: Rows, columns: Rows) -> "Combination":
+        return Combination(tuple((weight, term.restricted(rows, columns)) for weight, term in self.parts))

@@ -1,0 +1,268 @@
+"""The ISM family of kernels: functions f of β, the one number that ties a pair of projected rows together.
+
+A kernel states its form (how β is made), f and f′. It never computes Φ: `ism_core.surrogate` does, for all of them.
+
+    product form       βij = xiᵀ W Wᵀ xj
+    difference form    βij = ‖Wᵀ(xi − xj)‖²
+
+Maximising J = Σ Γij f(βij) pulls together what Γ calls alike, so f must be a *similarity*: it grows with a product and
+falls with a distance. Hence the minus in Squared and Multiquadratic, which are distances as usually printed.
+
+A kernel whose f or f′ is a finite sum Σm wm φm(pi) φm(pj) over the projected rows p gives that feature map, and Φ
+then costs time linear in n. To add a kernel, write a class like those below.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ism_core.arrays import Array
+from ism_core.distances import local_scales, median_distance
+from ism_core.errors import InvalidInput
+from ism_core.feature_maps import FeatureMap, constant_feature, monomials
+from ism_core.gamma import Gamma
+from ism_core.kernel import Kernel, Rows, Term
+
+
+@dataclass(frozen=True)
+class Linear(Term):
+    """f = β"""
+
+    form = "product"
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        return np.positive(beta, out=out)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return _filled(1.0, beta, out)
+
+    def value_features(self, q: int) -> FeatureMap:
+        return FeatureMap(q, lambda P: P, np.ones(q))
+
+    def slope_features(self, q: int) -> FeatureMap:
+        return constant_feature(1.0)
+
+
+@dataclass(frozen=True)
+class Squared(Term):
+    """f = −β, the negative squared distance"""
+
+    form = "difference"
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        return np.negative(beta, out=out)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return _filled(-1.0, beta, out)
+
+    def value_features(self, q: int) -> FeatureMap:
+        # −a − b = ½(1 − a)(1 − b) − ½(1 + a)(1 + b) with a = ‖pi‖², b = ‖pj‖²
+        def features(P: Array) -> Array:
+            norms = np.einsum("iq,iq->i", P, P)[:, None]
+            return np.hstack([P, 1 - norms, 1 + norms])
+
+        return FeatureMap(q + 2, features, np.array([2.0] * q + [0.5, -0.5]))
+
+    def slope_features(self, q: int) -> FeatureMap:
+        return constant_feature(-1.0)
+
+
+@dataclass(frozen=True)
+class Polynomial(Term):
+    """f = (γβ + c)^degree.
+
+    Γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule.
+    """
+
+    degree: int = 3
+    c: float = 1.0
+    gamma: float | Literal["auto"] = "auto"
+
+    form = "product"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.degree, int | np.integer) or not 1 <= self.degree <= 20:
+            raise InvalidInput(
+                "degree", f"The polynomial's degree is {self.degree!r}; it must be a whole number from 1 to 20."
+            )
+        _check_number("polynomial", "c", self.c, "0 or more", zero_allowed=True)
+        if self.gamma != "auto":
+            _check_number("polynomial", "gamma", self.gamma, '"auto" or more than 0')
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        return (
+            replace(self, gamma=1 / max(1, int(np.count_nonzero(np.ptp(X, axis=0))))) if self.gamma == "auto" else self
+        )
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        return self._power(beta, self.degree, 1.0, out)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return self._power(beta, self.degree - 1, self.degree * self._gamma, out)
+
+    def value_features(self, q: int) -> FeatureMap:
+        return monomials(q, self.degree, self._gamma, self.c)
+
+    def slope_features(self, q: int) -> FeatureMap:
+        lower = monomials(q, self.degree - 1, self._gamma, self.c)
+        return replace(lower, weights=self.degree * self._gamma * lower.weights)
+
+    @property
+    def _gamma(self) -> float:
+        return _number(self.gamma, "gamma")
+
+    def _power(self, beta: Array, exponent: int, factor: float, out: Array | None) -> Array:
+        base = self._gamma * beta + self.c
+        power = _filled(factor, beta, out)
+        for _ in range(exponent):
+            power *= base
+        return power
+
+
+@dataclass(frozen=True)
+class Gaussian(Term):
+    """f = exp(−β/2σ²). σ "median" is the median distance between rows of X."""
+
+    sigma: float | Literal["median"] = "median"
+
+    form = "difference"
+    is_nonnegative = True
+
+    def __post_init__(self) -> None:
+        if self.sigma != "median":
+            _check_number("gaussian", "sigma", self.sigma, '"median" or more than 0')
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        return replace(self, sigma=median_distance(X, rng)) if self.sigma == "median" else self
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        exponent = np.multiply(beta, -0.5 / self._sigma**2, out=out)
+        return np.exp(exponent, out=exponent)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return np.multiply(value, -0.5 / self._sigma**2, out=out)
+
+    @property
+    def _sigma(self) -> float:
+        return _number(self.sigma, "sigma")
+
+
+@dataclass(frozen=True)
+class RelativeGaussian(Term):
+    """f = exp(−β/2σiσj); σi is the distance from row i to its `neighbors`-th nearest (Zelnik-Manor and Perona 2004)."""
+
+    neighbors: int = 7
+    scales: tuple[Array, Array] | None = None  # σ of the rows and of the columns, once bound
+
+    form = "difference"
+    is_nonnegative = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.neighbors, int | np.integer) or self.neighbors < 1:
+            raise InvalidInput(
+                "neighbors",
+                f"The relative gaussian's neighbors is {self.neighbors!r}; it must be a whole number of 1 or more.",
+            )
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        sigma = local_scales(X, self.neighbors, rng)
+        return replace(self, scales=(sigma, sigma))
+
+    def restricted(self, rows: Rows, columns: Rows) -> Self:
+        left, right = self._scales
+        return replace(self, scales=(left[rows], right[columns]))
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        exponent = np.multiply(beta, self._factor, out=out)
+        return np.exp(exponent, out=exponent)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return np.multiply(value, self._factor, out=out)
+
+    @property
+    def slope_at_zero(self) -> float:
+        return -0.5 * float(np.mean(1 / self._scales[0]) ** 2)
+
+    @property
+    def _factor(self) -> Array:
+        left, right = self._scales
+        factor: Array = np.multiply.outer(-0.5 / left, 1 / right)
+        return factor
+
+    @property
+    def _scales(self) -> tuple[Array, Array]:
+        if self.scales is None:
+            raise InvalidInput(
+                "kernel", "The relative gaussian kernel takes its local scales from the data: bind it to X first."
+            )
+        return self.scales
+
+
+@dataclass(frozen=True)
+class Multiquadratic(Term):
+    """f = −√(β + c²), the negative multiquadric distance"""
+
+    c: float = 1.0
+
+    form = "difference"
+
+    def __post_init__(self) -> None:
+        _check_number("multiquadratic", "c", self.c, "more than 0, since f has no slope at β = 0 without it")
+
+    def value(self, beta: Array, out: Array | None = None) -> Array:
+        root = np.add(beta, self.c**2, out=out)
+        return np.negative(np.sqrt(root, out=root), out=root)
+
+    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        return np.divide(0.5, value, out=out)
+
+
+KERNELS: dict[str, type[Term]] = {
+    "linear": Linear,
+    "squared": Squared,
+    "polynomial": Polynomial,
+    "gaussian": Gaussian,
+    "relative_gaussian": RelativeGaussian,
+    "multiquadratic": Multiquadratic,
+}
+
+
+def as_kernel(kernel: "Kernel | str") -> Kernel:
+    """A kernel, from itself or from its name."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return KERNELS[kernel]()
+    raise InvalidInput(
+        "kernel",
+        f"kernel is {kernel!r}; it must be a kernel such as Gaussian(), or one of the names {', '.join(KERNELS)}.",
+    )
+
+
+def parameters(kernel: Kernel) -> dict[str, Any]:
+    """The settings of one kernel by name; a combination has none of its own."""
+    if not isinstance(kernel, Term):
+        return {}
+    return {field.name: getattr(kernel, field.name) for field in fields(kernel) if field.name != "scales"}
+
+
+def _filled(number: float, like: Array, out: Array | None) -> Array:
+    filled = np.empty_like(like) if out is None else out
+    filled.fill(number)
+    return filled
+
+
+def _number(value: float | str, name: str) -> float:
+    if isinstance(value, str):
+        raise InvalidInput(
+            "kernel", f'The kernel\'s {name} = "{value}" is taken from the data: bind the kernel to X first.'
+        )
+    return float(value)
+
+
+def _check_number(kernel: str, name: str, value: Any, expected: str, zero_allowed: bool = False) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or value < 0 or (value == 0 and not zero_allowed):
+        raise InvalidInput(name, f"The {kernel} kernel's {name} is {value!r}; it must be {expected}.")

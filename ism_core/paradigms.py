@@ -1,0 +1,153 @@
+"""What the projection is wanted for. A paradigm is only a way of making Γ = U diag(s) Uᵀ.
+
+supervised           Γ = H K_Y H                                   labels or real targets are given, Γ is fixed
+clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y is found from XW, W from Γ, in turn
+    unsupervised         μ = 0
+    semi-supervised      μ > 0: towards expert scores Ŷ
+    alternative          μ < 0: away from a clustering Ŷ that is known already
+"""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ism_core.arrays import Array
+from ism_core.clustering import Clustering, spectral
+from ism_core.errors import InvalidInput
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.kernel import Kernel
+from ism_core.targets import Kind, TargetKernel, Targets
+
+
+class Paradigm(ABC):
+    """Makes Γ for n rows."""
+
+    alternates: ClassVar[bool]  # whether Γ depends on the projection
+
+    @abstractmethod
+    def check(self, n: int) -> list[str]:
+        """Raise InvalidInput where this does not fit n rows; give back what a reader of the result should know."""
+
+    @abstractmethod
+    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
+        """Γ for the projected rows P, and the clustering that it was made from."""
+
+    @abstractmethod
+    def guidance(self) -> Gamma | None:
+        """H K_Y H of the labels or scores that were given, for kernels that adapt to them."""
+
+
+class Supervised(Paradigm):
+    """Keep what tells the classes apart, or what goes with real-valued targets (one column or several).
+
+    y of text, booleans or whole numbers is read as class labels, other numbers as real targets; `kind` overrides
+    this. Real targets are compared by a gaussian kernel at their median distance, or by a linear one.
+    """
+
+    alternates = False
+
+    def __init__(self, y: ArrayLike, kind: Kind = "auto", target_kernel: TargetKernel = "gaussian") -> None:
+        if target_kernel not in ("gaussian", "linear"):
+            raise InvalidInput(
+                "target_kernel", f'target_kernel is {target_kernel!r}; it must be "gaussian" or "linear".'
+            )
+        self._targets = Targets(y, "y", kind)
+        self._target_kernel = target_kernel
+
+    def check(self, n: int) -> list[str]:
+        self._targets.check(n)
+        if self._targets.missing.any():
+            first = int(np.argmax(self._targets.missing))
+            count = int(self._targets.missing.sum())
+            raise InvalidInput("y", f"y has {count} missing value(s), the first in row {first}. Drop those rows.")
+        return self._targets.warnings()
+
+    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, None]:
+        return self.guidance(), None
+
+    def guidance(self) -> Gamma:
+        codes = self._targets.codes
+        if codes is not None:
+            return LabelGamma.of(codes)
+        U = self._targets.real_factor(self._target_kernel)
+        return Gamma(U, np.ones(U.shape[1]))
+
+
+class Unsupervised(Paradigm):
+    """Find k clusters and the projection that shows them best."""
+
+    alternates = True
+
+    def __init__(self, n_clusters: int) -> None:
+        if isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1:
+            raise InvalidInput("n_clusters", f"n_clusters is {n_clusters!r}; it must be a whole number of 1 or more.")
+        self._k = int(n_clusters)
+
+    def check(self, n: int) -> list[str]:
+        if self._k > n:
+            raise InvalidInput(
+                "n_clusters",
+                f"n_clusters = {self._k} is more than the n_samples = {n} rows that came; ask for {n} or fewer.",
+            )
+        return []
+
+    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, Clustering]:
+        clustering = spectral(P, kernel, self._k, seed, None if last is None else last.Y)
+        Y = clustering.Y - clustering.Y.mean(axis=0)
+        guide = self._guide(len(P))
+        U = clustering.root[:, None] * np.hstack([Y, guide.U])
+        return Gamma(U, np.concatenate([np.ones(self._k), guide.s])), clustering
+
+    def guidance(self) -> Gamma | None:
+        return None
+
+    def _guide(self, n: int) -> Gamma:
+        """μ H K_Ŷ H, or nothing."""
+        return Gamma(np.empty((n, 0)), np.empty(0))
+
+
+class _Guided(Unsupervised):
+    """A clustering with a guidance term of weight ±μ.
+
+    K_Ŷ is scaled to leave μ free of n and of the number of classes: class indicators have length 1, and real scores a
+    largest eigenvalue of 1. So, like YYᵀ, it weighs each direction by at most 1.
+    """
+
+    def __init__(self, given: ArrayLike, name: str, n_clusters: int, mu: float, sign: int, kind: Kind) -> None:
+        super().__init__(n_clusters)
+        if isinstance(mu, bool) or not isinstance(mu, int | float | np.number) or not np.isfinite(mu) or mu < 0:
+            raise InvalidInput("mu", f"mu is {mu!r}; it must be a number of 0 or more.")
+        self._targets = Targets(given, name, kind)
+        self._weight = sign * float(mu)
+
+    def check(self, n: int) -> list[str]:
+        super().check(n)
+        self._targets.check(n)
+        return self._targets.warnings()
+
+    def guidance(self) -> Gamma | None:
+        U = self._targets.unit_factor()
+        return Gamma(U, np.ones(U.shape[1]))
+
+    def _guide(self, n: int) -> Gamma:
+        U = self._targets.unit_factor()
+        return Gamma(U, np.full(U.shape[1], self._weight))
+
+
+class SemiSupervised(_Guided):
+    """Find k clusters that agree with expert scores.
+
+    Labels, or real columns. Rows without a score (NaN or None) carry no guidance.
+    """
+
+    def __init__(self, scores: ArrayLike, n_clusters: int, mu: float = 1.0, kind: Kind = "auto") -> None:
+        super().__init__(scores, "scores", n_clusters, mu, +1, kind)
+
+
+class Alternative(_Guided):
+    """Find k clusters that a given clustering does not show."""
+
+    def __init__(self, clustering: ArrayLike, n_clusters: int, mu: float = 20.0) -> None:
+        super().__init__(clustering, "clustering", n_clusters, mu, -1, "labels")

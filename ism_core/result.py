@@ -1,0 +1,78 @@
+"""What a solve gives back."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal
+
+from ism_core.arrays import Array, Ints
+from ism_core.kernel import Kernel
+from ism_core.surrogate import Way
+
+
+class Stop(Enum):
+    """Why the iteration ended; the value is the reason as a sentence."""
+
+    CONVERGED = "Converged: the eigenvalues, the subspace and the gradient have settled within delta."
+    FIXED_POINT = "Converged: W spans the dominant eigenvectors of its own surrogate to rounding, a fixed point."
+    STALLED = "Stopped: no step raises the objective beyond rounding, though the gradient is not yet within delta."
+    ROUNDS = (
+        "Stopped: max_iter was reached while the clustering still changed; raise max_iter, or accept a wider delta."
+    )
+    MAX_ITER = "Stopped: max_iter was reached before the subspace settled; raise max_iter, or accept a wider delta."
+
+    @property
+    def converged(self) -> bool:
+        return self in (Stop.CONVERGED, Stop.FIXED_POINT)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One point on the way: a start that was tried ("search") or an iterate ("ascent")."""
+
+    stage: Literal["search", "ascent"]
+    round: int  # Γ is fixed within a round and changes between rounds of a clustering
+    iteration: int  # counts through all rounds; 0 is where the ascent begins
+    objective: float
+    eigenvalues: Array
+    change: float | None  # ‖Λ − Λ before‖ / ‖Λ‖
+    angle: float | None  # the largest principal angle to the subspace before, in radians
+    gradient: float  # the gradient's norm on the manifold over 2‖Φ‖
+    W: Array = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What lets a reader trust W without rerunning anything."""
+
+    gradient: float  # ‖(I − WWᵀ)ΦW‖ / ‖Φ‖: 0 at a stationary point
+    eigengap: (
+        float | None
+    )  # the smallest eigenvalue of Φ in W less the largest outside it; None where q leaves nothing outside
+    orthonormality: float  # the largest entry of |WᵀW − I|
+    curvature: float | None  # the largest second derivative of J found along the manifold, over 2‖Φ‖
+    second_order: bool  # whether it is ≤ 0 within rounding: the eigengap outweighs how Φ bends, as Theorem 1 asks
+
+
+@dataclass(frozen=True)
+class Result:
+    """W and all that is known about it. The columns of W are in the order of their eigenvalues."""
+
+    W: Array
+    eigenvalues: Array
+    objective: float
+    steps: tuple[Step, ...] = field(repr=False)
+    stop: Stop
+    certificate: Certificate
+    kernel: Kernel  # with the numbers that were found, such as sigma
+    way: Way
+    warnings: tuple[str, ...] = ()
+    labels: Ints | None = field(default=None, repr=False)
+    spectral: Array | None = field(default=None, repr=False)  # Y, n×k: the spectral embedding that the labels come from
+
+    @property
+    def converged(self) -> bool:
+        return self.stop.converged
+
+    @property
+    def iterations(self) -> int:
+        return self.steps[-1].iteration

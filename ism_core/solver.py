@@ -1,0 +1,208 @@
+"""ISM from beginning to end: `iterate` gives every step to whoever drives it, `solve` drives it to the result."""
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ism_core.arrays import Array, as_table
+from ism_core.ascent import Point, ascend
+from ism_core.certificate import certify
+from ism_core.clustering import Clustering
+from ism_core.errors import InvalidInput
+from ism_core.grassmann import count_informative, largest_angle, with_fixed_signs
+from ism_core.kernel import Kernel
+from ism_core.kernels import as_kernel
+from ism_core.paradigms import Paradigm
+from ism_core.result import Result, Step, Stop
+from ism_core.rowspace import RowSpace
+from ism_core.starts import DEFAULT_STARTS, search
+from ism_core.surrogate import Problem
+
+T = TypeVar("T")
+
+ROUND_ITERATIONS = 2  # steps of W between two clusterings
+
+
+def solve(
+    X: ArrayLike,
+    paradigm: Paradigm,
+    kernel: Kernel | str,
+    q: int,
+    *,
+    delta: float = 0.01,
+    max_iter: int = 300,
+    starts: int | None = None,
+    seed: int = 0,
+    initial_W: ArrayLike | None = None,
+) -> Result:
+    """The W (d×q, orthonormal columns) that maximises J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
+
+    X is taken as it is given: standardise it first unless its scales mean something. `delta` is how still the
+    eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
+    (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings,
+    and 1 is the paper's own start alone. `initial_W` replaces them. The same seed gives the same result.
+    """
+    steps = iterate(
+        X, paradigm, kernel, q, delta=delta, max_iter=max_iter, starts=starts, seed=seed, initial_W=initial_W
+    )
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+
+def iterate(
+    X: ArrayLike,
+    paradigm: Paradigm,
+    kernel: Kernel | str,
+    q: int,
+    *,
+    delta: float = 0.01,
+    max_iter: int = 300,
+    starts: int | None = None,
+    seed: int = 0,
+    initial_W: ArrayLike | None = None,
+) -> Generator[Step, None, Result]:
+    """The same as a generator: yields a Step for each start tried and each iteration, and returns the Result.
+
+    A caller that stops early keeps the W of the last Step, and may go on from it later with `initial_W`.
+    """
+    table = as_table(X)
+    n, d = table.shape
+    _check(q, d, delta, max_iter, starts, seed)
+    notes = paradigm.check(n)
+    rng = np.random.default_rng(seed)
+    bound = as_kernel(kernel).bound(table, rng, paradigm.guidance())
+    if all(term.form == "difference" for _, term in bound.terms):
+        table = table - table.mean(axis=0)  # differences do not see an offset, but rounding does
+    space = RowSpace.of(table, q)
+
+    gamma, clustering = paradigm.gamma(space.Z, bound, seed, None)
+    problem = Problem(space.Z, gamma, bound, q)
+    if initial_W is None:
+        count = starts or (1 if paradigm.alternates else DEFAULT_STARTS)
+        W = yield from _seen_outside(search(problem, count, delta, rng), space, [])
+    else:
+        W = space.into(_as_start(initial_W, d, q))
+
+    trace: list[Step] = []
+    if clustering is None:
+        point, stop = yield from _seen_outside(ascend(problem, W, delta, max_iter), space, trace)
+    else:
+        steps = _alternate(paradigm, problem, clustering, W, delta, max_iter, seed)
+        problem, clustering, point, stop = yield from _seen_outside(steps, space, trace)
+
+    return Result(
+        W=with_fixed_signs(space.out(point.W)),
+        eigenvalues=point.eigenvalues,
+        objective=point.objective,
+        steps=tuple(trace),
+        stop=stop,
+        certificate=certify(problem, point, rng),
+        kernel=bound,
+        way=problem.way,
+        warnings=tuple(notes + _warnings(point, stop, space.rank, d)),
+        labels=None if clustering is None else clustering.labels(seed),
+        spectral=None if clustering is None else clustering.Y,
+    )
+
+
+def _alternate(
+    paradigm: Paradigm, problem: Problem, clustering: Clustering, W: Array, delta: float, max_iter: int, seed: int
+) -> Generator[Step, None, tuple[Problem, Clustering, Point, Stop]]:
+    """A few steps of W for the clustering, then the clustering for W, until the clustering stands still.
+
+    Then W to the end.
+    """
+    iteration = 0
+    settled = False
+    for round in range(max_iter):
+        budget = max_iter - iteration if settled else min(ROUND_ITERATIONS, max_iter - iteration)
+        record: list[Step] = []
+        point, stop = yield from _recorded(ascend(problem, W, delta, budget, round, iteration), record)
+        iteration = record[-1].iteration + 1
+        gamma, found = paradigm.gamma(problem.X @ point.W, problem.kernel, seed, clustering)
+        assert found is not None
+        if settled or iteration >= max_iter:
+            return problem, found, point, stop if settled else Stop.ROUNDS
+        settled = largest_angle(clustering.Y, found.Y) < delta
+        problem, clustering, W = replace(problem, gamma=gamma), found, point.W
+    raise AssertionError("every round takes at least one iteration")
+
+
+def _recorded(steps: Generator[Step, None, T], record: list[Step]) -> Generator[Step, None, T]:
+    """The same steps, kept in `record` too."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        record.append(step)
+        yield step
+
+
+def _seen_outside(steps: Generator[Step, None, T], space: RowSpace, record: list[Step]) -> Generator[Step, None, T]:
+    """The same steps with W in the columns of X, kept in `record` too."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        record.append(replace(step, W=with_fixed_signs(space.out(step.W))))
+        yield record[-1]
+
+
+def _warnings(point: Point, stop: Stop, rank: int, d: int) -> list[str]:
+    q = point.W.shape[1]
+    notes = [] if stop.converged else [stop.value]
+    informative = count_informative(point.phi, point.W)
+    if rank < q:
+        notes.append(
+            f"X varies along {rank} of its {d} dimensions only;"
+            f" {q - rank} of the {q} columns of W are arbitrary, and XW is constant along them."
+        )
+    elif informative < q:
+        notes.append(
+            f"Only {informative} of the {q} directions carry information for this kernel and paradigm;"
+            f" the other {q - informative} are the directions of largest variance orthogonal to them."
+        )
+    return notes
+
+
+def _check(q: int, d: int, delta: float, max_iter: int, starts: int | None, seed: int) -> None:
+    if not _is_whole(q) or not 1 <= q <= d:
+        raise InvalidInput(
+            "q", f"q is {q!r}; it must be a whole number from 1 to the {d} feature(s) of X (n_features = {d})."
+        )
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0 < delta <= 1:
+        raise InvalidInput("delta", f"delta is {delta!r}; it must be a number above 0 and at most 1.")
+    if not _is_whole(max_iter) or max_iter < 1:
+        raise InvalidInput("max_iter", f"max_iter is {max_iter!r}; it must be a whole number of 1 or more.")
+    if starts is not None and (not _is_whole(starts) or starts < 1):
+        raise InvalidInput(
+            "starts", f"starts is {starts!r}; it must be a whole number of 1 or more, or None for the default."
+        )
+    if not _is_whole(seed) or seed < 0:
+        raise InvalidInput("seed", f"seed is {seed!r}; it must be a whole number of 0 or more.")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _as_start(initial_W: ArrayLike, d: int, q: int) -> Array:
+    W = as_table(initial_W, "initial_W", min_rows=1)
+    if W.shape != (d, q):
+        raise InvalidInput("initial_W", f"initial_W has the shape {W.shape}; for this X and q it must be ({d}, {q}).")
+    if np.linalg.matrix_rank(W) < q:
+        raise InvalidInput(
+            "initial_W", f"initial_W has rank {np.linalg.matrix_rank(W)}; its {q} columns must be independent."
+        )
+    return W

@@ -1,0 +1,172 @@
+"""What is known of each row besides X.
+
+Class labels, real targets or expert scores, and the factor of the kernel between them.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+
+from ism_core.arrays import Array, Ints
+from ism_core.distances import median_distance
+from ism_core.errors import InvalidInput
+from ism_core.scaling import standardised
+
+Kind = Literal["auto", "labels", "real"]
+TargetKernel = Literal["gaussian", "linear"]
+
+CHOLESKY_TOLERANCE = 1e-6  # share of the kernel's trace that its factor may leave out
+MANY_CLASSES = 0.5  # of the rows
+
+
+class Targets:
+    """One label, or one or several real numbers, for each row; some rows may have none.
+
+    Text, booleans and whole numbers in one column are labels; other numbers, and several columns, are real. `kind`
+    overrides this.
+    """
+
+    def __init__(self, values: ArrayLike, name: str, kind: Kind = "auto") -> None:
+        if kind not in ("auto", "labels", "real"):
+            raise InvalidInput("kind", f'kind is {kind!r}; it must be "auto", "labels" or "real".')
+        if values is None:
+            raise InvalidInput(name, f"{name} is None; this paradigm requires y to be passed, one value for each row.")
+        given = np.asarray(values)
+        if given.ndim == 2 and given.shape[1] == 1:
+            given = given[:, 0]
+        if given.ndim not in (1, 2):
+            raise InvalidInput(
+                name,
+                f"{name} must have one value or one row of numbers for each row of X, not the shape {given.shape}.",
+            )
+        self.name = name
+        self.rows = len(given)
+        self.missing = _missing(given)
+        self.codes: Ints | None = None
+        self._real: Array | None = None
+        if kind == "labels" or (kind == "auto" and _is_categorical(given, self.missing)):
+            self.codes = self._encoded(given)
+        else:
+            self._real = self._numbers(given)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are; 0 for real values."""
+        return 0 if self.codes is None else int(self.codes.max(initial=-1)) + 1
+
+    def check(self, n: int) -> None:
+        """Whether they go with n rows, and say anything at all."""
+        if self.rows != n:
+            raise InvalidInput(
+                self.name, f"{self.name} has {self.rows} value(s) but X has {n} rows; there must be one for each row."
+            )
+        known = n - int(self.missing.sum())
+        if self.codes is not None and self.classes < 2:
+            raise InvalidInput(
+                self.name,
+                f"{self.name} has {self.classes} class in its {known} known value(s); at least 2 classes are needed.",
+            )
+        if self._real is not None and (known < 2 or np.ptp(self._real[~self.missing], axis=0).max(initial=0) == 0):
+            raise InvalidInput(self.name, f"{self.name} is the same number in its {known} known row(s); it must vary.")
+
+    def warnings(self) -> list[str]:
+        """What a reader should know about how the values were read."""
+        if self.classes > MANY_CLASSES * self.rows:
+            return [
+                f"{self.name} has {self.classes} distinct values in {self.rows} rows and was read as class labels;"
+                ' if they are measurements, pass kind="real".'
+            ]
+        return []
+
+    def real_factor(self, kernel: TargetKernel = "gaussian") -> Array:
+        """A centred L with L Lᵀ = H K H for a kernel on the standardised real values; rows without a value are zero."""
+        assert self._real is not None
+        known = ~self.missing
+        values = standardised(self._real[known])[0]
+        factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
+        return self._spread(factor)
+
+    def unit_factor(self) -> Array:
+        """A centred U whose U Uᵀ weighs no direction by more than 1.
+
+        Class indicators of length 1, or real values scaled to it.
+        """
+        if self.codes is None:
+            factor = self.real_factor()
+            return factor / np.linalg.norm(factor, ord=2)
+        codes = self.codes[~self.missing]
+        indicators = np.eye(self.classes)[codes]
+        return self._spread(indicators / np.sqrt(indicators.sum(axis=0)))
+
+    def _spread(self, factor: Array) -> Array:
+        everywhere = np.zeros((self.rows, factor.shape[1]))
+        everywhere[~self.missing] = factor - factor.mean(axis=0)
+        return everywhere
+
+    def _encoded(self, given: NDArray[Any]) -> Ints:
+        if given.ndim != 1:
+            raise InvalidInput(self.name, f"{self.name} has {given.shape[1]} columns, but labels must be one column.")
+        known = given[~self.missing]
+        try:
+            found = np.unique(known, return_inverse=True)[1]
+        except TypeError:  # labels of several types have no order among them
+            found = np.unique([f"{type(label).__name__} {label}" for label in known], return_inverse=True)[1]
+        codes = np.zeros(self.rows, dtype=np.intp)
+        codes[~self.missing] = found
+        return codes
+
+    def _numbers(self, given: NDArray[Any]) -> Array:
+        try:
+            numbers = given.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                self.name, f"{self.name} must hold numbers to be read as real values; it holds {given.dtype} values."
+            ) from None
+        if np.isinf(numbers).any():
+            raise InvalidInput(
+                self.name,
+                f"{self.name} holds infinity, first in row {np.argwhere(np.isinf(numbers))[0][0]}; it must be finite.",
+            )
+        return numbers.reshape(self.rows, -1)
+
+
+def _missing(given: NDArray[Any]) -> NDArray[np.bool_]:
+    if given.dtype == object:
+        absent = np.frompyfunc(lambda value: value is None or value != value, 1, 1)(given).astype(bool)
+    elif np.issubdtype(given.dtype, np.floating):
+        absent = np.isnan(given)
+    else:
+        absent = np.zeros(given.shape, dtype=bool)
+    per_row: NDArray[np.bool_] = absent.any(axis=1) if given.ndim == 2 else absent
+    return per_row
+
+
+def _is_categorical(given: NDArray[Any], missing: NDArray[np.bool_]) -> bool:
+    if given.ndim == 2:
+        return False
+    if np.issubdtype(given.dtype, np.floating):
+        known = given[~missing]
+        return bool(np.isfinite(known).all() and (known == np.round(known)).all())
+    if given.dtype == object:
+        known = given[~missing]
+        numeric = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in known)
+        return not numeric or _is_categorical(known.astype(np.float64), np.zeros(len(known), dtype=bool))
+    return not np.issubdtype(given.dtype, np.complexfloating)
+
+
+def _cholesky(values: Array, sigma: float) -> Array:
+    """L with L Lᵀ ≈ the gaussian kernel matrix, column by column at the row that is worst explained so far."""
+    n = len(values)
+    left = np.ones(n)
+    columns: list[Array] = []
+    while left.sum() > CHOLESKY_TOLERANCE * n and len(columns) < n:
+        pivot = int(np.argmax(left))
+        column = np.exp(cdist(values, values[pivot : pivot + 1], "sqeuclidean")[:, 0] / (-2 * sigma**2))
+        for earlier in columns:
+            column -= earlier[pivot] * earlier
+        column /= np.sqrt(left[pivot])
+        columns.append(column)
+        left = np.maximum(left - column**2, 0)
+    return np.column_stack(columns)
