@@ -11,6 +11,7 @@ from ism_core.surrogate import Problem
 LANCZOS_STEPS = 10
 DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with
 ROUNDING = 1e-6
+SETTLED = 0.02  # a step that raises the largest curvature found by less, relatively, is the last
 
 
 def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certificate:
@@ -54,19 +55,21 @@ def _largest_curvature(problem: Problem, point: Point, rng: np.random.Generator)
 
     Z = tangent(rng.standard_normal(W.shape))
     basis: list[Array] = []
-    diagonal: list[float] = []
-    beside: list[float] = []
-    length = float(np.linalg.norm(Z))
+    tridiagonal = np.zeros((0, 0))
+    largest = -np.inf
     for _ in range(min(LANCZOS_STEPS, W.shape[1] * (len(W) - W.shape[1]))):
+        length = float(np.linalg.norm(Z))
+        if length < ROUNDING * size and basis:
+            break
         basis.append(Z / length)
         Z = hessian(basis[-1])
-        diagonal.append(float(np.vdot(basis[-1], Z)))
+        tridiagonal = np.pad(tridiagonal, (0, 1))
+        tridiagonal[-1, -1] = np.vdot(basis[-1], Z)
+        if len(basis) > 1:
+            tridiagonal[-1, -2] = tridiagonal[-2, -1] = length
+        before, largest = largest, float(np.linalg.eigvalsh(tridiagonal)[-1])
+        if largest - before < SETTLED * abs(largest):
+            break
         for direction in basis:
             Z = Z - float(np.vdot(direction, Z)) * direction
-        length = float(np.linalg.norm(Z))
-        if length < ROUNDING * size:
-            break
-        beside.append(length)
-    order = len(diagonal)
-    ritz = np.diag(diagonal) + np.diag(beside[: order - 1], 1) + np.diag(beside[: order - 1], -1)
-    return float(np.linalg.eigvalsh(ritz)[-1]) / size
+    return largest / size

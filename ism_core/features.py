@@ -8,6 +8,9 @@ from ism_core.arrays import Array
 from ism_core.feature_maps import FeatureMap, constant_feature
 from ism_core.gamma import Gamma
 from ism_core.kernel import Form, Kernel
+from ism_core.threads import in_threads, own_threads
+
+BLOCK = 1_024  # rows that a thread takes at a time
 
 Maps = list[tuple[Form, FeatureMap]]  # a feature map for each term of a kernel
 
@@ -31,28 +34,32 @@ def _all(parts: Iterable[tuple[float, Form, FeatureMap | None]]) -> Maps | None:
     return maps
 
 
-def surrogate(X: Array, P: Array, gamma: Gamma, maps: Maps) -> Array:
-    """Φ: with Ba = XᵀDiag(ua)F, XᵀΨX = Σa sa Ba Diag(w) Baᵀ."""
+def surrogate(X: Array, W: Array, gamma: Gamma, maps: Maps) -> Array:
+    """Φ(W): with Ba = XᵀDiag(ua)F, XᵀΨX = Σa sa Ba Diag(w) Baᵀ."""
     d = X.shape[1]
     phi = np.zeros((d, d))
-    for form, features in maps:
-        F = features.map(P)
-        B = gamma.moments(X, F)
-        scale = np.multiply.outer(gamma.s, features.weights)
-        B_flat = B.transpose(1, 0, 2).reshape(d, -1)
-        pairs = (B_flat * scale.ravel()) @ B_flat.T
-        if form == "product":
-            phi += pairs
-        else:
-            totals = (gamma.U.T @ F) * scale  # Ψ1 = Σa sa ua ⊙ F Diag(w) Fᵀua
-            degrees = np.einsum("ir,ir->i", gamma.U, F @ totals.T)
-            phi += 2 * (X.T @ (degrees[:, None] * X) - pairs)
+    with own_threads() as threads:
+        for form, features in maps:
+            scale = np.multiply.outer(gamma.s, features.weights)
+            B, totals = _moments(X, W, gamma, features, threads)
+            flat = B.transpose(1, 0, 2).reshape(d, -1)
+            pairs = (flat * scale.ravel()) @ flat.T
+            if form == "product":
+                phi += pairs
+            else:
+                phi += 2 * (_weighted_square(X, W, gamma, features, totals * scale, threads) - pairs)
     return phi
 
 
-def objective(P: Array, gamma: Gamma, maps: Maps) -> float:
-    """J = Σa sa Σm wm (uaᵀFm)²"""
-    return float(sum(gamma.s @ (gamma.U.T @ features.map(P)) ** 2 @ features.weights for _, features in maps))
+def objective(X: Array, W: Array, gamma: Gamma, maps: Maps) -> float:
+    """J(W) = Σa sa Σm wm (uaᵀFm)²"""
+    with own_threads() as threads:
+        return float(
+            sum(
+                gamma.s @ _moments(X, W, gamma, features, threads, with_rows=False)[1] ** 2 @ features.weights
+                for _, features in maps
+            )
+        )
 
 
 def first_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
@@ -60,4 +67,42 @@ def first_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
     slopes = [(term.form, weight * term.slope_at_zero) for weight, term in kernel.terms]
     if not any(slope for _, slope in slopes):  # such as (γβ)^p: only the sign of f′ is left
         slopes = [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
-    return surrogate(X, X[:, :0], gamma, [(form, constant_feature(slope)) for form, slope in slopes])
+    nothing = np.empty((X.shape[1], 0))
+    return surrogate(X, nothing, gamma, [(form, constant_feature(slope)) for form, slope in slopes])
+
+
+def _moments(
+    X: Array, W: Array, gamma: Gamma, features: FeatureMap, threads: int, with_rows: bool = True
+) -> tuple[Array, Array]:
+    """XᵀDiag(ua)F as an r×d×m array (r×0×m without the rows of X), and Uᵀ F as r×m."""
+    n, d = len(X), X.shape[1] if with_rows else 0
+
+    def work(share: list[int]) -> Array:
+        total = np.zeros((len(gamma.s), d + 1, features.count))
+        for rows in _blocks(n, share):
+            block = X[rows]
+            gamma.add_moments(total, rows, np.hstack([block[:, :d], np.ones((len(block), 1))]), features.map(block @ W))
+        return total
+
+    parts = in_threads(work, -(-n // BLOCK), threads)
+    total = gamma.finished(sum(parts[1:], start=parts[0]))
+    return total[:, :d], total[:, d]
+
+
+def _weighted_square(X: Array, W: Array, gamma: Gamma, features: FeatureMap, totals: Array, threads: int) -> Array:
+    """XᵀDX with D = Diag(Ψ1), Ψ1 = Σa sa ua ⊙ F Diag(w) Fᵀua."""
+    d = X.shape[1]
+
+    def work(share: list[int]) -> Array:
+        square = np.zeros((d, d))
+        for rows in _blocks(len(X), share):
+            degrees = np.einsum("ir,ir->i", gamma.U[rows], features.map(X[rows] @ W) @ totals.T)
+            square += X[rows].T @ (degrees[:, None] * X[rows])
+        return square
+
+    parts = in_threads(work, -(-len(X) // BLOCK), threads)
+    return sum(parts[1:], start=parts[0])
+
+
+def _blocks(n: int, share: list[int]) -> Iterable[slice]:
+    return (slice(index * BLOCK, min((index + 1) * BLOCK, n)) for index in share)

@@ -1,15 +1,10 @@
-"""Γ, what a paradigm wants to see in the projection, as a low-rank product.
-
-Γ = U diag(s) Uᵀ. The n×n matrix is never formed.
-"""
+"""Γ, which pairs of rows should be alike, as a low-rank product: Γ = U diag(s) Uᵀ. The n×n matrix is never formed."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-
-BLOCK = 4_096  # rows per pass, so that what a pass makes stays small
 
 
 @dataclass(frozen=True)
@@ -19,21 +14,17 @@ class Gamma:
     U: Array
     s: Array
 
-    def moments(self, X: Array, F: Array) -> Array:
-        """Xᵀ Diag(ua) F for every column ua of U, as an r×d×m array."""
-        total = np.zeros((len(self.s), X.shape[1], F.shape[1]))
-        for start in range(0, len(X), BLOCK):
-            rows = slice(start, start + BLOCK)
-            for a, u in enumerate(self.U[rows].T):
-                total[a] += (
-                    (X[rows] * u[:, None]).T @ F[rows]
-                    if X.shape[1] < F.shape[1]
-                    else X[rows].T @ (F[rows] * u[:, None])
-                )
+    def add_moments(self, total: Array, rows: slice, X: Array, F: Array) -> None:
+        """Add Xᵀ Diag(ua) F to total[a] for every column ua of U, where X and F are those rows of theirs."""
+        for a, u in enumerate(self.U[rows].T):
+            total[a] += X.T @ (u[:, None] * F)
+
+    def finished(self, total: Array) -> Array:
+        """What the moments added up to, once all rows are in."""
         return total
 
-    def moments_flops(self, d: int, m: int) -> float:
-        """What `moments` costs."""
+    def moment_flops(self, d: int, m: int) -> float:
+        """What the moments cost for X with d columns and F with m."""
         n, r = self.U.shape
         return float(2 * n * d * m * r)
 
@@ -44,7 +35,7 @@ class Gamma:
 
 @dataclass(frozen=True)
 class LabelGamma(Gamma):
-    """Γ = H Y Yᵀ H for the one-hot Y of class labels: sums over classes take the place of products with U."""
+    """Γ = H Y Yᵀ H for the one-hot Y of class labels: with sums over classes, their number costs nothing."""
 
     codes: Ints
 
@@ -54,16 +45,18 @@ class LabelGamma(Gamma):
         onehot = np.eye(codes.max() + 1)[codes]
         return LabelGamma(onehot - onehot.mean(axis=0), np.ones(onehot.shape[1]), codes)
 
-    def moments(self, X: Array, F: Array) -> Array:
-        counts = np.bincount(self.codes, minlength=len(self.s))
-        total = np.empty((len(counts), X.shape[1], F.shape[1]))
-        for c in range(len(counts)):
-            members = self.codes == c
-            total[c] = X[members].T @ F[members]
-        total -= (counts / len(X))[:, None, None] * total.sum(axis=0)
-        return total
+    def add_moments(self, total: Array, rows: slice, X: Array, F: Array) -> None:
+        codes = self.codes[rows]
+        for c in np.unique(codes):
+            members = codes == c
+            total[c] += X[members].T @ F[members]
 
-    def moments_flops(self, d: int, m: int) -> float:
+    def finished(self, total: Array) -> Array:
+        shares = np.bincount(self.codes) / len(self.codes)
+        centred: Array = total - shares[:, None, None] * total.sum(axis=0)
+        return centred
+
+    def moment_flops(self, d: int, m: int) -> float:
         return float(2 * len(self.codes) * d * m)
 
     def restricted(self, rows: Ints) -> "LabelGamma":

@@ -31,6 +31,7 @@ class Linear(Term):
     """f = β"""
 
     form = "product"
+    is_straight = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.positive(beta, out=out)
@@ -50,6 +51,7 @@ class Squared(Term):
     """f = −β, the negative squared distance"""
 
     form = "difference"
+    is_straight = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.negative(beta, out=out)

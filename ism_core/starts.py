@@ -19,13 +19,13 @@ from ism_core.result import Step
 from ism_core.surrogate import Problem
 
 DEFAULT_STARTS = 3
-COARSE_FLOPS = 2e9  # a problem whose Φ costs more is searched on a sample of its rows
+COARSE_FLOPS = 5e8  # a problem whose Φ costs more is searched on a sample of its rows
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
 AXES = 12  # heavy-tailed axes to try
 WEAKEST = 3  # directions of W that may be exchanged
-EXCHANGES = 8
+EXCHANGES = 5
 
 
 def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
@@ -46,7 +46,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     One Step for each that was tried.
     """
     pool = candidates(problem, rng)
-    if starts == 1:
+    if starts == 1 or all(term.is_straight for _, term in problem.kernel.terms):
         return next(pool)
     coarse = _sampled(problem, rng)
     best = _climb(coarse, next(pool), delta)

@@ -53,22 +53,19 @@ class Problem:
             return None
         n, d = self.X.shape
         r = len(self.gamma.s)
-        slopes = sum(self.gamma.moments_flops(d, m.count) + 2.0 * d * d * r * m.count for _, m in self._slopes)
+        slopes = sum(self.gamma.moment_flops(d, m.count) + 2.0 * d * d * r * m.count for _, m in self._slopes)
         return float(slopes + sum(2 * n * r * m.count for _, m in self._values))
 
     def surrogate(self, W: Array) -> tuple[Array, float]:
         """Φ(W) and J(W)"""
         if self.way == "features":
-            P = self.X @ W
-            return features.surrogate(self.X, P, self.gamma, self._slopes or []), features.objective(
-                P, self.gamma, self._values or []
-            )
+            return features.surrogate(self.X, W, self.gamma, self._slopes or []), self.objective(W)
         return tiles.surrogate(self.X, self.gamma, self.kernel, W)
 
     def objective(self, W: Array) -> float:
         """J(W)"""
         if self.way == "features":
-            return features.objective(self.X @ W, self.gamma, self._values or [])
+            return features.objective(self.X, W, self.gamma, self._values or [])
         return tiles.surrogate(self.X, self.gamma, self.kernel, W, right=np.empty((len(W), 0)))[1]
 
     def gradient(self, W: Array) -> Array:
