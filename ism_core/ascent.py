@@ -15,13 +15,17 @@ iteration, the same trouble and, as level shifting, the same remedy.)
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.errors import InvalidInput
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.result import Step, Stop
 from ism_core.surrogate import Problem
+
+T = TypeVar("T")
 
 ROUNDING = 1e-13  # the share of J below which two values of J are the same
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
@@ -40,6 +44,10 @@ class Point:
     @staticmethod
     def at(problem: Problem, W: Array) -> "Point":
         phi, objective = problem.surrogate(W)
+        if not (np.isfinite(phi).all() and np.isfinite(objective)):
+            raise InvalidInput(
+                "X", "The kernel overflows: the values of X are too large. Standardise X or scale it down."
+            )
         values, turn = np.linalg.eigh(W.T @ phi @ W)
         return Point(W @ turn[:, ::-1], phi, objective, values[::-1])
 
@@ -51,17 +59,25 @@ class Point:
         return float(np.linalg.norm(pulled - self.W @ (self.W.T @ pulled)) / size) if size > 0 else 0.0
 
 
+class Ascent(NamedTuple):
+    """Where an ascent ended, why, and the number of its last step."""
+
+    point: Point
+    stop: Stop
+    iteration: int
+
+
 def ascend(
     problem: Problem, W: Array, delta: float, max_iter: int, round: int = 0, first: int = 0
-) -> Generator[Step, None, tuple[Point, Stop]]:
-    """Steps from W upwards, numbered from `first`; returns the last point and why it is the last."""
+) -> Generator[Step, None, Ascent]:
+    """Steps from W upwards, numbered from `first`."""
     here = Point.at(problem, W)
     shift = 0.0
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
         moved = _step(problem, here, shift)
         if moved is None:
-            return here, Stop.FIXED_POINT if here.gradient < max(delta / 10, 1e-9) else Stop.STALLED
+            return Ascent(here, Stop.FIXED_POINT if here.gradient < delta / 10 else Stop.STALLED, iteration - 1)
         there, angle, shift = moved
         change = float(
             np.linalg.norm(there.eigenvalues - here.eigenvalues) / (np.linalg.norm(there.eigenvalues) or 1.0)
@@ -70,8 +86,18 @@ def ascend(
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and angle < delta / 10 and gradient < delta / 10:
-            return here, Stop.CONVERGED
-    return here, Stop.MAX_ITER
+            return Ascent(here, Stop.CONVERGED, iteration)
+    return Ascent(here, Stop.MAX_ITER, first + max_iter)
+
+
+def drained(steps: Generator[Step, None, T]) -> T:
+    """What the steps lead to, with nobody watching."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
 
 
 def _step(problem: Problem, here: Point, shift: float) -> tuple[Point, float, float] | None:
@@ -89,4 +115,4 @@ def _step(problem: Problem, here: Point, shift: float) -> tuple[Point, float, fl
         curvature = (predicted - gained) / moved
         if gained >= -ROUNDING * abs(here.objective):
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))
-        shift = max(2 * shift, curvature)
+        shift = max(2 * shift, curvature, 0.0)

@@ -24,6 +24,7 @@ from ism_core.kernel import Kernel
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
 TOLERANCE = 1e-6  # of eigenvectors found by products only, relative to the largest eigenvalue
 PRODUCTS = 60
+FEATURE_ROWS = 8  # a feature map is used for products with K where it has a feature for this many rows at the most
 
 Product = Callable[[Array], Array]
 
@@ -44,9 +45,9 @@ class Clustering:
         lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
         rows = self.Y / np.where(lengths > 0, lengths, 1)
         distinct = len(np.unique(rows.round(9), axis=0))
-        found: Ints = (
-            KMeans(min(self.Y.shape[1], distinct), n_init=20, random_state=seed).fit(rows).labels_.astype(np.intp)
-        )
+        restarts = 50 if len(rows) <= 2_000 else 10  # the lowest of many is surer to be the lowest there is
+        means = KMeans(min(self.Y.shape[1], distinct), n_init=restarts, random_state=seed)
+        found: Ints = means.fit(rows).labels_.astype(np.intp)
         return found
 
 
@@ -89,12 +90,12 @@ def _affinity(P: Array, kernel: Kernel, scale: Array) -> Product:
     diagonal = scale**2 * tiles.kernel_diagonal(P, kernel) - shift
     column = scale[:, None]
     maps = features.value_maps(kernel, P.shape[1])
-    if maps is None:
+    if maps is None or sum(m.count for _, _, m in maps) > len(P) / FEATURE_ROWS:
         return lambda V: (
             column * tiles.kernel_product(P, kernel, column * V) - shift * V.sum(axis=0) - diagonal[:, None] * V
         )
-    F = column * np.hstack([m.map(P) for _, m in maps])
-    weights = np.concatenate([m.weights for _, m in maps])
+    F = column * np.hstack([m.of(P) for _, _, m in maps])
+    weights = np.concatenate([weight * m.weights for weight, _, m in maps])
     return lambda V: F @ (weights[:, None] * (F.T @ V)) - shift * V.sum(axis=0) - diagonal[:, None] * V
 
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.feature_maps import FeatureMap, constant_feature
+from ism_core.feature_maps import Constant, FeatureMap
 from ism_core.gamma import Gamma
 from ism_core.kernel import Form, Kernel
 from ism_core.threads import in_threads, own_threads
 
 BLOCK = 1_024  # rows that a thread takes at a time
 
-Maps = list[tuple[Form, FeatureMap]]  # a feature map for each term of a kernel
+Maps = list[tuple[float, Form, FeatureMap]]  # for each term of a kernel its weight, form and feature map
 
 
 def slope_maps(kernel: Kernel, q: int) -> Maps | None:
@@ -26,11 +26,11 @@ def value_maps(kernel: Kernel, q: int) -> Maps | None:
 
 
 def _all(parts: Iterable[tuple[float, Form, FeatureMap | None]]) -> Maps | None:
-    maps = []
+    maps: Maps = []
     for weight, form, features in parts:
         if features is None:
             return None
-        maps.append((form, FeatureMap(features.count, features.map, weight * features.weights)))
+        maps.append((weight, form, features))
     return maps
 
 
@@ -39,8 +39,8 @@ def surrogate(X: Array, W: Array, gamma: Gamma, maps: Maps) -> Array:
     d = X.shape[1]
     phi = np.zeros((d, d))
     with own_threads() as threads:
-        for form, features in maps:
-            scale = np.multiply.outer(gamma.s, features.weights)
+        for weight, form, features in maps:
+            scale = np.multiply.outer(gamma.s, weight * features.weights)
             B, totals = _moments(X, W, gamma, features, threads)
             flat = B.transpose(1, 0, 2).reshape(d, -1)
             pairs = (flat * scale.ravel()) @ flat.T
@@ -56,8 +56,9 @@ def objective(X: Array, W: Array, gamma: Gamma, maps: Maps) -> float:
     with own_threads() as threads:
         return float(
             sum(
-                gamma.s @ _moments(X, W, gamma, features, threads, with_rows=False)[1] ** 2 @ features.weights
-                for _, features in maps
+                weight
+                * (gamma.s @ _moments(X, W, gamma, features, threads, with_rows=False)[1] ** 2 @ features.weights)
+                for weight, _, features in maps
             )
         )
 
@@ -68,7 +69,7 @@ def first_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
     if not any(slope for _, slope in slopes):  # such as (γβ)^p: only the sign of f′ is left
         slopes = [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
     nothing = np.empty((X.shape[1], 0))
-    return surrogate(X, nothing, gamma, [(form, constant_feature(slope)) for form, slope in slopes])
+    return surrogate(X, nothing, gamma, [(slope, form, Constant(1.0)) for form, slope in slopes])
 
 
 def _moments(
@@ -81,7 +82,7 @@ def _moments(
         total = np.zeros((len(gamma.s), d + 1, features.count))
         for rows in _blocks(n, share):
             block = X[rows]
-            gamma.add_moments(total, rows, np.hstack([block[:, :d], np.ones((len(block), 1))]), features.map(block @ W))
+            gamma.add_moments(total, rows, np.hstack([block[:, :d], np.ones((len(block), 1))]), features.of(block @ W))
         return total
 
     parts = in_threads(work, -(-n // BLOCK), threads)
@@ -96,7 +97,7 @@ def _weighted_square(X: Array, W: Array, gamma: Gamma, features: FeatureMap, tot
     def work(share: list[int]) -> Array:
         square = np.zeros((d, d))
         for rows in _blocks(len(X), share):
-            degrees = np.einsum("ir,ir->i", gamma.U[rows], features.map(X[rows] @ W) @ totals.T)
+            degrees = np.einsum("ir,ir->i", gamma.U[rows], features.of(X[rows] @ W) @ totals.T)
             square += X[rows].T @ (degrees[:, None] * X[rows])
         return square
 

@@ -21,7 +21,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.distances import local_scales, median_distance
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import FeatureMap, constant_feature, monomials
+from ism_core.feature_maps import Constant, FeatureMap, NegativeSquare, Power, Product
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel, Rows, Term
 
@@ -40,10 +40,10 @@ class Linear(Term):
         return _filled(1.0, beta, out)
 
     def value_features(self, q: int) -> FeatureMap:
-        return FeatureMap(q, lambda P: P, np.ones(q))
+        return Product(q)
 
     def slope_features(self, q: int) -> FeatureMap:
-        return constant_feature(1.0)
+        return Constant(1.0)
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,10 @@ class Squared(Term):
         return _filled(-1.0, beta, out)
 
     def value_features(self, q: int) -> FeatureMap:
-        # −a − b = ½(1 − a)(1 − b) − ½(1 + a)(1 + b) with a = ‖pi‖², b = ‖pj‖²
-        def features(P: Array) -> Array:
-            norms = np.einsum("iq,iq->i", P, P)[:, None]
-            return np.hstack([P, 1 - norms, 1 + norms])
-
-        return FeatureMap(q + 2, features, np.array([2.0] * q + [0.5, -0.5]))
+        return NegativeSquare(q)
 
     def slope_features(self, q: int) -> FeatureMap:
-        return constant_feature(-1.0)
+        return Constant(-1.0)
 
 
 @dataclass(frozen=True)
@@ -105,11 +100,10 @@ class Polynomial(Term):
         return self._power(beta, self.degree - 1, self.degree * self._gamma, out)
 
     def value_features(self, q: int) -> FeatureMap:
-        return monomials(q, self.degree, self._gamma, self.c)
+        return Power(q, self.degree, self._gamma, float(self.c))
 
     def slope_features(self, q: int) -> FeatureMap:
-        lower = monomials(q, self.degree - 1, self._gamma, self.c)
-        return replace(lower, weights=self.degree * self._gamma * lower.weights)
+        return Power(q, self.degree - 1, self._gamma, float(self.c), self.degree * self._gamma)
 
     @property
     def _gamma(self) -> float:

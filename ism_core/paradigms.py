@@ -127,23 +127,23 @@ class _Guided(Unsupervised):
         self._targets.check(n)
         return self._targets.warnings()
 
-    def guidance(self) -> Gamma | None:
-        U = self._targets.unit_factor()
-        return Gamma(U, np.ones(U.shape[1]))
-
     def _guide(self, n: int) -> Gamma:
-        U = self._targets.unit_factor()
+        U = self._targets.unit_factor
         return Gamma(U, np.full(U.shape[1], self._weight))
 
 
 class SemiSupervised(_Guided):
-    """Find k clusters that agree with expert scores.
+    """Find k clusters that agree with expert scores: labels, or real columns.
 
-    Labels, or real columns. Rows without a score (NaN or None) carry no guidance.
+    Rows without a score (NaN or None) carry no guidance.
     """
 
     def __init__(self, scores: ArrayLike, n_clusters: int, mu: float = 1.0, kind: Kind = "auto") -> None:
         super().__init__(scores, "scores", n_clusters, mu, +1, kind)
+
+    def guidance(self) -> Gamma:
+        U = self._targets.unit_factor
+        return Gamma(U, np.ones(U.shape[1]))
 
 
 class Alternative(_Guided):

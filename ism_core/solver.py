@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, as_table
-from ism_core.ascent import Point, ascend
+from ism_core.ascent import Point, ascend, drained
 from ism_core.certificate import certify
 from ism_core.clustering import Clustering
 from ism_core.errors import InvalidInput
@@ -45,15 +45,9 @@ def solve(
     (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings,
     and 1 is the paper's own start alone. `initial_W` replaces them. The same seed gives the same result.
     """
-    steps = iterate(
-        X, paradigm, kernel, q, delta=delta, max_iter=max_iter, starts=starts, seed=seed, initial_W=initial_W
+    return drained(
+        iterate(X, paradigm, kernel, q, delta=delta, max_iter=max_iter, starts=starts, seed=seed, initial_W=initial_W)
     )
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
 
 
 def iterate(
@@ -82,17 +76,16 @@ def iterate(
         table = table - table.mean(axis=0)  # differences do not see an offset, but rounding does
     space = RowSpace.of(table, q)
 
-    gamma, clustering = paradigm.gamma(space.Z, bound, seed, None)
+    W = None if initial_W is None else space.into(_as_start(initial_W, d, q))
+    gamma, clustering = paradigm.gamma(space.Z if W is None else space.Z @ W, bound, seed, None)
     problem = Problem(space.Z, gamma, bound, q)
-    if initial_W is None:
+    if W is None:
         count = starts or (1 if paradigm.alternates else DEFAULT_STARTS)
         W = yield from _seen_outside(search(problem, count, delta, rng), space, [])
-    else:
-        W = space.into(_as_start(initial_W, d, q))
 
     trace: list[Step] = []
     if clustering is None:
-        point, stop = yield from _seen_outside(ascend(problem, W, delta, max_iter), space, trace)
+        point, stop, _ = yield from _seen_outside(ascend(problem, W, delta, max_iter), space, trace)
     else:
         steps = _alternate(paradigm, problem, clustering, W, delta, max_iter, seed)
         problem, clustering, point, stop = yield from _seen_outside(steps, space, trace)
@@ -119,32 +112,19 @@ def _alternate(
 
     Then W to the end.
     """
-    iteration = 0
+    first = 0
     settled = False
     for round in range(max_iter):
-        budget = max_iter - iteration if settled else min(ROUND_ITERATIONS, max_iter - iteration)
-        record: list[Step] = []
-        point, stop = yield from _recorded(ascend(problem, W, delta, budget, round, iteration), record)
-        iteration = record[-1].iteration + 1
+        budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
+        point, stop, iteration = yield from ascend(problem, W, delta, budget, round, first)
         gamma, found = paradigm.gamma(problem.X @ point.W, problem.kernel, seed, clustering)
         assert found is not None
-        if settled or iteration >= max_iter:
+        first = iteration + 1
+        if settled or first >= max_iter:
             return problem, found, point, stop if settled else Stop.ROUNDS
         settled = largest_angle(clustering.Y, found.Y) < delta
         problem, clustering, W = replace(problem, gamma=gamma), found, point.W
     raise AssertionError("every round takes at least one iteration")
-
-
-def _recorded(steps: Generator[Step, None, T], record: list[Step]) -> Generator[Step, None, T]:
-    """The same steps, kept in `record` too."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        record.append(step)
-        yield step
 
 
 def _seen_outside(steps: Generator[Step, None, T], space: RowSpace, record: list[Step]) -> Generator[Step, None, T]:

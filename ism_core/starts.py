@@ -13,13 +13,14 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend
+from ism_core.ascent import Point, ascend, drained
 from ism_core.grassmann import dominant
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 
 DEFAULT_STARTS = 3
 COARSE_FLOPS = 5e8  # a problem whose Φ costs more is searched on a sample of its rows
+COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
@@ -66,18 +67,12 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
 
 def _sampled(problem: Problem, rng: np.random.Generator) -> Problem:
     n = len(problem.X)
-    rows = problem.rows_within(COARSE_FLOPS)
+    rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
     return problem if rows >= n else problem.restricted(np.sort(rng.choice(n, rows, replace=False)))
 
 
 def _climb(problem: Problem, W: Array, delta: float) -> Point:
-    steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            point: Point = end.value[0]
-            return point
+    return drained(ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)).point
 
 
 def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:

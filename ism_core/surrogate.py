@@ -53,8 +53,8 @@ class Problem:
             return None
         n, d = self.X.shape
         r = len(self.gamma.s)
-        slopes = sum(self.gamma.moment_flops(d, m.count) + 2.0 * d * d * r * m.count for _, m in self._slopes)
-        return float(slopes + sum(2 * n * r * m.count for _, m in self._values))
+        slopes = sum(self.gamma.moment_flops(d, m.count) + 2.0 * d * d * r * m.count for _, _, m in self._slopes)
+        return float(slopes + sum(2 * n * r * m.count for _, _, m in self._values))
 
     def surrogate(self, W: Array) -> tuple[Array, float]:
         """Φ(W) and J(W)"""

@@ -3,6 +3,7 @@
 Class labels, real targets or expert scores, and the factor of the kernel between them.
 """
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -88,6 +89,7 @@ class Targets:
         factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
         return self._spread(factor)
 
+    @cached_property
     def unit_factor(self) -> Array:
         """A centred U whose U Uᵀ weighs no direction by more than 1.
 
