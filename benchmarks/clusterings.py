@@ -2,8 +2,8 @@
 
     python -m benchmarks.clusterings [wine cancer face alternative]
 
-Wine, Cancer and Face: unsupervised, q = k = classes. Alternative: Face given its 20 people, 4 clusters, q = 20, default μ; the NMI
-with the 4 poses should be high and that with the people low.
+Wine, Cancer and Face: unsupervised, q = k = classes. Alternative: Face given its 20 people, 4 clusters, q = 20,
+default μ; the NMI with the 4 poses should be high and that with the people low.
 """
 
 import sys

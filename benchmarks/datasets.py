@@ -1,7 +1,8 @@
 """The data sets of the paper and of the benchmarks.
 
-Wine, WDBC and digits come with scikit-learn. Cancer (Breast Cancer Wisconsin, original), Face (CMU) and MNIST are read from
-`cancer.npz`, `face.npz`, `mnist_test.npz` in the folder ISM_DATA_DIR; without that, `../shared/data` is looked into.
+Wine, WDBC and digits come with scikit-learn. Cancer (Breast Cancer Wisconsin, original), Face (CMU) and MNIST are
+read from `cancer.npz`, `face.npz`, `mnist_test.npz` in the folder ISM_DATA_DIR; without that, `../shared/data` is
+looked into.
 """
 
 import os

@@ -54,7 +54,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     yield _report(0, best)
     for tried in range(1, starts):
         point = _climb(coarse, next(pool), delta)
-        best = max(best, point, key=lambda reached: reached.objective)
+        best = point if _is_higher(point, best) else best
         yield _report(tried, point)
     for exchanged in range(EXCHANGES):
         better = _exchange(coarse, best, delta)
@@ -93,9 +93,14 @@ def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
                 trials.append((problem.objective(W), len(trials), W))
     for _, _, W in sorted(trials, reverse=True)[:2]:
         point = _climb(problem, W, delta)
-        if point.objective > best.objective + 1e-6 * abs(best.objective):
+        if _is_higher(point, best):
             return point
     return None
+
+
+def _is_higher(point: Point, best: Point) -> bool:
+    """By more than the coarse delta leaves open: which of two equal maxima is taken must not hang on rounding."""
+    return point.objective > best.objective + 1e-6 * abs(best.objective)
 
 
 def _moment(X: Array, power: int) -> Array:

@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import scipy.linalg  # noqa: F401  (scipy loads a BLAS of its own, which must be there to be held)
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 T = TypeVar("T")
 
@@ -22,24 +22,25 @@ class _Blas:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holders = 0
-        self._limit: Any = None
-        self._allowed = 1
-        self._libraries = ThreadpoolController().select(user_api="blas")
+        self._libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._allowed: list[int] = []
 
     def hold(self) -> int:
         """Hold them to one thread each; returns how many they were allowed."""
         with self._lock:
             if self._holders == 0:
-                self._allowed = max((library["num_threads"] for library in self._libraries.info()), default=1)
-                self._limit = self._libraries.limit(limits=1)
+                self._allowed = [library.num_threads or 1 for library in self._libraries]
+                for library in self._libraries:
+                    library.set_num_threads(1)
             self._holders += 1
-            return self._allowed
+            return max(self._allowed, default=1)
 
     def release(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._limit.restore_original_limits()
+                for library, allowed in zip(self._libraries, self._allowed, strict=True):
+                    library.set_num_threads(allowed)
 
 
 _blas = _Blas()
