@@ -13,8 +13,8 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend, drained
-from ism_core.grassmann import dominant
+from ism_core.ascent import Ascent, Point, ascend
+from ism_core.grassmann import dominant, largest_angle
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 
@@ -23,6 +23,7 @@ COARSE_FLOPS = 5e8  # a problem whose Φ costs more is searched on a sample of i
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
+SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
 AXES = 12  # heavy-tailed axes to try
 WEAKEST = 3  # directions of W that may be exchanged
@@ -53,7 +54,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     best = _climb(coarse, next(pool), delta)
     yield _report(0, best)
     for tried in range(1, starts):
-        point = _climb(coarse, next(pool), delta)
+        point = _climb(coarse, next(pool), delta, best)
         best = point if _is_higher(point, best) else best
         yield _report(tried, point)
     for exchanged in range(EXCHANGES):
@@ -71,8 +72,17 @@ def _sampled(problem: Problem, rng: np.random.Generator) -> Problem:
     return problem if rows >= n else problem.restricted(np.sort(rng.choice(n, rows, replace=False)))
 
 
-def _climb(problem: Problem, W: Array, delta: float) -> Point:
-    return drained(ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)).point
+def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:
+    """The maximum above W, or `best` as soon as the way turns out to lead there."""
+    steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            reached: Ascent = end.value
+            return reached.point
+        if best is not None and step.objective < best.objective and largest_angle(step.W, best.W) < SAME_ANGLE:
+            return best
 
 
 def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
@@ -92,7 +102,7 @@ def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
                 W = np.column_stack([kept, rest / length])
                 trials.append((problem.objective(W), len(trials), W))
     for _, _, W in sorted(trials, reverse=True)[:2]:
-        point = _climb(problem, W, delta)
+        point = _climb(problem, W, delta, best)
         if _is_higher(point, best):
             return point
     return None
