@@ -1,7 +1,4 @@
-"""Weights for a sum of kernels from the data.
-
-Centred alignment with the labels (Cortes, Mohri and Rostamizadeh 2012).
-"""
+"""Weights for a sum of kernels, by centred alignment with the labels (Cortes, Mohri and Rostamizadeh 2012)."""
 
 from dataclasses import dataclass
 
@@ -37,11 +34,11 @@ class Aligned(Kernel):
         if guidance is None:
             raise InvalidInput(
                 "kernel",
-                "aligned(…) takes its weights from labels, and this paradigm is given none;"
+                "aligned(…) takes its weights from labels, and this paradigm has none to agree with;"
                 " write the weights yourself, as in k1 + 0.5 * k2.",
             )
         kernels = [kernel.bound(X, rng, guidance) for kernel in self.kernels]
-        rows = np.sort(rng.choice(len(X), min(SAMPLE, len(X)), replace=False))
+        rows = guidance.sample(min(SAMPLE, len(X)), rng)
         gamma = guidance.restricted(rows)
         target = (gamma.U * gamma.s) @ gamma.U.T
         centred = [_unit(tiles.kernel_matrix(X[rows], kernel.restricted(rows, rows))) for kernel in kernels]

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from ism_core.errors import InvalidInput
 
@@ -13,25 +14,17 @@ Ints = NDArray[np.intp]
 
 def as_table(X: ArrayLike, name: str = "X", min_rows: int = 2) -> Array:
     """X as a C-ordered n×d array of finite float64 numbers."""
-    given = np.asarray(X)
+    given = _as_array(X, name)
     if given.ndim != 2:
         raise InvalidInput(
             name, f"{name} must be a table of rows and columns (2 dimensions), not an array of shape {given.shape}."
         )
-    if not np.issubdtype(given.dtype, np.number) and given.dtype != bool:
-        raise InvalidInput(
-            name,
-            f"{name} must hold numbers; column {_first_text_column(given)} holds {given.dtype} values."
-            " Encode it or drop it.",
-        )
-    if np.iscomplexobj(given):
-        raise InvalidInput(name, f"{name} holds complex data, and only real numbers are supported.")
     rows, columns = given.shape
     if rows < min_rows:
         raise InvalidInput(name, f"{name} has {rows} sample(s) (n_samples = {rows}); at least {min_rows} are needed.")
     if columns < 1:
         raise InvalidInput(name, f"{name} has 0 feature(s) (shape={given.shape}) while a minimum of 1 is required.")
-    table = np.ascontiguousarray(given, dtype=np.float64)
+    table = _as_numbers(given, name)
     finite = np.isfinite(table)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
@@ -43,10 +36,36 @@ def as_table(X: ArrayLike, name: str = "X", min_rows: int = 2) -> Array:
     return table
 
 
-def _first_text_column(table: NDArray[Any]) -> int:
-    for column in range(table.shape[1] if table.dtype == object else 0):
-        try:
-            table[:, column].astype(np.float64)
-        except (TypeError, ValueError):
-            return column
-    return 0
+def _as_array(X: ArrayLike, name: str) -> NDArray[Any]:
+    if issparse(X):
+        raise InvalidInput(name, f"{name} is a sparse matrix; give it as a dense one, such as {name}.toarray().")
+    if np.ma.is_masked(X):
+        raise InvalidInput(name, f"{name} has masked values; fill them or drop their rows.")
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise InvalidInput(
+            name, f"{name} has rows of different lengths; each must have the same number of values."
+        ) from None
+
+
+def _as_numbers(given: NDArray[Any], name: str) -> Array:
+    if np.iscomplexobj(given):
+        raise InvalidInput(name, f"{name} holds complex data, and only real numbers are supported.")
+    if given.dtype.kind in "fiub":
+        return np.ascontiguousarray(given, dtype=np.float64)
+    for column in range(given.shape[1]):
+        if given.dtype != object or any(isinstance(value, str) for value in given[:, column]):
+            kind = "text" if given.dtype.kind in "OUS" else str(given.dtype)
+            raise InvalidInput(name, f"{name} must hold numbers; column {column} holds {kind}. Encode it or drop it.")
+    try:
+        return np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            name, f"{name} must hold numbers; some of its values are neither numbers nor text."
+        ) from None
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number, and not a truth value."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -27,8 +27,9 @@ from ism_core.surrogate import Problem
 
 T = TypeVar("T")
 
-ROUNDING = 1e-13  # the share of J below which two values of J are the same
+ROUNDING = 1e-13  # the share of J, or of ‖Φ‖, below which two values of J are the same
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
+LARGEST = 1e150  # whose square is still a number
 GAP_SHARE = 0.8  # ρ < 0 may close this much of the eigengap
 
 
@@ -44,7 +45,7 @@ class Point:
     @staticmethod
     def at(problem: Problem, W: Array) -> "Point":
         phi, objective = problem.surrogate(W)
-        if not (np.isfinite(phi).all() and np.isfinite(objective)):
+        if not (np.abs(phi).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
             raise InvalidInput(
                 "X", "The kernel overflows: the values of X are too large. Standardise X or scale it down."
             )
@@ -103,6 +104,7 @@ def drained(steps: Generator[Step, None, T]) -> T:
 def _step(problem: Problem, here: Point, shift: float) -> tuple[Point, float, float] | None:
     """The next point, the angle to it and the shift to go on with; None where every step is down to rounding."""
     before = float(here.eigenvalues.sum())
+    size = float(np.linalg.norm(here.phi))
     while True:
         V, gap = dominant(here.phi + shift * (here.W @ here.W.T), problem.q, problem.X)
         angle = largest_angle(here.W, V)
@@ -113,6 +115,6 @@ def _step(problem: Problem, here: Point, shift: float) -> tuple[Point, float, fl
         predicted = float(np.vdot(V, here.phi @ V)) - before
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
-        if gained >= -ROUNDING * abs(here.objective):
+        if gained >= -ROUNDING * max(abs(here.objective), size):
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))
-        shift = max(2 * shift, curvature, 0.0)
+        shift = max(2 * shift, curvature, ROUNDING * size)

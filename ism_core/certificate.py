@@ -11,7 +11,7 @@ from ism_core.surrogate import Problem
 LANCZOS_STEPS = 10
 DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with
 ROUNDING = 1e-6
-SETTLED = 0.02  # a step that raises the largest curvature found by less, relatively, is the last
+ELSEWHERE = 0.1  # how much of the first direction points anywhere
 
 
 def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certificate:
@@ -21,9 +21,11 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certifi
     gap = curvature = None
     if q < d:
         outside = np.eye(d) - W @ W.T
-        largest = eigenpairs(outside @ phi @ outside - np.linalg.norm(phi) * (W @ W.T), 1)[0][0]
+        (largest,), next_best = eigenpairs(outside @ phi @ outside - np.linalg.norm(phi) * (W @ W.T), 1)
         gap = float(point.eigenvalues[-1] - largest)
-        curvature = _largest_curvature(problem, point, rng)
+        # Beginning at the exchange that costs least: the last column of W for the best direction outside.
+        exchange = next_best @ np.eye(q)[-1:]
+        curvature = _largest_curvature(problem, point, exchange + ELSEWHERE * _unit(rng.standard_normal(W.shape)))
     return Certificate(
         gradient=point.gradient,
         eigengap=gap,
@@ -33,7 +35,7 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certifi
     )
 
 
-def _largest_curvature(problem: Problem, point: Point, rng: np.random.Generator) -> float:
+def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
     """The largest eigenvalue of the Hessian of J on the manifold over 2‖Φ‖, from below, by Lanczos steps.
 
     In a direction Z ⊥ W the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) + the change of Φ along Z: the first two make the
@@ -53,10 +55,9 @@ def _largest_curvature(problem: Problem, point: Point, rng: np.random.Generator)
     def hessian(Z: Array) -> Array:
         return tangent((problem.gradient(W + DIFFERENCE * Z) - gradient) / DIFFERENCE - Z @ multipliers)
 
-    Z = tangent(rng.standard_normal(W.shape))
+    Z = tangent(first)
     basis: list[Array] = []
     tridiagonal = np.zeros((0, 0))
-    largest = -np.inf
     for _ in range(min(LANCZOS_STEPS, W.shape[1] * (len(W) - W.shape[1]))):
         length = float(np.linalg.norm(Z))
         if length < ROUNDING * size and basis:
@@ -67,9 +68,11 @@ def _largest_curvature(problem: Problem, point: Point, rng: np.random.Generator)
         tridiagonal[-1, -1] = np.vdot(basis[-1], Z)
         if len(basis) > 1:
             tridiagonal[-1, -2] = tridiagonal[-2, -1] = length
-        before, largest = largest, float(np.linalg.eigvalsh(tridiagonal)[-1])
-        if largest - before < SETTLED * abs(largest):
-            break
         for direction in basis:
             Z = Z - float(np.vdot(direction, Z)) * direction
-    return largest / size
+    return float(np.linalg.eigvalsh(tridiagonal)[-1]) / size
+
+
+def _unit(Z: Array) -> Array:
+    unit: Array = Z / np.linalg.norm(Z)
+    return unit

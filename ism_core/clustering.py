@@ -13,12 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh, lobpcg
 from sklearn.cluster import KMeans
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
+from ism_core.grassmann import eigenpairs
 from ism_core.kernel import Kernel
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
@@ -31,14 +31,11 @@ Product = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Clustering:
-    """A spectral clustering.
+    """A spectral clustering."""
 
-    Y (n×k), the eigenvalues of its columns, and the diagonal that turns K into the normalised affinity.
-    """
-
-    Y: Array
-    eigenvalues: Array
-    root: Array
+    Y: Array  # n×k
+    eigenvalues: Array  # of its columns
+    root: Array  # the diagonal R that makes R K R the normalised affinity
 
     def labels(self, seed: int) -> Ints:
         """k-means of the rows of Y, each scaled to length 1."""
@@ -59,16 +56,17 @@ def spectral(P: Array, kernel: Kernel, k: int, seed: int, start: Array | None = 
         A = tiles.kernel_matrix(P, kernel)
         A *= scale
         A *= scale[:, None]
+        size = float(np.abs(A).max())
         if not kernel.nonnegative:
             A -= A.min()
         np.fill_diagonal(A, 0)
-        root = _root(A.sum(axis=1))
+        root = _root(A.sum(axis=1), n * size)
         A *= root
         A *= root[:, None]
         values, Y = _largest(_centred(_centred(A).T), k, seed)
     else:
-        affinity = _affinity(P, kernel, scale)
-        root = _root(affinity(np.ones((n, 1)))[:, 0])
+        affinity, size = _affinity(P, kernel, scale)
+        root = _root(affinity(np.ones((n, 1)))[:, 0], n * size)
         first = np.random.default_rng(seed).standard_normal((n, k)) if start is None else start
         values, Y = _largest_by_products(
             lambda V: _centred(root[:, None] * affinity(root[:, None] * _centred(V))), first
@@ -77,31 +75,45 @@ def spectral(P: Array, kernel: Kernel, k: int, seed: int, start: Array | None = 
 
 
 def _cosine_scale(P: Array, kernel: Kernel) -> Array:
-    """1/√Kii where the kernel has terms of product form, else 1."""
-    if all(term.form == "difference" for _, term in kernel.terms):
+    """1/√Kii for terms of product form; 1 without them, or beside distances, which leave Kii with no sign."""
+    terms = [term for _, term in kernel.terms]
+    products = [term for term in terms if term.form == "product"]
+    if not products or any(term not in products and not term.is_nonnegative for term in terms):
         return np.ones(len(P))
     diagonal = tiles.kernel_diagonal(P, kernel)
-    return _root(diagonal)
+    return _root(diagonal, float(diagonal.max()))
 
 
-def _affinity(P: Array, kernel: Kernel, scale: Array) -> Product:
-    """V ↦ A V"""
+def _affinity(P: Array, kernel: Kernel, scale: Array) -> tuple[Product, float]:
+    """V ↦ A V, and the size of the entries that A was made from."""
     shift = 0.0 if kernel.nonnegative else tiles.smallest_value(P, kernel, scale)
-    diagonal = scale**2 * tiles.kernel_diagonal(P, kernel) - shift
+    own = scale**2 * tiles.kernel_diagonal(P, kernel)
+    size = max(float(np.abs(own).max()), abs(shift))
+    diagonal = own - shift
     column = scale[:, None]
     maps = features.value_maps(kernel, P.shape[1])
     if maps is None or sum(m.count for _, _, m in maps) > len(P) / FEATURE_ROWS:
-        return lambda V: (
-            column * tiles.kernel_product(P, kernel, column * V) - shift * V.sum(axis=0) - diagonal[:, None] * V
-        )
+
+        def by_tiles(V: Array) -> Array:
+            product = column * tiles.kernel_product(P, kernel, column * V)
+            product -= shift * V.sum(axis=0) + diagonal[:, None] * V
+            return product
+
+        return by_tiles, size
     F = column * np.hstack([m.of(P) for _, _, m in maps])
     weights = np.concatenate([weight * m.weights for weight, _, m in maps])
-    return lambda V: F @ (weights[:, None] * (F.T @ V)) - shift * V.sum(axis=0) - diagonal[:, None] * V
+
+    def by_features(V: Array) -> Array:
+        product: Array = F @ (weights[:, None] * (F.T @ V))
+        product -= shift * V.sum(axis=0) + diagonal[:, None] * V
+        return product
+
+    return by_features, size
 
 
-def _root(values: Array) -> Array:
-    """values^(−½), finite for a row that is like no other."""
-    root: Array = 1 / np.sqrt(np.maximum(values, 1e-12 * max(values.max(), 1e-300)))
+def _root(values: Array, size: float) -> Array:
+    """values^(−½), finite for a row that is like no other: what is less than the rounding of `size` counts as that."""
+    root: Array = 1 / np.sqrt(np.maximum(values, 1e-12 * size)) if size > 0 else np.ones_like(values)
     return root
 
 
@@ -119,10 +131,8 @@ def _largest(A: Array, k: int, seed: int) -> tuple[Array, Array]:
     if n > max(200, 4 * k):
         values, vectors = eigsh(A, k, which="LA", tol=1e-9, v0=np.random.default_rng(seed).standard_normal(n))
         order = np.argsort(-values)
-    else:
-        values, vectors = eigh(A, subset_by_index=(n - k, n - 1))
-        order = np.arange(k)[::-1]
-    return values[order], np.asarray(vectors[:, order], dtype=np.float64)
+        return values[order], np.asarray(vectors[:, order], dtype=np.float64)
+    return eigenpairs(A, k)
 
 
 def _largest_by_products(operator: Product, first: Array) -> tuple[Array, Array]:

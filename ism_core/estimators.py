@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
 from ism_core.kernels import KERNELS, as_kernel, parameters
@@ -27,9 +27,11 @@ Scale = Literal["standard", "none"]
 class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What the four estimators share.
 
-    Attributes after `fit`: `components_` (q×d, the columns of W as rows), `eigenvalues_`, `objective_`,
-    `feature_importances_` (each feature's share of the subspace, adding up to 1), `n_iter_`, `mean_`, `scale_`, and
-    `result_` with the steps, the certificate and the warnings.
+    Parameters are those of `solve`, with `scale` ("standard" or "none") for what is done to X first, and
+    `random_state` (a number, so that a fit can be repeated) for its seed. Attributes after `fit`: `components_` (q×d,
+    the columns of W as rows), `eigenvalues_`, `objective_`, `feature_importances_` (each feature's share of the
+    subspace, adding up to 1), `n_iter_`, `mean_`, `scale_`, and `result_` with the steps, the certificate and the
+    warnings.
     """
 
     def __init__(
@@ -90,9 +92,10 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """The rows in the original features that are nearest to these new features."""
         check_is_fitted(self)
         projected = check_array(X, dtype=np.float64)
-        if projected.shape[1] != self.q:
+        if projected.shape[1] != len(self.components_):
             raise InvalidInput(
-                "X", f"X has {projected.shape[1]} columns; {self.q} are needed, one for each new feature."
+                "X",
+                f"X has {projected.shape[1]} columns; {len(self.components_)} are needed, one for each new feature.",
             )
         back: Array = projected @ self.components_ * self.scale_ + self.mean_
         return back
@@ -100,11 +103,7 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and with `deep` those of the kernel as kernel__sigma and the like."""
         params: dict[str, Any] = super().get_params(deep=deep)
-        if (
-            deep
-            and isinstance(self.kernel, Kernel | str)
-            and (isinstance(self.kernel, Kernel) or self.kernel in KERNELS)
-        ):
+        if deep and (isinstance(self.kernel, Kernel) or (isinstance(self.kernel, str) and self.kernel in KERNELS)):
             params |= {f"kernel__{name}": value for name, value in parameters(as_kernel(self.kernel)).items()}
         return params
 
@@ -161,7 +160,17 @@ class SupervisedISM(_ISM):
         return _with_required_target(super().__sklearn_tags__())
 
 
-class UnsupervisedISM(ClusterMixin, _ISM):  # type: ignore[misc]
+class _ClusteringISM(_ISM):
+    """What the three that find clusters share."""
+
+    labels_: Ints
+
+    def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Ints:
+        """Learn W from the rows of X, and give each row's cluster."""
+        return self.fit(X, y).labels_
+
+
+class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
     """Clusters, and the projection that shows them best. `labels_` holds each row's cluster."""
 
     def __init__(
@@ -183,10 +192,11 @@ class UnsupervisedISM(ClusterMixin, _ISM):  # type: ignore[misc]
         return Unsupervised(self.n_clusters)
 
 
-class SemiSupervisedISM(_ISM):
-    """Clusters that agree with expert scores y.
+class SemiSupervisedISM(_ClusteringISM):
+    """Clusters that agree with expert scores y, and the projection that shows them best.
 
-    Labels or real columns, missing (NaN) where nobody gave one. `mu` is how much they weigh.
+    The scores are labels or real columns, missing (NaN) where nobody gave one. `mu` is how much they weigh, and
+    `labels_` holds each row's cluster.
     """
 
     def __init__(
@@ -215,8 +225,11 @@ class SemiSupervisedISM(_ISM):
         return _with_required_target(super().__sklearn_tags__())
 
 
-class AlternativeISM(_ISM):
-    """Clusters that a known clustering y does not show. `mu` is how firmly it is avoided."""
+class AlternativeISM(_ClusteringISM):
+    """Clusters that a known clustering y does not show.
+
+    `mu` is how firmly it is avoided, `labels_` are the clusters.
+    """
 
     def __init__(
         self,

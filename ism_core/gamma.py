@@ -28,6 +28,10 @@ class Gamma:
         n, r = self.U.shape
         return float(2 * n * d * m * r)
 
+    def sample(self, count: int, rng: np.random.Generator) -> Ints:
+        """Some of the rows, in order."""
+        return np.sort(rng.choice(len(self.U), count, replace=False))
+
     def restricted(self, rows: Ints) -> "Gamma":
         """Γ among some of the rows."""
         return Gamma(self.U[rows], self.s)
@@ -58,6 +62,15 @@ class LabelGamma(Gamma):
 
     def moment_flops(self, d: int, m: int) -> float:
         return float(2 * len(self.codes) * d * m)
+
+    def sample(self, count: int, rng: np.random.Generator) -> Ints:
+        """Some of the rows of every class, as many as its share but at least 5 if it has them."""
+        chosen = []
+        for c in range(len(self.s)):
+            members = np.flatnonzero(self.codes == c)
+            wanted = max(5, round(count * len(members) / len(self.codes)))
+            chosen.append(rng.choice(members, min(wanted, len(members)), replace=False))
+        return np.sort(np.concatenate(chosen))
 
     def restricted(self, rows: Ints) -> "LabelGamma":
         return LabelGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])

@@ -31,7 +31,7 @@ def dominant(phi: Array, q: int, X: Array) -> tuple[Array, float]:
         return vectors[:, :q], gap
     values, vectors = eigenpairs(phi, d)
     null = vectors[:, _is_zero(values, phi)]
-    spread = X @ null
+    spread = (X - X.mean(axis=0)) @ null
     widest = eigenpairs(spread.T @ spread, empty)[1]
     kept = vectors[:, :q][:, ~zero[:q]]
     return np.linalg.qr(np.hstack([kept, null @ widest]))[0], gap
@@ -48,6 +48,8 @@ def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
     d = len(A)
     with own_threads():
         values, vectors = eigh(A, subset_by_index=(d - count, d - 1), check_finite=False)
+        if len(values) < count:  # LAPACK may lose some of many equal eigenvalues when asked for a few
+            values, vectors = (found[..., -count:] for found in np.linalg.eigh(A))
     return values[::-1], vectors[:, ::-1]
 
 

@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -38,10 +39,14 @@ class Kernel(ABC):
         return all(term.is_nonnegative for _, term in self.terms)
 
     def __add__(self, other: "Kernel") -> "Combination":
+        if not isinstance(other, Kernel):
+            return NotImplemented
         return Combination(self.terms + other.terms)
 
     def __mul__(self, weight: float) -> "Combination":
-        return Combination(tuple((float(weight) * own, term) for own, term in self.terms))
+        if not isinstance(weight, Real) or isinstance(weight, bool):
+            return NotImplemented
+        return Combination(tuple((weight * own, term) for own, term in self.terms))
 
     __rmul__ = __mul__
 
@@ -100,12 +105,10 @@ class Combination(Kernel):
                     "weight",
                     f"The weight of {type(term).__name__} in a sum of kernels is {weight}; it must be 0 or more.",
                 )
-        if not any(weight > 0 for weight, _ in self.parts):
-            raise InvalidInput("weight", "A sum of kernels needs at least one weight of more than 0.")
 
     @property
     def terms(self) -> tuple[tuple[float, Term], ...]:
-        return tuple((weight, term) for weight, term in self.parts if weight > 0)
+        return tuple((float(weight), term) for weight, term in self.parts if weight > 0)
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Combination":
         return Combination(tuple((weight, term.bound(X, rng, guidance)) for weight, term in self.parts))

@@ -13,12 +13,12 @@ then costs time linear in n. To add a kernel, write a class like those below.
 """
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, is_whole
 from ism_core.distances import local_scales, median_distance
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import Constant, FeatureMap, NegativeSquare, Power, Product
@@ -70,7 +70,7 @@ class Squared(Term):
 class Polynomial(Term):
     """f = (γβ + c)^degree.
 
-    Γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule.
+    γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule.
     """
 
     degree: int = 3
@@ -80,7 +80,7 @@ class Polynomial(Term):
     form = "product"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.degree, int | np.integer) or not 1 <= self.degree <= 20:
+        if not is_whole(self.degree) or not 1 <= self.degree <= 20:
             raise InvalidInput(
                 "degree", f"The polynomial's degree is {self.degree!r}; it must be a whole number from 1 to 20."
             )
@@ -150,13 +150,14 @@ class RelativeGaussian(Term):
     """f = exp(−β/2σiσj); σi is the distance from row i to its `neighbors`-th nearest (Zelnik-Manor and Perona 2004)."""
 
     neighbors: int = 7
-    scales: tuple[Array, Array] | None = None  # σ of the rows and of the columns, once bound
+    # σ of the rows and of the columns, once bound
+    scales: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
 
     form = "difference"
     is_nonnegative = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.neighbors, int | np.integer) or self.neighbors < 1:
+        if not is_whole(self.neighbors) or self.neighbors < 1:
             raise InvalidInput(
                 "neighbors",
                 f"The relative gaussian's neighbors is {self.neighbors!r}; it must be a whole number of 1 or more.",
@@ -241,7 +242,7 @@ def parameters(kernel: Kernel) -> dict[str, Any]:
     """The settings of one kernel by name; a combination has none of its own."""
     if not isinstance(kernel, Term):
         return {}
-    return {field.name: getattr(kernel, field.name) for field in fields(kernel) if field.name != "scales"}
+    return {setting.name: getattr(kernel, setting.name) for setting in fields(kernel) if setting.repr}
 
 
 def _filled(number: float, like: Array, out: Array | None) -> Array:
@@ -260,5 +261,5 @@ def _number(value: float | str, name: str) -> float:
 
 def _check_number(kernel: str, name: str, value: Any, expected: str, zero_allowed: bool = False) -> None:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or value < 0 or (value == 0 and not zero_allowed):
+    if not number or not (1e-50 <= value <= 1e50 or (value == 0 and zero_allowed)):
         raise InvalidInput(name, f"The {kernel} kernel's {name} is {value!r}; it must be {expected}.")

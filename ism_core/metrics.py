@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
@@ -42,9 +42,9 @@ def hsic(P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, norma
 
 
 def _centred_square(P: Array, kernel: Kernel) -> float:
-    """‖HKH‖² = Σ Kij² − 2/n Σi (Σj Kij)² + (Σ Kij)²/n²"""
-    sums = tiles.kernel_product(P, kernel, np.ones((len(P), 1)))[:, 0]
-    return tiles.square_sum(P, kernel) - 2 * float(sums @ sums) / len(P) + (float(sums.sum()) / len(P)) ** 2
+    """‖HKH‖², of entries that are centred before they are squared: the difference of sums would cancel."""
+    means = tiles.kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
+    return tiles.square_sum(P, kernel, means - means.mean() / 2)
 
 
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:
@@ -57,12 +57,14 @@ def novelty(labels: ArrayLike, given: ArrayLike) -> float:
     return 1 - nmi(labels, given)
 
 
-def cross_validated_accuracy(estimator: Any, X: ArrayLike, y: ArrayLike, *, folds: int = 10, seed: int = 0) -> Array:
-    """The accuracy of an SVM on the projection in each of several stratified folds.
+def cross_validated_accuracy(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, folds: int = 10, repeats: int = 1, seed: int = 0
+) -> Array:
+    """The accuracy of an SVM on the projection in each of several stratified folds, drawn anew `repeats` times.
 
     Scaling, W and SVM see the training rows only.
     """
-    splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     scores: Array = cross_val_score(make_pipeline(clone(estimator), SVC()), X, y, cv=splits)
     return scores
 
@@ -88,6 +90,8 @@ def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussia
     bound = as_kernel(kernel).bound(table, np.random.default_rng(0))
     if not bound.nonnegative:
         raise InvalidInput("kernel", "An affinity must not be negative: take a gaussian kernel, or a sum of gaussians.")
+    if len(codes) != len(table):
+        raise InvalidInput("labels", f"labels has {len(codes)} value(s) but P has {len(table)} rows.")
     indicators = np.eye(codes.max() + 1)[codes]
     towards = tiles.kernel_product(table, bound, indicators)
     inside = np.einsum("ik,ik->k", indicators, towards)

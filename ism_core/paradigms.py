@@ -8,12 +8,13 @@ clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y 
 """
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, is_whole
 from ism_core.clustering import Clustering, spectral
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
@@ -68,6 +69,10 @@ class Supervised(Paradigm):
         return self.guidance(), None
 
     def guidance(self) -> Gamma:
+        return self._gamma
+
+    @cached_property
+    def _gamma(self) -> Gamma:
         codes = self._targets.codes
         if codes is not None:
             return LabelGamma.of(codes)
@@ -81,7 +86,7 @@ class Unsupervised(Paradigm):
     alternates = True
 
     def __init__(self, n_clusters: int) -> None:
-        if isinstance(n_clusters, bool) or not isinstance(n_clusters, int | np.integer) or n_clusters < 1:
+        if not is_whole(n_clusters) or n_clusters < 1:
             raise InvalidInput("n_clusters", f"n_clusters is {n_clusters!r}; it must be a whole number of 1 or more.")
         self._k = int(n_clusters)
 

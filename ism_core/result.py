@@ -13,7 +13,7 @@ class Stop(Enum):
     """Why the iteration ended; the value is the reason as a sentence."""
 
     CONVERGED = "Converged: the eigenvalues, the subspace and the gradient have settled within delta."
-    FIXED_POINT = "Converged: W spans the dominant eigenvectors of its own surrogate to rounding, a fixed point."
+    FIXED_POINT = "Converged: no step turns W by more than rounding, so it is a fixed point."
     STALLED = "Stopped: no step raises the objective beyond rounding, though the gradient is not yet within delta."
     ROUNDS = (
         "Stopped: max_iter was reached while the clustering still changed; raise max_iter, or accept a wider delta."
@@ -50,7 +50,9 @@ class Certificate:
     )  # the smallest eigenvalue of Φ in W less the largest outside it; None where q leaves nothing outside
     orthonormality: float  # the largest entry of |WᵀW − I|
     curvature: float | None  # the largest second derivative of J found along the manifold, over 2‖Φ‖
-    second_order: bool  # whether it is ≤ 0 within rounding: the eigengap outweighs how Φ bends, as Theorem 1 asks
+    second_order: (
+        bool  # whether it is ≤ 0, up to the gradient and 1e-6: the eigengap outweighs how Φ bends, as Theorem 1 asks
+    )
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ class RowSpace:
         rank = int(np.count_nonzero(sizes > TOLERANCE * sizes[0])) if sizes[0] > 0 else 0
         basis = directions[:rank].T
         if rank < q:
-            rest = np.linalg.svd(basis, full_matrices=True)[0][:, rank:q] if rank else np.eye(d)[:, :q]
-            basis = np.hstack([basis, rest])
+            others = np.random.default_rng(0).standard_normal((d, q - rank))
+            basis = np.hstack([basis, np.linalg.qr(np.hstack([basis, others]))[0][:, rank:]])
         return RowSpace(X @ basis, basis, rank)
 
     def out(self, W: Array) -> Array:

@@ -4,7 +4,7 @@ Starts: the dominant eigenvectors of Φ0 (the paper's), the axes of the heaviest
 then random ones. From the best of them, exchanges: one of the weakest directions of W gives way to the axis of a
 heavy-tailed column, if that leads higher. On data with such columns (a pixel that is almost always 0) the good maxima
 differ just in which of those axes they hold: on digits this finds J = 535,302 (polynomial) and 1,015,124
-(multiquadratic) from every start, where single ascents end between 494,149 and 535,302, and between 1,012,237 and
+(multiquadratic) from every start, where single ascents end between 494,149 and 535,302, and between 1,012,062 and
 1,015,123.
 """
 
@@ -43,10 +43,7 @@ def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
 
 
 def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator) -> Generator[Step, None, Array]:
-    """The most promising W of several starts and of exchanges from the best of them.
-
-    One Step for each that was tried.
-    """
+    """The most promising W of several starts and of exchanges from the best; yields a Step for each that was tried."""
     pool = candidates(problem, rng)
     if starts == 1 or all(term.is_straight for _, term in problem.kernel.terms):
         return next(pool)
@@ -69,7 +66,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
 def _sampled(problem: Problem, rng: np.random.Generator) -> Problem:
     n = len(problem.X)
     rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
-    return problem if rows >= n else problem.restricted(np.sort(rng.choice(n, rows, replace=False)))
+    return problem if rows >= n else problem.restricted(problem.gamma.sample(rows, rng))
 
 
 def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:

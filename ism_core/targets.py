@@ -1,9 +1,7 @@
-"""What is known of each row besides X.
-
-Class labels, real targets or expert scores, and the factor of the kernel between them.
-"""
+"""What is known of each row besides X (labels, targets, scores), and the factor of the kernel between them."""
 
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -20,13 +18,15 @@ TargetKernel = Literal["gaussian", "linear"]
 
 CHOLESKY_TOLERANCE = 1e-6  # share of the kernel's trace that its factor may leave out
 MANY_CLASSES = 0.5  # of the rows
+FEW_VALUES = 20  # whole numbers stored as fractions are measurements if there are more distinct ones
+LARGEST_RANK = 300  # of the factor: many real targets have no low rank, and the rest of theirs is left out
 
 
 class Targets:
     """One label, or one or several real numbers, for each row; some rows may have none.
 
-    Text, booleans and whole numbers in one column are labels; other numbers, and several columns, are real. `kind`
-    overrides this.
+    Text, truth values and whole numbers in one column are labels (more than 20 different ones only if stored as
+    integers); other numbers, and several columns, are real. `kind` overrides this.
     """
 
     def __init__(self, values: ArrayLike, name: str, kind: Kind = "auto") -> None:
@@ -35,6 +35,10 @@ class Targets:
         if values is None:
             raise InvalidInput(name, f"{name} is None; this paradigm requires y to be passed, one value for each row.")
         given = np.asarray(values)
+        if given.dtype.kind in "US":  # None and NaN beside text must not become text
+            given = np.asarray(values, dtype=object)
+        if np.iscomplexobj(given):
+            raise InvalidInput(name, f"{name} holds complex numbers, and only real ones are supported.")
         if given.ndim == 2 and given.shape[1] == 1:
             given = given[:, 0]
         if given.ndim not in (1, 2):
@@ -47,7 +51,7 @@ class Targets:
         self.missing = _missing(given)
         self.codes: Ints | None = None
         self._real: Array | None = None
-        if kind == "labels" or (kind == "auto" and _is_categorical(given, self.missing)):
+        if kind == "labels" or (kind == "auto" and _is_categorical(given[~self.missing])):
             self.codes = self._encoded(given)
         else:
             self._real = self._numbers(given)
@@ -64,6 +68,10 @@ class Targets:
                 self.name, f"{self.name} has {self.rows} value(s) but X has {n} rows; there must be one for each row."
             )
         known = n - int(self.missing.sum())
+        if known == 0:
+            raise InvalidInput(
+                self.name, f"{self.name} has 0 known values in {n} rows: all are missing. At least 2 rows need one."
+            )
         if self.codes is not None and self.classes < 2:
             raise InvalidInput(
                 self.name,
@@ -85,16 +93,13 @@ class Targets:
         """A centred L with L Lᵀ = H K H for a kernel on the standardised real values; rows without a value are zero."""
         assert self._real is not None
         known = ~self.missing
-        values = standardised(self._real[known])[0]
+        values = standardised(self._real[known], self.name)[0]
         factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
         return self._spread(factor)
 
     @cached_property
     def unit_factor(self) -> Array:
-        """A centred U whose U Uᵀ weighs no direction by more than 1.
-
-        Class indicators of length 1, or real values scaled to it.
-        """
+        """A centred U whose U Uᵀ weighs no direction by more than 1, as indicators of length 1 do."""
         if self.codes is None:
             factor = self.real_factor()
             return factor / np.linalg.norm(factor, ord=2)
@@ -136,26 +141,35 @@ class Targets:
 
 def _missing(given: NDArray[Any]) -> NDArray[np.bool_]:
     if given.dtype == object:
-        absent = np.frompyfunc(lambda value: value is None or value != value, 1, 1)(given).astype(bool)
-    elif np.issubdtype(given.dtype, np.floating):
-        absent = np.isnan(given)
+        absent = np.frompyfunc(_is_absent, 1, 1)(given).astype(bool)
+    elif given.dtype.kind in "fcmM":
+        absent = given != given  # NaN and NaT
     else:
         absent = np.zeros(given.shape, dtype=bool)
     per_row: NDArray[np.bool_] = absent.any(axis=1) if given.ndim == 2 else absent
     return per_row
 
 
-def _is_categorical(given: NDArray[Any], missing: NDArray[np.bool_]) -> bool:
-    if given.ndim == 2:
+def _is_absent(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA is neither equal to itself nor not
+        return True
+
+
+def _is_categorical(known: NDArray[Any]) -> bool:
+    """Text, truth values and whole numbers; of numbers that are stored as fractions only those with few values."""
+    if known.ndim == 2:
         return False
-    if np.issubdtype(given.dtype, np.floating):
-        known = given[~missing]
-        return bool(np.isfinite(known).all() and (known == np.round(known)).all())
-    if given.dtype == object:
-        known = given[~missing]
-        numeric = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in known)
-        return not numeric or _is_categorical(known.astype(np.float64), np.zeros(len(known), dtype=bool))
-    return not np.issubdtype(given.dtype, np.complexfloating)
+    if known.dtype == object:
+        if not all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
+            return True
+        known = known.astype(np.float64)
+    if known.dtype.kind == "f":
+        return bool((known == np.round(known)).all()) and len(np.unique(known)) <= FEW_VALUES
+    return True
 
 
 def _cholesky(values: Array, sigma: float) -> Array:
@@ -163,7 +177,7 @@ def _cholesky(values: Array, sigma: float) -> Array:
     n = len(values)
     left = np.ones(n)
     columns: list[Array] = []
-    while left.sum() > CHOLESKY_TOLERANCE * n and len(columns) < n:
+    while left.sum() > CHOLESKY_TOLERANCE * n and len(columns) < min(n, LARGEST_RANK):
         pivot = int(np.argmax(left))
         column = np.exp(cdist(values, values[pivot : pivot + 1], "sqeuclidean")[:, 0] / (-2 * sigma**2))
         for earlier in columns:

@@ -4,12 +4,14 @@ The two must not mix. After a product on several threads OpenBLAS keeps its idle
 they take the core that the next tile needs: measured on 2 cores, tiles were then slower on two threads than on one.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
+import numpy as np
 import scipy.linalg  # noqa: F401  (scipy loads a BLAS of its own, which must be there to be held)
 from threadpoolctl import LibController, ThreadpoolController
 
@@ -31,27 +33,41 @@ class _Blas:
             if self._holders == 0:
                 self._allowed = [library.num_threads or 1 for library in self._libraries]
                 for library in self._libraries:
-                    library.set_num_threads(1)
+                    _set_threads(library, 1)
             self._holders += 1
             return max(self._allowed, default=1)
+
+    def forget(self) -> None:
+        """Begin anew, with nobody holding."""
+        self._lock = threading.Lock()
+        if self._holders:
+            self._holders = 1
+            self.release()
 
     def release(self) -> None:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
                 for library, allowed in zip(self._libraries, self._allowed, strict=True):
-                    library.set_num_threads(allowed)
+                    _set_threads(library, allowed)
+
+
+def _set_threads(library: LibController, threads: int) -> None:
+    """Whichever thread asks: threadpoolctl gives the right to the first that did, and ignores the others."""
+    give_up_right = getattr(library, "clear_controlling_thread", lambda force: None)
+    give_up_right(force=True)
+    library.set_num_threads(threads)
+    give_up_right(force=True)
 
 
 _blas = _Blas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blas.forget)  # its parent's holders are not the child's
 
 
 @contextmanager
 def own_threads() -> Iterator[int]:
-    """The BLAS on one thread.
-
-    Gives the number of threads to use instead, so that a cap on the BLAS is a cap on ours.
-    """
+    """Hold the BLAS to one thread; gives the number to use instead, so that a cap on the BLAS is a cap on ours."""
     allowed = _blas.hold()
     try:
         yield allowed
@@ -60,11 +76,17 @@ def own_threads() -> Iterator[int]:
 
 
 def in_threads(work: Callable[[list[int]], T], items: int, threads: int) -> list[T]:
-    """work(share) for interleaved shares of range(items), one thread a share, in a fixed order.
+    """work(share) for interleaved shares of range(items), one thread a share, in an order that is always the same.
 
-    Every run adds up alike.
+    Numbers that overflow become infinite without a warning from each thread; who uses the sum looks at it once.
     """
-    if min(threads, items) == 1:
-        return [work(list(range(items)))]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, [list(range(share, items, threads)) for share in range(min(threads, items))]))
+
+    def quietly(share: list[int]) -> T:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(share)
+
+    shares = [list(range(first, items, threads)) for first in range(min(threads, items))]
+    if len(shares) == 1:
+        return [quietly(shares[0])]
+    with ThreadPoolExecutor(len(shares)) as pool:
+        return list(pool.map(quietly, shares))

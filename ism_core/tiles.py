@@ -73,10 +73,7 @@ def _surrogate(
     panels = list(_blocks(n))
 
     def work(share: list[int]) -> tuple[Array, Array, float]:
-        """The panels (rows of tiles) of one thread.
-
-        Its shares of Xᵀ·(upper half of MX) or of M·target, of Ψd 1, and of J.
-        """
+        """One thread's panels (rows of tiles): its shares of Xᵀ·(upper half of MX) or M·target, of Ψd 1, and of J."""
         product = np.zeros((d if right is None else n, target.shape[1]))
         degrees = np.zeros(n)
         objective = 0.0
@@ -207,10 +204,12 @@ def smallest_value(P: Array, kernel: Kernel, scale: Array) -> float:
     return min(_over_tiles(P, kernel, lambda: np.inf, lower))
 
 
-def square_sum(P: Array, kernel: Kernel) -> float:
-    """Σ Kij²"""
+def square_sum(P: Array, kernel: Kernel, offsets: Array) -> float:
+    """Σ (Kij − offsets[i] − offsets[j])²"""
 
     def add(total: float, rows: slice, columns: slice, tile: Array) -> float:
+        tile -= offsets[rows][:, None]
+        tile -= offsets[columns]
         return total + (1 if rows == columns else 2) * float(np.vdot(tile, tile))
 
     return sum(_over_tiles(P, kernel, float, add))

@@ -1,0 +1,35 @@
+"""The names that users import."""
+
+import ism_core
+
+
+def test_public_names_are_these() -> None:
+    assert sorted(ism_core.__all__) == [
+        "Alternative",
+        "AlternativeISM",
+        "Certificate",
+        "Gaussian",
+        "InvalidInput",
+        "Linear",
+        "Multiquadratic",
+        "Polynomial",
+        "RelativeGaussian",
+        "Result",
+        "SemiSupervised",
+        "SemiSupervisedISM",
+        "Squared",
+        "Step",
+        "Stop",
+        "Supervised",
+        "SupervisedISM",
+        "Unsupervised",
+        "UnsupervisedISM",
+        "aligned",
+        "iterate",
+        "solve",
+    ]
+
+
+def test_every_public_name_is_there_and_says_what_it_is() -> None:
+    for name in ism_core.__all__:
+        assert getattr(ism_core, name).__doc__

@@ -1,0 +1,108 @@
+"""The row space of X: nothing is lost by working in it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ism_core import Supervised, solve
+from ism_core.arrays import Array
+from ism_core.grassmann import largest_angle
+from ism_core.rowspace import RowSpace
+from tests.core.conftest import Labelled
+
+TABLES = {
+    "full rank": lambda rng: rng.standard_normal((9, 4)),
+    "more columns than rows": lambda rng: rng.standard_normal((5, 12)),
+    "a constant zero column": lambda rng: rng.standard_normal((9, 4)) * [1, 0, 1, 1],
+    "a copied column": lambda rng: rng.standard_normal((9, 3))[:, [0, 1, 2, 0]],
+    "scales far apart": lambda rng: rng.standard_normal((9, 3)) * [1e8, 1.0, 1e-8],
+    "one direction": lambda rng: np.outer(rng.standard_normal(9), rng.standard_normal(4)),
+    "nothing": lambda rng: np.zeros((6, 3)),
+}
+
+
+@pytest.fixture(params=TABLES)
+def table(request: pytest.FixtureRequest, rng: np.random.Generator) -> Array:
+    return TABLES[request.param](rng)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_rows_are_the_coordinates_times_an_orthonormal_basis(table: Array, q: int) -> None:
+    space = RowSpace.of(table, q)
+    basis = np.eye(table.shape[1]) if space.basis is None else space.basis
+    np.testing.assert_allclose(basis.T @ basis, np.eye(basis.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(space.Z @ basis.T, table, atol=1e-9 * max(1, np.abs(table).max()))
+    assert space.Z.shape[1] >= q
+
+
+def test_rank_counts_directions_whatever_their_scale() -> None:
+    rng = np.random.default_rng(0)
+    ranks = {name: RowSpace.of(make(rng), 1).rank for name, make in TABLES.items()}
+    assert ranks == {
+        "full rank": 4,
+        "more columns than rows": 5,
+        "a constant zero column": 3,
+        "a copied column": 3,
+        "scales far apart": 3,
+        "one direction": 1,
+        "nothing": 0,
+    }
+
+
+def test_coordinates_are_no_more_than_rows_or_columns(table: Array) -> None:
+    space = RowSpace.of(table, 1)
+    assert space.Z.shape[1] <= min(table.shape)
+
+
+@given(n=st.integers(2, 8), d=st.integers(1, 8), q=st.integers(1, 8), seed=st.integers(0, 99))
+def test_out_and_into_are_inverse(n: int, d: int, q: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    q = min(q, d)
+    space = RowSpace.of(rng.standard_normal((n, d)), q)
+    inside = np.linalg.qr(rng.standard_normal((space.Z.shape[1], q)))[0]
+    outside = space.out(inside)
+    np.testing.assert_allclose(outside.T @ outside, np.eye(q), atol=1e-12)
+    np.testing.assert_allclose(space.into(outside), inside, atol=1e-10)
+
+
+def test_into_makes_any_independent_columns_orthonormal(rng: np.random.Generator) -> None:
+    given = rng.standard_normal((4, 2)) * [1.0, 50.0]
+    inside = RowSpace.of(rng.standard_normal((9, 4)), 2).into(given)
+    np.testing.assert_allclose(inside.T @ inside, np.eye(2), atol=1e-12)
+    assert largest_angle(np.linalg.qr(given)[0], inside) < 1e-10
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "squared", "multiquadratic", "polynomial", "linear"])
+def test_empty_columns_change_nothing(kernel: str, blobs: Labelled) -> None:
+    padded = np.insert(blobs.X, [0, 3], 0.0, axis=1)
+    bare, wide = (solve(X, Supervised(blobs.y), kernel, 2, starts=1) for X in (blobs.X, padded))
+    np.testing.assert_allclose(np.delete(wide.W, [0, 4], axis=0), bare.W, atol=1e-9)
+    np.testing.assert_array_equal(wide.W[[0, 4]], 0)
+    assert wide.objective == pytest.approx(bare.objective, rel=1e-12)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "squared", "multiquadratic", "relative_gaussian"])
+@pytest.mark.parametrize("constant", [0.1, 1 / 3, 7.7, 1e8 + 0.1])
+def test_a_constant_column_gets_no_weight_where_only_differences_count(
+    kernel: str, constant: float, blobs: Labelled
+) -> None:
+    """Its mean is rounded, so that what is left of it need not be exactly 0."""
+    X = np.column_stack([blobs.X, np.full(60, constant)])
+    result = solve(X, Supervised(blobs.y), kernel, 5, starts=1)
+    assert np.abs(result.W[-1]).max() < 1e-6
+    assert not any("varies along" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "squared", "linear", "multiquadratic"])
+def test_more_columns_than_rows_give_the_answer_of_the_rotated_rows(kernel: str, rng: np.random.Generator) -> None:
+    y = np.arange(18) % 3
+    X = rng.standard_normal((18, 60))
+    X[:, 0] += 5 * y
+    X -= X.mean(axis=0)
+    wide = solve(X, Supervised(y), kernel, 2, starts=1)
+    directions = np.linalg.svd(X, full_matrices=False)[2][:17].T
+    narrow = solve(X @ directions, Supervised(y), wide.kernel, 2, starts=1)  # the same gamma, though d is less
+    np.testing.assert_allclose(wide.W.T @ wide.W, np.eye(2), atol=1e-12)
+    assert largest_angle(wide.W, directions @ narrow.W) < 1e-5
+    assert np.linalg.norm(wide.W - directions @ directions.T @ wide.W) < 1e-10

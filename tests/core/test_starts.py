@@ -1,0 +1,106 @@
+"""The search for a starting point: what is tried, what is kept."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Supervised, iterate, solve
+from ism_core import starts as module
+from ism_core.arrays import Array
+from ism_core.gamma import LabelGamma
+from ism_core.grassmann import dominant, largest_angle
+from ism_core.kernel import Kernel
+from ism_core.result import Step
+from ism_core.starts import candidates, search
+from ism_core.surrogate import Problem
+from tests.core.conftest import Labelled, Planted
+
+
+def searched(problem: Problem, starts: int) -> tuple[list[Step], Array]:
+    steps = search(problem, starts, 0.01, np.random.default_rng(0))
+    tried = []
+    while True:
+        try:
+            tried.append(next(steps))
+        except StopIteration as end:
+            return tried, end.value
+
+
+@pytest.fixture
+def problem(blobs: Labelled) -> Problem:
+    kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
+    return Problem(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
+
+
+def test_one_start_is_the_papers_own(problem: Problem) -> None:
+    steps, W = searched(problem, 1)
+    assert steps == []
+    np.testing.assert_array_equal(W, dominant(problem.first_surrogate(), 2, problem.X)[0])
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Squared(), 2 * Linear() + Squared()], ids=repr)
+def test_a_kernel_whose_phi_does_not_move_needs_no_search(kernel: Kernel, blobs: Labelled) -> None:
+    many, one = (solve(blobs.X, Supervised(blobs.y), kernel, 2, starts=starts) for starts in (6, 1))
+    np.testing.assert_array_equal(many.W, one.W)
+
+
+def test_every_candidate_is_orthonormal(problem: Problem) -> None:
+    pool = candidates(problem, np.random.default_rng(0))
+    for _ in range(6):
+        W = next(pool)
+        np.testing.assert_allclose(W.T @ W, np.eye(2), atol=1e-12)
+
+
+def test_the_best_of_all_that_were_tried_is_kept(problem: Problem) -> None:
+    steps, W = searched(problem, 6)
+    assert len(steps) >= 6
+    assert all(step.stage == "search" for step in steps)
+    assert [step.iteration for step in steps] == list(range(len(steps)))
+    assert problem.objective(W) == pytest.approx(max(step.objective for step in steps), rel=1e-5)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "multiquadratic"])
+def test_more_starts_never_end_lower(kernel: str, wine: Labelled) -> None:
+    reached = [
+        solve(wine.X, Supervised(wine.y), kernel, 2, starts=starts, delta=1e-4).objective for starts in (1, 3, 6)
+    ]
+    assert reached[1] >= reached[0] * (1 - 1e-6)
+    assert reached[2] >= reached[1] * (1 - 1e-6)
+
+
+def test_a_heavy_tailed_column_is_found_though_the_papers_start_misses_it(rng: np.random.Generator) -> None:
+    """A column that is 0 but for a few rows of one class holds the highest maximum of a polynomial of degree 3."""
+    y = np.arange(120) % 2
+    X = rng.standard_normal((120, 8))
+    X[:, :2] += 0.9 * y[:, None]
+    X[:, 7] = 0
+    X[[1, 11, 21], 7] = 8.0
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    kernel = Polynomial(3, 1.0, 1.0)
+    one, three = (solve(X, Supervised(y), kernel, 1, starts=starts) for starts in (1, 3))
+    assert abs(three.W[7, 0]) > 0.9
+    assert three.objective >= one.objective
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussian() + Linear()], ids=repr
+)
+def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
+    kernel: Kernel, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_all = solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5)
+    monkeypatch.setattr(module, "COARSE_FLOPS", 1e4)
+    monkeypatch.setattr(module, "COARSE_ROWS", 60)
+    steps = list(iterate(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))
+    problem = Problem(planted.X, LabelGamma.of(planted.labels), on_all.kernel, 2)
+    assert steps[0].stage == "search"
+    assert steps[0].objective != pytest.approx(problem.objective(steps[0].W), rel=0.05)  # it is that of fewer rows
+    assert largest_angle(on_all.W, steps[-1].W) < 1e-3
+
+
+def test_the_seed_decides_the_random_starts_and_nothing_before_them(problem: Problem) -> None:
+    same, again, other = (list(islice(candidates(problem, np.random.default_rng(seed)), 5)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(same, again)
+    np.testing.assert_array_equal(same[:3], other[:3])
+    assert largest_angle(same[3], other[3]) > 0.1
