@@ -1,7 +1,7 @@
 # make setup    a virtual environment with everything; once, then again only when pyproject.toml changes
 # make test     the test suite
 # make check    lint, format, types, import rules
-# make bench    the benchmarks, measured side by side with their peers
+# make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST; some data needs ISM_DATA_DIR
 
 PYTHON ?= python3
 VENV := .venv
@@ -33,3 +33,5 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.optima
+	$(BIN)/python -m benchmarks.clusterings
+	$(BIN)/python -m benchmarks.memory
