@@ -25,8 +25,8 @@ COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
 SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
-AXES = 12  # heavy-tailed axes to try
-WEAKEST = 3  # directions of W that may be exchanged
+AXES = 8  # heavy-tailed axes to try
+WEAKEST = 2  # directions of W that may be exchanged
 EXCHANGES = 5
 
 
