@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import eigsh, lobpcg
 from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
@@ -44,7 +45,9 @@ class Clustering:
         distinct = len(np.unique(rows.round(9), axis=0))
         restarts = 50 if len(rows) <= 2_000 else 10  # the lowest of many is surer to be the lowest there is
         means = KMeans(min(self.Y.shape[1], distinct), n_init=restarts, random_state=seed)
-        found: Ints = means.fit(rows).labels_.astype(np.intp)
+        # Threads do not pay on few rows, and wait for each other at length on a busy machine.
+        with threadpool_limits(1 if len(rows) <= 2_000 else None, user_api="openmp"):
+            found: Ints = means.fit(rows).labels_.astype(np.intp)
         return found
 
 

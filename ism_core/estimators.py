@@ -205,7 +205,7 @@ class SemiSupervisedISM(_ClusteringISM):
         q: int = 2,
         *,
         n_clusters: int = 2,
-        mu: float = 1.0,
+        mu: float = 5.0,
         delta: float = 0.01,
         max_iter: int = 300,
         starts: int | None = None,

@@ -143,7 +143,7 @@ class SemiSupervised(_Guided):
     Rows without a score (NaN or None) carry no guidance.
     """
 
-    def __init__(self, scores: ArrayLike, n_clusters: int, mu: float = 1.0, kind: Kind = "auto") -> None:
+    def __init__(self, scores: ArrayLike, n_clusters: int, mu: float = 5.0, kind: Kind = "auto") -> None:
         super().__init__(scores, "scores", n_clusters, mu, +1, kind)
 
     def guidance(self) -> Gamma:

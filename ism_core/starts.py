@@ -23,6 +23,7 @@ COARSE_FLOPS = 5e8  # a problem whose Φ costs more is searched on a sample of i
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
+REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
 SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
 AXES = 8  # heavy-tailed axes to try
@@ -70,16 +71,20 @@ def _sampled(problem: Problem, rng: np.random.Generator) -> Problem:
 
 
 def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:
-    """The maximum above W, or `best` as soon as the way turns out to lead there."""
+    """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
     steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)
+    before = -np.inf
     while True:
         try:
             step = next(steps)
         except StopIteration as end:
             reached: Ascent = end.value
             return reached.point
-        if best is not None and step.objective < best.objective and largest_angle(step.W, best.W) < SAME_ANGLE:
-            return best
+        if best is not None and step.objective < best.objective:
+            within_reach = step.objective + REACH * (step.objective - before)
+            if within_reach < best.objective or largest_angle(step.W, best.W) < SAME_ANGLE:
+                return best
+        before = step.objective
 
 
 def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:

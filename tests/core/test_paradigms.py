@@ -107,7 +107,7 @@ def test_scores_choose_between_two_clusterings(
         scores = truth + 0.1 * rng.standard_normal(len(truth))
     if "some" in given:
         scores[rng.permutation(len(truth))[:40]] = None if given == "some labels" else np.nan
-    result = solve(two_clusterings.X, SemiSupervised(scores, 2, mu=5), kernel, 1)
+    result = solve(two_clusterings.X, SemiSupervised(scores, 2), kernel, 1)
     axis = 0 if wanted == "clear" else 1
     assert nmi(result.labels, truth) > 0.9
     assert largest_angle(two_clusterings.axes[:, [axis]], result.W) < 0.3
