@@ -142,9 +142,7 @@ def _largest_by_products(operator: Product, first: Array) -> tuple[Array, Array]
     """The same from products alone, beginning at `first`."""
     scale = float(np.linalg.norm(operator(first[:, :1]))) / float(np.linalg.norm(first[:, :1]))
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # it says so where PRODUCTS do not reach the tolerance; the rounds go on from there
+        warnings.simplefilter("ignore", UserWarning)  # that the tolerance was not reached: the next round goes on
         values, vectors = lobpcg(operator, first, largest=True, tol=TOLERANCE * max(scale, 1e-12), maxiter=PRODUCTS)
     order = np.argsort(-values)
     return values[order], np.asarray(vectors[:, order], dtype=np.float64)

@@ -31,7 +31,7 @@ class Step:
 
     stage: Literal["search", "ascent"]
     round: int  # Γ is fixed within a round and changes between rounds of a clustering
-    iteration: int  # counts through all rounds; 0 is where the ascent begins
+    iteration: int  # counts through all rounds from 0, where the ascent begins; in the search, the starts
     objective: float
     eigenvalues: Array
     change: float | None  # ‖Λ − Λ before‖ / ‖Λ‖
@@ -45,14 +45,10 @@ class Certificate:
     """What lets a reader trust W without rerunning anything."""
 
     gradient: float  # ‖(I − WWᵀ)ΦW‖ / ‖Φ‖: 0 at a stationary point
-    eigengap: (
-        float | None
-    )  # the smallest eigenvalue of Φ in W less the largest outside it; None where q leaves nothing outside
+    eigengap: float | None  # smallest eigenvalue of Φ in W less the largest outside; None where nothing is outside
     orthonormality: float  # the largest entry of |WᵀW − I|
     curvature: float | None  # the largest second derivative of J found along the manifold, over 2‖Φ‖
-    second_order: (
-        bool  # whether it is ≤ 0, up to the gradient and 1e-6: the eigengap outweighs how Φ bends, as Theorem 1 asks
-    )
+    second_order: bool  # whether it is ≤ 0, up to the gradient and 1e-6: what Theorem 1 asks of the eigengap
 
 
 @dataclass(frozen=True)
