@@ -19,7 +19,7 @@ from ism_core.result import Step
 from ism_core.surrogate import Problem
 
 DEFAULT_STARTS = 3
-COARSE_FLOPS = 5e8  # a problem whose Φ costs more is searched on a sample of its rows
+COARSE_FLOPS = 2e9  # a problem whose Φ costs more is searched on a sample of its rows
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
