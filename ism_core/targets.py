@@ -141,7 +141,7 @@ class Targets:
 
 def _missing(given: NDArray[Any]) -> NDArray[np.bool_]:
     if given.dtype == object:
-        absent = np.frompyfunc(_is_absent, 1, 1)(given).astype(bool)
+        absent = np.array([_is_absent(value) for value in given.ravel()], dtype=bool).reshape(given.shape)
     elif given.dtype.kind in "fcmM":
         absent = given != given  # NaN and NaT
     else:
