@@ -140,14 +140,14 @@ class Targets:
 
 
 def _missing(given: NDArray[Any]) -> NDArray[np.bool_]:
+    absent: NDArray[np.bool_]
     if given.dtype == object:
         absent = np.array([_is_absent(value) for value in given.ravel()], dtype=bool).reshape(given.shape)
     elif given.dtype.kind in "fcmM":
         absent = given != given  # NaN and NaT
     else:
         absent = np.zeros(given.shape, dtype=bool)
-    per_row: NDArray[np.bool_] = absent.any(axis=1) if given.ndim == 2 else absent
-    return per_row
+    return np.asarray(absent.any(axis=1)) if given.ndim == 2 else absent
 
 
 def _is_absent(value: Any) -> bool:
