@@ -1,4 +1,5 @@
 # make setup    a virtual environment with everything; once, then again only when pyproject.toml changes
+# make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
 # make test     the test suite
 # make check    lint, format, types, import rules
 # make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST; some data needs ISM_DATA_DIR
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup test check format bench
+.PHONY: setup serve test check format bench
 
 setup: $(READY)
 
@@ -17,6 +18,9 @@ $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
+
+serve: setup
+	$(BIN)/ism serve $(ARGS)
 
 test: setup
 	$(BIN)/python -m pytest $(ARGS)

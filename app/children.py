@@ -1,0 +1,87 @@
+"""Work that is too heavy, or too risky, for the process that answers requests: done in a process of its own.
+
+Files come from anywhere and may be meant to harm. What reads them can be ended when it takes too long, and when it
+dies nobody else does. Processes are forked from one that has imported what they need, so one costs milliseconds.
+"""
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any, ParamSpec, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from ism_jobs.errors import InvalidTable, Problem, StoreFull, Unavailable
+from ism_jobs.logs import log
+from ism_jobs.settings import Settings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PRELOADED = ["app.chores"]
+
+
+class Children:
+    """Runs functions of modules, with arguments that can be pickled, a few at a time."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(PRELOADED)
+        self._seconds = settings.child_seconds
+        self._slots = anyio.CapacityLimiter(settings.children)
+
+    def warm_up(self) -> None:
+        """Begin to import what children need, without waiting for it."""
+        threading.Thread(target=self._run, args=(os.getpid, (), {}), daemon=True).start()
+
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The function's value, or the problem that it raised."""
+        return await anyio.to_thread.run_sync(self._run, function, args, kwargs, limiter=self._slots)
+
+    def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
+        receiver, sender = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_work, args=(sender, function, args, kwargs), daemon=True)
+        process.start()
+        sender.close()
+        try:
+            if not receiver.poll(self._seconds):
+                raise InvalidTable(f"This took longer than {self._seconds} seconds, the limit of this service.")
+            succeeded, value = receiver.recv()
+        except EOFError:
+            process.join()
+            log.error("a child died", function=function.__name__, code=process.exitcode)
+            raise InvalidTable("The process that did this died, most likely for want of memory.") from None
+        finally:
+            process.kill()
+            process.join()
+            receiver.close()
+        if not succeeded:
+            raise value
+        result: T = value
+        return result
+
+
+def _work(sender: Connection, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    os.nice(5)  # requests go first
+    try:
+        sender.send((True, function(*args, **kwargs)))
+    except Problem as problem:
+        sender.send((False, problem))
+    except Exception as error:
+        sender.send((False, _as_problem(error)))
+
+
+def _as_problem(error: Exception) -> Problem:
+    from redis.exceptions import ConnectionError as NotReachable
+    from redis.exceptions import OutOfMemoryError
+    from redis.exceptions import TimeoutError as NoAnswer
+
+    if isinstance(error, OutOfMemoryError):
+        return StoreFull("The store is full; delete data sets or jobs that are no longer needed.")
+    if isinstance(error, NotReachable | NoAnswer):
+        return Unavailable("The store does not answer; try again in a moment.")
+    log.error("a child failed", exc_info=error)
+    return Problem("Something failed for a reason that is ours, not yours; the service's log has the details.")

@@ -1,0 +1,95 @@
+"""What is done in children: reading uploads, projecting new rows, drawing, exporting."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from app import plots
+from ism_jobs.model import Model
+from ism_jobs.packing import unpack
+from ism_jobs.settings import Settings
+from ism_jobs.store import Dataset, Store
+from ism_jobs.tables import Limits, open_table, write_table
+
+TableFormat = Literal["json", "csv", "npy", "parquet"]
+PlotFormat = Literal["svg", "png"]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was received, and what was said about it."""
+
+    path: Path
+    size: int
+    name: str
+    filename: str | None
+    content_type: str | None
+    header: bool | None
+
+
+def ingest(upload: Upload, settings: Settings) -> tuple[Dataset, bool]:
+    """Read a file into the store; tells whether it is new there."""
+    reader = open_table(
+        upload.path,
+        filename=upload.filename,
+        content_type=upload.content_type,
+        header=upload.header,
+        limits=limits_of(settings),
+    )
+    return Store.open(settings).datasets.add(reader, upload.name, upload.size)
+
+
+def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> bytes:
+    """The rows of a file in the new features, written in a format; as JSON with notes."""
+    reader = open_table(
+        upload.path,
+        filename=upload.filename,
+        content_type=upload.content_type,
+        header=upload.header,
+        limits=limits_of(settings),
+    )
+    table = pa.Table.from_batches(list(reader), schema=reader.schema)
+    loaded = Model.from_npz(model)
+    embedding, notes = loaded.transform(table)
+    columns = {axis: pa.array(column) for axis, column in zip(loaded.axes, embedding.T, strict=True)}
+    body = write_table(pa.table(columns), format)
+    if format == "json":
+        body = body[:-1] + b',"notes":' + json.dumps([*reader.notes, *notes]).encode() + b"}"
+    return body
+
+
+def convert(packed: bytes, format: TableFormat, label_columns: tuple[str, ...]) -> bytes:
+    """An artifact in another format."""
+    return write_table(unpack(packed), format, label_columns)
+
+
+def export_onnx(model: bytes) -> bytes:
+    """The model as ONNX."""
+    return Model.from_npz(model).to_onnx()
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The limits on tables."""
+    return Limits(
+        bytes=settings.max_inflated_bytes,
+        rows=settings.max_rows,
+        columns=settings.max_columns,
+        cells=settings.max_cells,
+    )
+
+
+def draw(plot: str, packed: bytes, format: PlotFormat, title: str | None) -> bytes:
+    """A picture of an artifact."""
+    table = unpack(packed)
+    if plot == "trace":
+        return plots.trace_plot(table, format=format)
+    axes = [name for name in table.column_names if name.startswith("axis")]
+    values = np.column_stack([table.column(name).to_numpy() for name in axes])
+    if plot == "loadings":
+        return plots.loadings_plot(table.column("feature").to_pylist(), values, format=format)
+    groups = table.column("group").to_pylist() if "group" in table.column_names else None
+    return plots.embedding_plot(values, groups, title, format=format)

@@ -1,0 +1,63 @@
+"""The app: `create_app(settings)` makes it, `run(settings)` serves it."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+import uvicorn
+from fastapi import FastAPI
+from redis.asyncio import Redis
+
+from app import openapi, problems
+from app.children import Children
+from app.middleware import Requests
+from app.routes import batches, catalogue, datasets, health, jobs, results
+from ism_jobs.logs import configure
+from ism_jobs.settings import Settings
+from ism_jobs.store import Events, Store
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The whole API on the Redis of the settings."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        redis = Redis.from_url(settings.required_redis_url, socket_connect_timeout=5)
+        app.state.settings = settings
+        app.state.store = Store.open(settings)
+        app.state.events = Events(redis)
+        app.state.children = Children(settings)
+        app.state.children.warm_up()
+        yield
+        await redis.aclose()
+        app.state.store.redis.close()
+
+    app = FastAPI(
+        title="ISM",
+        version=version("ism"),
+        summary="Interpretable dimension reduction: which features make the picture.",
+        description=openapi.DESCRIPTION,
+        lifespan=lifespan,
+    )
+    problems.install(app)
+    app.add_middleware(Requests, settings=settings)
+    for module in (datasets, jobs, results, batches, catalogue, health):
+        app.include_router(module.router)
+    openapi.install(app)
+    return app
+
+
+def run(settings: Settings) -> None:
+    """Serve until told to stop."""
+    configure(settings)
+    uvicorn.run(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=3,  # streams of events would keep it for ever
+        server_header=False,
+    )
+    os._exit(0)  # threads that wait for a child need not be waited for

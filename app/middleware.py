@@ -1,0 +1,90 @@
+"""Around every request: an id, a line in the log, a count, and a limit to its body."""
+
+import re
+import time
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.monitoring import LATENCY, REQUESTS
+from app.problems import respond, unexpected
+from ism_jobs.errors import TooLarge
+from ism_jobs.logs import log
+from ism_jobs.settings import Settings
+
+SPEC_BYTES = 16 * 2**20  # a body that is not a file
+QUIET = {"/healthz", "/readyz", "/metrics"}  # asked all the time: in the log only when it is at "debug"
+_ID = re.compile(r"[\w-]{1,64}")
+
+
+class Requests:
+    """ASGI middleware."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        id = given if _ID.fullmatch(given) else uuid4().hex
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request=id)
+        began = time.perf_counter()
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-ID"] = id
+            await send(message)
+
+        limit = self._limit(scope)
+        try:
+            if int(headers.get("content-length") or 0) > limit:
+                await respond(_too_large(limit))(scope, receive, send_with_id)
+            else:
+                await self._app(scope, _limited(receive, limit), send_with_id)
+        except Exception as error:  # here and not in a handler, whose answer would go without the id
+            log.error("request failed", exc_info=error)
+            if status:  # half an answer is out: a cut connection is the only sign left
+                raise
+            await respond(unexpected())(scope, receive, send_with_id)
+        finally:
+            self._note(scope, status or 500, time.perf_counter() - began)
+
+    def _limit(self, scope: Scope) -> int:
+        is_file = scope["path"] == "/datasets" or scope["path"].endswith("/transform")
+        return self._settings.max_upload_bytes if is_file else min(SPEC_BYTES, self._settings.max_upload_bytes)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        REQUESTS.labels(scope["method"], route, status).inc()
+        LATENCY.labels(scope["method"], route).observe(seconds)
+        level = log.debug if scope["path"] in QUIET else log.info
+        level("request", method=scope["method"], path=scope["path"], status=status, ms=round(1000 * seconds, 1))
+
+
+def _limited(receive: Receive, limit: int) -> Receive:
+    """Bodies may come without a length, or with a false one."""
+    total = 0
+
+    async def receive_some() -> Message:
+        nonlocal total
+        message = await receive()
+        total += len(message.get("body", b""))
+        if total > limit:
+            raise _too_large(limit)
+        return message
+
+    return receive_some
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The body is larger than the {limit:,} bytes that this service takes.")

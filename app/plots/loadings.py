@@ -1,0 +1,56 @@
+"""What the new features are made of: the strongest loadings of each axis, as bars to either side of zero."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.plots.canvas import COLUMN, GREY, PAGE, Format, few_ticks, nothing, remark, render, size
+from app.plots.names import line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FEATURES = 20
+AXES = 4
+NAME = 28
+POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
+
+
+def loadings_plot(features: Sequence[str], W: NDArray[np.float64], *, format: Format = "svg") -> bytes:
+    """Bars for the 20 features of largest row norm in W, strongest on top; a panel for each of the first 4 axes."""
+    d, q = W.shape
+    if len(features) != d:
+        raise ValueError(f"There are {len(features)} names for the {d} rows of W; one is needed for each.")
+    strongest = np.argsort(-np.linalg.norm(W, axis=1), kind="stable")[:FEATURES]
+    names = [line(features[row], NAME) for row in strongest]
+    bars = W[strongest, :AXES]
+    low, high = min(0.0, bars.min(initial=0)), max(0.0, bars.max(initial=0))
+    margin = 0.05 * (high - low or 1.0)
+
+    def draw(figure: "Figure") -> None:
+        if not bars.size:
+            nothing(figure, "There are no loadings to show.")
+            return
+        panels = bars.shape[1]
+        size(figure, COLUMN if panels <= 2 else PAGE, 16 + 3.6 * max(5, len(names)))
+        places = np.arange(len(names))
+        for axis, axes in enumerate(figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)[0]):
+            heights = bars[:, axis]
+            axes.barh(places, heights, height=0.7, color=np.where(heights < 0, NEGATIVE, POSITIVE).tolist())
+            axes.axvline(0, color="black", linewidth=0.5)
+            axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.3)
+            axes.set_axisbelow(True)
+            axes.set_xlim(low - margin, high + margin)
+            axes.set_xlabel(f"loading on axis {axis + 1}")
+            axes.spines["left"].set_visible(False)
+            axes.tick_params(axis="y", length=0)
+            few_ticks(axes.xaxis, 5 if panels == 1 else 3)
+        axes.set_yticks(places, names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        remarks = [f"{len(names)} of {d:,} features"] * (d > len(names)) + [f"{panels} of {q} axes"] * (q > panels)
+        if remarks:
+            remark(axes, ", ".join(remarks))
+
+    return render(draw, format)

@@ -1,0 +1,123 @@
+"""The way to a result: the objective and the eigenvalues over the iterations."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from app.plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, render, size
+from app.plots.groups import FEW
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DOTS = 60  # beyond so many iterations lines have no dots
+BOUNDARIES = 60  # more rounds than this would fill the picture with their lines
+DECADES = 2  # eigenvalues over more powers of ten than this are on a logarithmic scale
+
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def trace_plot(trace: pa.Table, *, format: Format = "svg") -> bytes:
+    """Two panels over the iterations of the ascent; in clusterings a thin line stands where a new round begins."""
+    ascent = trace.filter(pa.compute.equal(trace["stage"], "ascent"))
+    trace = ascent if ascent.num_rows else trace
+    iteration, round = _numbers(trace, "iteration"), _numbers(trace, "round")
+    objective = _numbers(trace, "objective")
+    names = sorted((n for n in trace.schema.names if n.startswith("eigenvalue")), key=lambda name: int(name[10:]))
+    eigenvalues = np.array([_numbers(trace, name) for name in names])
+    starts = np.flatnonzero(np.diff(round)) + 1
+
+    def draw(figure: "Figure") -> None:
+        if not trace.num_rows:
+            nothing(figure, "There are no iterations to show.")
+            return
+        size(figure, COLUMN, 92)
+        above, below = figure.subplots(2, sharex=True)
+        _lines(above, iteration, objective[None, :], starts, [FEW[0]])
+        _level(above, objective)
+        above.set_ylabel("objective")
+        colours = _colours(len(names))
+        _lines(below, iteration, eigenvalues, starts, colours)
+        below.set(ylabel="eigenvalues", xlabel="iteration")
+        _scale(below, eigenvalues)
+        _key(figure, below, colours)
+        few_ticks(above.yaxis)
+        few_ticks(below.xaxis, whole=True)
+        figure.align_ylabels()
+        for axes in (above, below):
+            if len(starts) <= BOUNDARIES:
+                for start in starts:
+                    axes.axvline((iteration[start - 1] + iteration[start]) / 2, color=GREY, alpha=0.4, linewidth=0.4)
+
+    return render(draw, format)
+
+
+def _numbers(trace: pa.Table, name: str) -> NDArray[np.float64]:
+    numbers: NDArray[np.float64] = trace[name].to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers
+
+
+def _lines(
+    axes: "Axes",
+    iteration: NDArray[np.float64],
+    series: NDArray[np.float64],
+    starts: NDArray[np.intp],
+    colours: list[Any],
+) -> None:
+    """Each series, broken where a round begins: its Γ is another, so its objective cannot be compared."""
+    alone = bool(len(starts)) and np.diff(starts, prepend=0, append=len(iteration)).min() == 1
+    dots = "o" if len(iteration) <= DOTS or alone else None  # a round of one iteration has no line
+    broken = np.insert(iteration, starts, np.nan)
+    for values, colour in zip(series, colours, strict=True):
+        axes.plot(broken, np.insert(values, starts, np.nan), color=colour, marker=dots, markersize=2.2)
+
+
+def _level(axes: "Axes", values: NDArray[np.float64]) -> None:
+    """A series that moves by less than can be read off is drawn as a level line."""
+    finite = values[np.isfinite(values)]
+    if len(finite) and np.ptp(finite) <= 1e-5 * abs(finite).max():
+        middle = float(finite.mean())
+        axes.set_ylim(middle - max(1e-3, 0.01 * abs(middle)), middle + max(1e-3, 0.01 * abs(middle)))
+
+
+def _scale(axes: "Axes", eigenvalues: NDArray[np.float64]) -> None:
+    finite = eigenvalues[np.isfinite(eigenvalues)]
+    if len(finite) and finite.min() > 0 and finite.max() > 10**DECADES * finite.min():
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: _power_of_ten(value))
+        axes.yaxis.set_minor_formatter(lambda value, _: "")
+    else:
+        _level(axes, finite)
+        few_ticks(axes.yaxis)
+
+
+def _power_of_ten(value: float) -> str:
+    return "10" + str(round(math.log10(value))).translate(SUPERSCRIPTS)
+
+
+def _colours(q: int) -> list[Any]:
+    from matplotlib import colormaps
+
+    return list(FEW[:q]) if q <= len(FEW) else [tuple(shade) for shade in colormaps["viridis"](np.linspace(0, 0.93, q))]
+
+
+def _key(figure: "Figure", axes: "Axes", colours: list[Any]) -> None:
+    """Which line is which axis: by name while they are few, else by a bar of their shades."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+    from matplotlib.lines import Line2D
+
+    if len(colours) < 2:
+        return
+    if len(colours) <= len(FEW):
+        keys = [Line2D([], [], color=colour, label=f"axis {axis}") for axis, colour in enumerate(colours, 1)]
+        figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), handlelength=1, columnspacing=1)
+    else:
+        shades = ScalarMappable(Normalize(0.5, len(colours) + 0.5), ListedColormap(colours))
+        bar = figure.colorbar(shades, ax=axes, aspect=24, pad=0.02, label="axis")
+        bar.outline.set_visible(False)
+        few_ticks(bar.ax.yaxis, whole=True)

@@ -1,0 +1,33 @@
+"""What there is to choose from."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from ism_jobs import catalogue
+from ism_jobs.catalogue import KernelEntry, ParadigmEntry
+
+router = APIRouter(tags=["catalogue"])
+
+
+class Kernels(BaseModel):
+    """All kernels."""
+
+    items: list[KernelEntry]
+
+
+class Paradigms(BaseModel):
+    """All paradigms."""
+
+    items: list[ParadigmEntry]
+
+
+@router.get("/kernels", operation_id="listKernels", summary="The kernels")
+def list_kernels() -> Kernels:
+    """With formulas, parameters, defaults and ranges."""
+    return Kernels(items=catalogue.kernels())
+
+
+@router.get("/paradigms", operation_id="listParadigms", summary="The paradigms")
+def list_paradigms() -> Paradigms:
+    """With their fields, defaults and ranges."""
+    return Paradigms(items=catalogue.paradigms())

@@ -1,0 +1,206 @@
+"""Jobs: post, list, follow, cancel, delete."""
+
+import json
+import time
+from collections.abc import AsyncIterable
+from typing import Annotated, Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from app import cursors
+from app.comparison import BatchView, batch_view
+from app.contents import etag_of, is_known, not_modified
+from app.deps import EventsDep, JobDep, StoreDep
+from app.posting import post
+from app.problems import documented
+from app.views import JobPage, JobView, job_view
+from ism_jobs.errors import FieldError, InvalidSpec, NotFound
+from ism_jobs.store import START, Events, Record, State, Store
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+MAX_WAIT = 60.0
+SILENCE = 15.0  # seconds after which a stream without news looks again
+RETRY_AFTER = {"description": "Seconds to wait before the first look.", "schema": {"type": "integer"}}
+
+
+async def _json_body(request: Request) -> Any:
+    """The body by hand: a wrong one gets our own sentence."""
+    try:
+        return json.loads(await request.body(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        sentence = f"The body is not JSON: {str(error) or 'it is nested too deeply'}."
+        raise InvalidSpec(sentence, [FieldError("body", sentence)]) from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+@router.post(
+    "",
+    status_code=202,
+    operation_id="postJobs",
+    summary="Post a job, or several",
+    responses={
+        202: {
+            "model": JobView | BatchView,
+            "description": "Queued: a job, or a batch for a list or a grid",
+            "headers": {
+                "Location": {"description": "Where to look.", "schema": {"type": "string"}},
+                "Retry-After": RETRY_AFTER,
+            },
+        },
+        **documented(413, 422, 507),
+    },
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PostedJobs"}}},
+        }
+    },
+)
+async def post_jobs(
+    store: StoreDep,
+    response: Response,
+    body: Annotated[Any, Depends(_json_body)],
+    idempotency_key: Annotated[
+        str | None, Header(description="The same key and body again give the same job.", min_length=1, max_length=200)
+    ] = None,
+) -> JobView | BatchView:
+    """A spec makes a job. A list of specs, or a spec with lists of kernels, q, … (a grid), makes a batch."""
+    records, batch = await run_sync(post, store, body, idempotency_key)
+    response.headers["Retry-After"] = "1"
+    if batch is not None:
+        response.headers["Location"] = f"/batches/{batch}"
+        return batch_view(batch, records[0].created, records)
+    response.headers["Location"] = f"/jobs/{records[0].id}"
+    return job_view(records[0])
+
+
+@router.get("", operation_id="listJobs", summary="List jobs", responses=documented(422))
+def list_jobs(
+    store: StoreDep,
+    state: Annotated[State | None, Query()] = None,
+    batch: Annotated[str | None, Query(max_length=100)] = None,
+    dataset: Annotated[str | None, Query(max_length=100)] = None,
+    label: Annotated[str | None, Query(max_length=200)] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    cursor: Annotated[str | None, Query(description="From `next` of the page before.", max_length=200)] = None,
+) -> JobPage:
+    """The newest first."""
+    wanted = {"state": state, "batch": batch, "dataset": dataset}
+
+    def is_wanted(record: Record) -> bool:
+        matches = all(value is None or getattr(record, name) == value for name, value in wanted.items())
+        return matches and (label is None or record.spec.get("label") == label)
+
+    found, after = store.jobs.page(limit, cursors.decode(cursor), is_wanted)
+    return JobPage(items=[job_view(record) for record in found], next=cursors.encode(after))
+
+
+@router.get(
+    "/{id}",
+    operation_id="getJob",
+    summary="Look at a job",
+    responses={304: {"description": "Not modified"}, **documented(404, 422)},
+)
+async def get_job(
+    request: Request,
+    response: Response,
+    record: JobDep,
+    store: StoreDep,
+    events: EventsDep,
+    wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the job to end.")] = 0.0,
+) -> Any:
+    """With `wait`, the answer comes when the job ends or the time is over; with If-None-Match too, when it changes."""
+    known = request.headers.get("if-none-match")
+    view, etag = await run_sync(_look, store, record)
+    if wait and not record.state.ended and (known is None or is_known(request, etag)):
+        record = await _awaited(store, events, record, wait, any_change=known is not None)
+        view, etag = await run_sync(_look, store, record)
+    if known is not None and is_known(request, etag):
+        return not_modified(etag)
+    response.headers["ETag"] = etag
+    return view
+
+
+def _look(store: Store, record: Record) -> tuple[JobView, str]:
+    waiting = record.state is State.QUEUED and record.ticket is not None
+    position = store.jobs.tickets.position(record.ticket or "") if waiting else None
+    return job_view(record, position), etag_of(record.id, record.version, position)
+
+
+async def _awaited(store: Store, events: Events, record: Record, seconds: float, any_change: bool) -> Record:
+    """The job when it has ended, or changed, or as it is when the time is over."""
+    deadline = time.monotonic() + seconds
+    last = await events.last(record.id)
+    version = record.version
+    while True:
+        record = await run_sync(store.jobs.get, record.id)
+        left = deadline - time.monotonic()
+        if record.state.ended or left <= 0 or (any_change and record.version != version):
+            return record
+        if news := await events.after(record.id, last, min(left, SILENCE)):
+            last = news[-1].id
+
+
+@router.post(
+    "/{id}/cancel",
+    status_code=202,
+    operation_id="cancelJob",
+    summary="Cancel a job",
+    responses=documented(404, 409, 422),
+)
+def cancel_job(record: JobDep, store: StoreDep) -> JobView:
+    """A job that waits is cancelled at once; one that runs stops at its next step."""
+    return job_view(store.jobs.cancel(record.id))
+
+
+@router.delete(
+    "/{id}", status_code=204, operation_id="deleteJob", summary="Delete a job", responses=documented(404, 409, 422)
+)
+def delete_job(record: JobDep, store: StoreDep) -> None:
+    """With all it made. A job that waits or runs must be cancelled first."""
+    store.jobs.delete(record.id)
+
+
+@router.get(
+    "/{id}/events",
+    operation_id="followJob",
+    summary="Follow a job",
+    response_class=EventSourceResponse,
+    responses=documented(404, 422),
+)
+async def follow_job(
+    record: JobDep,
+    store: StoreDep,
+    events: EventsDep,
+    last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,19}-\d{1,19}$")] = None,
+) -> AsyncIterable[ServerSentEvent]:
+    """Server-sent events from the job's beginning, or from Last-Event-ID on.
+
+    `state`: the job has changed its state; `step`: an iteration (objective, eigenvalues, change, angle);
+    `validation`: a fold of the cross-validation is done. The stream ends when the job has.
+    """
+    last = last_event_id or START
+    while True:
+        news = await events.after(record.id, last, 0 if record.state.ended else SILENCE)
+        for event in news:
+            last = event.id
+            if event.kind == "state":
+                continue
+            yield ServerSentEvent(id=event.id, event=event.kind, raw_data=event.data)
+        if not record.state.ended and (not news or any(event.kind == "state" for event in news)):
+            try:
+                record = await run_sync(store.jobs.get, record.id)
+            except NotFound:  # deleted meanwhile
+                return
+            if not record.state.ended:
+                view, _ = await run_sync(_look, store, record)
+                yield ServerSentEvent(id=last, event="state", raw_data=view.model_dump_json())
+        elif record.state.ended and not news:  # its end is told when all that came before has been
+            yield ServerSentEvent(id=last, event="state", raw_data=job_view(record).model_dump_json())
+            return

@@ -1,0 +1,247 @@
+"""The service beside what it is made of. Every figure is a ratio, or a limit of the issue, measured in one run.
+
+python -m benchmarks.service
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from cli.redis_server import RedisServer
+from ism_core import Gaussian, Supervised, solve
+from ism_core.scaling import standardised
+from tests.conftest import free_port, running_service
+
+POSTS, CLIENTS = 400, 8
+ROUNDS = 5
+WINE_RUNS = 20
+JOBS = 40
+CSV_MEGABYTES = 200
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        large_upload(Path(folder))
+        acceptance(Path(folder))
+        wine(Path(folder))
+        two_workers(Path(folder))
+
+
+def large_upload(folder: Path) -> None:
+    """How long GET /healthz takes while a large CSV is uploaded, and how much memory the API needs for it."""
+    table = folder / "large.csv"
+    write_large(table)
+    with service(folder / "large", 2) as url:
+        api = api_process(url)
+        upload(url, wine_csv())  # what is imported once is imported
+        idle = latencies(url, threading.Event(), seconds=5)
+        before, done = memory(api), threading.Event()
+        with ThreadPoolExecutor(1) as pool:
+            began = time.perf_counter()
+            answered = pool.submit(latencies, url, done)
+            size = table.stat().st_size
+            with table.open("rb") as file:
+                answer = httpx.post(f"{url}/datasets", files={"file": ("large.csv", file)}, timeout=600)
+            seconds = time.perf_counter() - began
+            done.set()
+            busy = answered.result()
+        assert answer.status_code == 201, answer.text
+        print(f"CSV of {size / 1e6:.0f} MB ({answer.json()['rows']:,} rows) uploaded and described in {seconds:.1f} s")
+        print(f"  GET /healthz meanwhile: {percentiles(busy)}; idle: {percentiles(idle)}")
+        print(f"  memory of the API process: {before / 1e6:.0f} MB before, at most {peak(api) / 1e6:.0f} MB so far")
+
+
+def acceptance(folder: Path) -> None:
+    """Jobs accepted per second, in turns with a bare route that only enqueues."""
+    with RedisServer(folder / "acceptance") as redis:
+        environment = {**os.environ, "ISM_REDIS_URL": redis.url, "ISM_LOG_LEVEL": "warning"}
+        ours, bare = free_port(), free_port()
+        commands = [
+            [sys.executable, "-m", "cli.main", "api", "--port", str(ours)],
+            [sys.executable, "-m", "uvicorn", "benchmarks.bare_app:app", "--port", str(bare), "--no-access-log"],
+        ]
+        processes = [subprocess.Popen(command, env=environment) for command in commands]
+        try:
+            url, bare_url = f"http://127.0.0.1:{ours}", f"http://127.0.0.1:{bare}"
+            for path in (f"{url}/healthz", f"{bare_url}/docs"):
+                await_answer(path)
+            dataset = upload(url, wine_csv())
+            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 2}
+            for target, body in ((url, spec), (bare_url, {"dataset": dataset, "q": 2})):
+                posts_per_second(target, body, 50)
+            rates = [
+                (posts_per_second(url, spec, POSTS), posts_per_second(bare_url, {"dataset": dataset, "q": 2}, POSTS))
+                for _ in range(ROUNDS)
+            ]
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait()
+    ours_rate, bare_rate = (statistics.median(side) for side in zip(*rates, strict=True))
+    print(f"POST /jobs: {ours_rate:.0f} accepted a second by {CLIENTS} clients")
+    print(f"  a bare route that only enqueues: {bare_rate:.0f}; ratio {ours_rate / bare_rate:.2f}")
+
+
+def wine(folder: Path) -> None:
+    """From POST to result for Wine, beside the same solve in process."""
+    table = load_wine()
+    X = standardised(table.data)[0]
+    with service(folder / "wine", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
+        dataset = upload(url, wine_csv())
+        spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 3}
+        run(client, spec)
+        through, validated, inside = [], [], []
+        for _ in range(WINE_RUNS):
+            through.append(run(client, {**spec, "folds": 0}))
+            validated.append(run(client, spec))
+            began = time.perf_counter()
+            solve(X, Supervised(table.target), Gaussian(), 3)
+            inside.append(time.perf_counter() - began)
+    middle = [1000 * statistics.median(times) for times in (through, validated, inside)]
+    print(f"Wine, POST to result: {middle[0]:.0f} ms; the same solve in process: {middle[2]:.0f} ms")
+    print(f"  ratio {middle[0] / middle[2]:.1f}; with the 5-fold validation {middle[1]:.0f} ms")
+
+
+def two_workers(folder: Path) -> None:
+    """How much sooner two workers finish many jobs than one."""
+    seconds = {}
+    for workers in (1, 2):
+        with service(folder / f"workers{workers}", workers) as url, httpx.Client(base_url=url, timeout=600) as client:
+            dataset = upload(url, cancer_csv())
+            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 2}
+            run(client, {**spec, "folds": 0})
+            began = time.perf_counter()
+            batch = client.post("/jobs", json=[{**spec, "seed": seed} for seed in range(JOBS)]).json()
+            while client.get(f"/batches/{batch['id']}").json()["states"].get("succeeded") != JOBS:
+                time.sleep(0.05)
+            seconds[workers] = time.perf_counter() - began
+    print(f"{JOBS} jobs (WDBC, 5 folds): 1 worker {seconds[1]:.1f} s, 2 workers {seconds[2]:.1f} s")
+    print(f"  speed-up {seconds[1] / seconds[2]:.2f}")
+
+
+@contextmanager
+def service(folder: Path, workers: int) -> Iterator[str]:
+    """`ism serve` with each worker on one core, so that workers alone make the difference."""
+    folder.mkdir()
+    with running_service(folder, workers=workers, ISM_WORKER_THREADS="1", ISM_LOG_LEVEL="warning") as (url, _):
+        yield url
+
+
+def upload(url: str, content: bytes) -> str:
+    answer = httpx.post(f"{url}/datasets", content=content, headers={"content-type": "text/csv"}, timeout=60)
+    answer.raise_for_status()
+    return str(answer.json()["id"])
+
+
+def run(client: httpx.Client, spec: dict[str, object]) -> float:
+    """Seconds from POST to the result in hand."""
+    began = time.perf_counter()
+    job = client.post("/jobs", json=spec).json()["id"]
+    state = client.get(f"/jobs/{job}", params={"wait": 60}).json()["state"]
+    assert state == "succeeded"
+    client.get(f"/jobs/{job}/result").raise_for_status()
+    return time.perf_counter() - began
+
+
+def posts_per_second(url: str, body: dict[str, object], posts: int) -> float:
+    def post(_: int) -> None:
+        assert client.post(f"{url}/jobs", json=body).status_code == 202
+
+    with httpx.Client(timeout=60) as client, ThreadPoolExecutor(CLIENTS) as pool:
+        began = time.perf_counter()
+        list(pool.map(post, range(posts)))
+        return posts / (time.perf_counter() - began)
+
+
+def latencies(url: str, done: threading.Event, seconds: float = 600) -> list[float]:
+    """Of GET /healthz, a hundred a second."""
+    taken, deadline = [], time.monotonic() + seconds
+    with httpx.Client() as client:
+        while not done.is_set() and time.monotonic() < deadline:
+            began = time.perf_counter()
+            client.get(f"{url}/healthz").raise_for_status()
+            taken.append(time.perf_counter() - began)
+            time.sleep(0.01)
+    return taken
+
+
+def percentiles(taken: list[float]) -> str:
+    p50, p99 = (1000 * float(np.percentile(taken, percent)) for percent in (50, 99))
+    return f"median {p50:.1f} ms, 99 % within {p99:.1f} ms ({len(taken)} requests)"
+
+
+def api_process(url: str) -> int:
+    """The process that listens on the service's port."""
+    port = url.rsplit(":", 1)[1]
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            arguments = (path.parent / "cmdline").read_bytes().split(b"\0")
+            if b"api" in arguments and f"ISM_PORT={port}".encode() in path.read_bytes().split(b"\0"):
+                return int(path.parent.name)
+        except OSError:
+            continue
+    raise AssertionError("no API process")
+
+
+def memory(process: int) -> float:
+    return _kilobytes(process, "VmRSS:")
+
+
+def peak(process: int) -> float:
+    return _kilobytes(process, "VmHWM:")
+
+
+def _kilobytes(process: int, name: str) -> float:
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(1024 * float(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def await_answer(url: str) -> None:
+    for _ in range(600):
+        try:
+            httpx.get(url, timeout=5)
+        except httpx.HTTPError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError(f"nothing answers at {url}")
+
+
+def write_large(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with path.open("w") as file:
+        file.write(",".join(f"x{column}" for column in range(50)) + ",class\n")
+        while file.tell() < CSV_MEGABYTES * 10**6:
+            block = rng.normal(size=(2000, 50))
+            file.writelines(",".join(f"{value:.6g}" for value in row) + f",{'ab'[int(row[0] > 0)]}\n" for row in block)
+
+
+def wine_csv() -> bytes:
+    return _csv(load_wine())
+
+
+def cancer_csv() -> bytes:
+    return _csv(load_breast_cancer())
+
+
+def _csv(table: object) -> bytes:
+    names = [*table.feature_names, "class"]  # type: ignore[attr-defined]
+    rows = zip(table.data.tolist(), table.target, strict=True)  # type: ignore[attr-defined]
+    lines = [",".join(names), *(",".join(map(repr, row)) + f",{table.target_names[y]}" for row, y in rows)]  # type: ignore[attr-defined]
+    return "\n".join(lines).encode()
+
+
+if __name__ == "__main__":
+    main()

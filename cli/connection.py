@@ -1,0 +1,64 @@
+"""How the commands reach a service: the options they share, and refusals as one sentence on stderr with exit code 1."""
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+R = TypeVar("R")
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+
+
+def remote(command: Callable[..., R]) -> Callable[..., R]:
+    """Add --url, --api-key and --json; the command receives a `client` and `as_json`.
+
+    @click.command()
+    @remote
+    def jobs(client, as_json): ...
+    """
+
+    @functools.wraps(command)
+    def connected(*args: Any, url: str, api_key: str | None, **given: Any) -> R:
+        from ism_client import ApiError, Client, JobFailed, Unreachable
+
+        try:
+            client = Client(url, api_key, retries=2)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--url") from None
+        with client:
+            try:
+                return command(*args, client=client, **given)
+            except Unreachable:
+                fail(f"No ISM service answers at {client.url}; start one with `ism serve`, or give --url.")
+            except (ApiError, JobFailed, TimeoutError, ValueError, OSError) as error:
+                fail(str(error))
+
+    wrapped: Callable[..., R] = connected
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="Write JSON for machines to stdout."),
+        click.option("--api-key", envvar="ISM_API_KEY", metavar="KEY",
+                     help="The service's key; better given as the environment variable ISM_API_KEY."),
+        click.option("--url", envvar="ISM_URL", default=DEFAULT_URL, show_default=True, show_envvar=True,
+                     help="Where the service is."),
+    ):  # fmt: skip
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def fail(sentence: str) -> NoReturn:
+    """End with a sentence on stderr and exit code 1."""
+    click.echo(sentence, err=True)
+    raise SystemExit(1)
+
+
+def tell(message: str) -> None:
+    """Say something beside the output proper, on stderr."""
+    click.echo(message, err=True)
+
+
+def write_json(document: Any) -> None:
+    """Write a document for machines to stdout."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))

@@ -1,0 +1,111 @@
+"""`ism fit`: a job without a service, with the same spec, the same numbers and the same files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import Spec, spec_options
+from cli.summary import print_summary
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@spec_options(grid=False)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder to write all that was found to.")
+@click.option("--format", type=click.Choice(["csv", "npy", "parquet", "json"]), default="csv", show_default=True,
+              help="Format of the tables in it.")  # fmt: skip
+@click.option(
+    "--header/--no-header", default=None, help="Whether a first line of names is there; else it is found out."
+)
+@click.option("--progress/--no-progress", default=None, help="Show a bar; by default on a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
+def fit(
+    file: Path,
+    spec: Spec,
+    out: Path | None,
+    format: str,
+    header: bool | None,
+    progress: bool | None,
+    as_json: bool,
+) -> None:
+    """Reduce a table here and now, and show which features matter.
+
+    \b
+      ism fit wine.csv --target class --kernel gaussian -q 2 --out wine
+    """
+    from ism_core import InvalidInput
+    from ism_jobs.errors import Problem
+
+    try:
+        document = _fit(file, spec, out, format, header, progress)
+    except Problem as problem:
+        sentences = [f"  {error.field}: {error.message}" for error in problem.errors if error.message != problem.detail]
+        raise click.ClickException("\n".join([problem.detail, *sentences])) from None
+    except InvalidInput as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(document, indent=2))
+    else:
+        print_summary(document)
+        if out is not None:
+            click.echo(f"\nAll of it is in {out}.", err=True)
+
+
+def _fit(
+    file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
+) -> dict[str, Any]:
+    from ism_client.progress import is_shown
+    from ism_jobs.checks import check
+    from ism_jobs.grids import expand
+    from ism_jobs.tables import read_table
+    from worker.artifacts import result_document
+    from worker.run import run
+
+    table, description = read_table(file, filename=file.name, header=header)
+    for note in description.notes:
+        click.echo(note, err=True)
+    (posted,), _ = expand({"dataset": file.name, **spec})
+    check(posted, description)
+    outcome = _shown(run(table, posted, description), is_shown(progress))
+    document = result_document(outcome)
+    if out is not None:
+        _write(outcome, document, out, format)
+    return document
+
+
+def _shown(moments: Any, shown: bool) -> Any:
+    """Drive a run to its outcome behind a progress bar."""
+    from ism_client.events import Event
+    from ism_client.progress import ProgressBar
+
+    with ProgressBar(shown) as bar:
+        while True:
+            try:
+                moment = next(moments)
+            except StopIteration as end:
+                return end.value
+            state = {"state": "running", "progress": moment.progress.document()}
+            is_fold = moment.kind == "validation"
+            bar.tell(Event("validation", moment.event()) if is_fold else Event("state", state))
+
+
+def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:
+    """The files that `ism get` gives for a job."""
+    from app.chores import draw
+    from ism_jobs.packing import LABEL_COLUMNS, pack
+    from ism_jobs.tables import write_table
+    from worker.artifacts import tables_of
+
+    out.mkdir(parents=True, exist_ok=True)
+    tables = tables_of(outcome)
+    for name, table in tables.items():
+        kind: Any = "json" if name == "metrics" and format == "npy" else format
+        (out / f"{name}.{kind}").write_bytes(write_table(table, kind, LABEL_COLUMNS[name]))
+    (out / "model.npz").write_bytes(outcome.model.to_npz())
+    (out / "model.onnx").write_bytes(outcome.model.to_onnx())
+    (out / "result.json").write_text(json.dumps(document, indent=2))
+    for plot, source in (("embedding", "embedding"), ("loadings", "W"), ("trace", "trace")):
+        for kind in ("svg", "png"):
+            (out / f"{plot}.{kind}").write_bytes(draw(plot, pack(tables[source]), kind, outcome.spec.label))

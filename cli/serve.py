@@ -1,0 +1,126 @@
+"""`ism serve`, `ism api`, `ism worker`: the service as a whole, and its parts."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+from pydantic import ValidationError
+
+from cli.redis_server import NoRedis, RedisServer
+from cli.supervisor import Part, Supervisor
+from ism_jobs.settings import Settings
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@click.command()
+@click.option("--host", help="Address to listen on (127.0.0.1).")
+@click.option("--port", type=int, help="Port to listen on (8000).")
+@click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where Redis keeps its files.")
+@click.option("--workers", type=int, help="Number of workers (one a core).")
+def serve(**options: Any) -> None:
+    """Run everything: a Redis (or that of ISM_REDIS_URL), the workers and the API. Ctrl-C stops it.
+
+    Jobs that run when it stops are put back, and go on at the next start.
+    """
+    settings = _settings(options)
+    with ExitStack() as stack:
+        if settings.redis_url is None:
+            try:
+                redis_url = stack.enter_context(RedisServer(settings.data_dir)).url
+            except (NoRedis, OSError) as error:
+                raise click.ClickException(str(error)) from None
+        else:
+            redis_url = settings.redis_url
+        environment = _environment(settings, redis_url)
+        parts = [Part("api", ["api"], environment, essential=True), *_worker_parts(settings, environment)]
+        threading.Thread(target=_greet, args=(settings,), daemon=True).start()
+        code = Supervisor(parts, settings.shutdown_seconds).run()
+    if code:
+        sys.exit(code)
+    click.echo("ISM has stopped; jobs that were running go on at the next start.", err=True)
+
+
+@click.command()
+@click.option("--host", help="Address to listen on (127.0.0.1).")
+@click.option("--port", type=int, help="Port to listen on (8000).")
+def api(**options: Any) -> None:
+    """Run the API alone, on the Redis of ISM_REDIS_URL."""
+    settings = _settings(options)
+    os.environ.update(_environment(settings, settings.required_redis_url))
+    from app.main import run
+
+    run(settings)
+
+
+@click.command()
+@click.option("--workers", type=int, default=1, show_default=True, help="Number of worker processes.")
+def worker(**options: Any) -> None:
+    """Run workers alone, on the Redis of ISM_REDIS_URL. On SIGTERM running jobs are put back."""
+    settings = _settings(options)
+    environment = _environment(settings, settings.required_redis_url)
+    if settings.workers > 1:
+        sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds).run())
+    for variable in THREAD_VARIABLES:  # before numpy is imported: then it never makes more
+        os.environ.setdefault(variable, str(settings.threads_per_worker))
+    from ism_jobs.logs import configure
+    from worker.process import work
+
+    configure(settings)
+    work(settings)
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        wrong = "; ".join(f"ISM_{str(part['loc'][0]).upper()}: {part['msg']}" for part in error.errors())
+        raise click.ClickException(f"A setting is wrong: {wrong}.") from None
+
+
+def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
+    """Our variables and the settings, for a part to find the same."""
+    chosen = {
+        "ISM_REDIS_URL": redis_url,
+        "ISM_HOST": settings.host,
+        "ISM_PORT": str(settings.port),
+        "ISM_WORKERS": str(settings.workers),
+        "ISM_WORKER_THREADS": str(settings.threads_per_worker),
+        "ISM_LOG_FORMAT": os.environ.get("ISM_LOG_FORMAT", "text" if sys.stderr.isatty() else settings.log_format),
+    }
+    return {**os.environ, **chosen}
+
+
+def _worker_parts(settings: Settings, environment: Mapping[str, str]) -> list[Part]:
+    return [Part(f"worker {number}", ["worker"], environment) for number in range(1, settings.workers + 1)]
+
+
+def _greet(settings: Settings) -> None:
+    """Say where it is, once it is there."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{host}:{settings.port}"
+    for _ in range(600):
+        try:
+            if httpx.get(f"{address}/readyz", timeout=1).status_code == 200:
+                break
+        except httpx.HTTPError:
+            pass
+        time.sleep(0.1)
+    else:
+        return
+    kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.data_dir
+    click.echo(
+        f"\nISM is at {address} with {settings.workers} worker(s); its data is in {kept}.\n"
+        f"Upload a table:  curl -F file=@table.csv {address}/datasets\n"
+        f"All calls:       {address}/docs\n"
+        "Ctrl-C stops it.\n",
+        err=True,
+    )

@@ -1,0 +1,90 @@
+"""A finished result as a page for the terminal: why it stopped, what it reached, which features make the picture."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+STRONGEST = 10  # features shown
+
+
+def print_summary(result: Mapping[str, Any]) -> None:
+    """Write the page to stdout; `result` is the document that GET /jobs/{id}/result answers with.
+
+    print_summary(client.job("…").result().document)
+    """
+    click.echo(summary(result))
+
+
+def summary(result: Mapping[str, Any]) -> str:
+    """The page as text."""
+    facts = [("objective", number(result.get("objective")))]
+    if result.get("kernel"):
+        facts.append(("kernel", kernel(result["kernel"])))
+    if result.get("eigenvalues"):
+        facts.append(("eigenvalues", ", ".join(map(number, result["eigenvalues"]))))
+    facts += _measured(result.get("metrics") or {})
+    parts = [str(result.get("stop") or ""), table([], facts), _strongest(result)]
+    parts += [f"Note: {warning}" for warning in result.get("warnings") or ()]
+    return "\n\n".join(part for part in parts if part)
+
+
+def kernel(spec: Any) -> str:
+    """A kernel spec in a few words: "polynomial (degree 3, c 1)", "0.5 gaussian + 2 linear"."""
+    if not isinstance(spec, Mapping):
+        return str(spec)
+    if "sum" in spec:
+        return " + ".join(f"{number(part.get('weight', 1))} {kernel(part.get('kernel'))}" for part in spec["sum"])
+    if "aligned" in spec:
+        return f"aligned: {', '.join(kernel(part) for part in spec['aligned'])}"
+    parameters = [f"{name} {number(value)}" for name, value in spec.items() if name != "name" and value is not None]
+    return f"{spec.get('name')} ({', '.join(parameters)})" if parameters else str(spec.get("name"))
+
+
+def number(value: Any) -> str:
+    """A number with six digits at most; "–" where there is none, and a sample of what is not a number."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        text = str(value)
+        return text if len(text) <= 40 else f"{text[:39]}…"
+    return f"{value:,.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows in aligned columns, under a header if there is one."""
+    lines = [*([header] if header else []), *rows]
+    if not lines:
+        return ""
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )
+
+
+def _measured(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Means with their deviations, and without what the page says elsewhere."""
+    deviations = {name for name in metrics if name.endswith("_std") and name.removesuffix("_std") in metrics}
+    return [
+        (name, number(value) + (f" ± {number(metrics[f'{name}_std'])}" if f"{name}_std" in deviations else ""))
+        for name, value in metrics.items()
+        if name not in deviations and name not in ("objective", "converged")
+    ]
+
+
+def _strongest(result: Mapping[str, Any]) -> str:
+    features, importance, W = result.get("features") or [], result.get("importance") or [], result.get("W") or []
+    if not features or not importance:
+        return ""
+    order = sorted(range(len(features)), key=lambda row: -importance[row])[:STRONGEST]
+    axes = min(len(W[0]), 4) if W else 0
+    header = [f"feature ({len(order)} of {len(features)})", "importance", *(f"axis{axis + 1}" for axis in range(axes))]
+    rows = [
+        [_elided(features[row]), f"{importance[row]:.3f}", *(f"{W[row][axis]:+.3f}" for axis in range(axes))]
+        for row in order
+    ]
+    return table(header, rows)
+
+
+def _elided(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:39]}…"

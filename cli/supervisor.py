@@ -1,0 +1,78 @@
+"""Keeps a few processes running, and stops them in order."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+
+RESTART_SECONDS = 1.0  # between the death of a process and its successor
+
+
+@dataclass(frozen=True)
+class Part:
+    """A process to keep: its `ism` arguments and variables."""
+
+    name: str
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    essential: bool = False  # when it ends, all end
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Run it in a session of its own, so that Ctrl-C reaches us alone and we decide the order."""
+        command = [sys.executable, "-m", "cli.main", *self.arguments]
+        return subprocess.Popen(command, env=dict(self.environment), stdin=subprocess.DEVNULL, start_new_session=True)
+
+
+class Supervisor:
+    """Starts the parts, starts again those that die, and stops them all, the first first."""
+
+    def __init__(self, parts: Sequence[Part], shutdown_seconds: float) -> None:
+        self._parts = parts
+        self._shutdown_seconds = shutdown_seconds
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._stop = threading.Event()
+
+    def run(self) -> int:
+        """Until a signal asks to stop (0), or an essential part ends by itself (its exit code, or 1)."""
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, self._ask)
+        try:
+            for part in self._parts:
+                self._running[part.name] = part.start()
+            return self._watch()
+        finally:
+            self._stop_all()
+
+    def _watch(self) -> int:
+        died: dict[str, float] = {}
+        while not self._stop.wait(0.2):
+            for part in self._parts:
+                code = self._running[part.name].poll()
+                if code is None:
+                    continue
+                if part.essential:
+                    return code or 1
+                if time.monotonic() - died.setdefault(part.name, time.monotonic()) >= RESTART_SECONDS:
+                    del died[part.name]
+                    self._running[part.name] = part.start()
+        return 0
+
+    def _ask(self, signum: int, frame: FrameType | None) -> None:
+        self._stop.set()
+
+    def _stop_all(self) -> None:
+        """Tell all to stop, and end those that take longer than they may."""
+        for process in self._running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + self._shutdown_seconds
+        for process in self._running.values():
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

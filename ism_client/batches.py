@@ -1,0 +1,111 @@
+"""Batches: many jobs posted at once, compared by their metric."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Self
+
+from ism_client.datasets import moment
+from ism_client.events import ENDED, check, remaining
+from ism_client.http import PATIENT, Http, path_of
+from ism_client.jobs import Job
+from ism_client.progress import ProgressBar, is_shown
+
+FIRST_POLL, LONGEST_POLL = 0.25, 5.0  # seconds between looks, growing
+
+
+@dataclass
+class Batch:
+    """A batch as last heard of.
+
+    batch = client.submit(dataset, paradigm="supervised", target="class", kernel=["gaussian", "linear"], q=[2, 3])
+    batch.wait(progress=True)
+    print(batch.best().id, batch.table())
+    """
+
+    id: str
+    created: datetime | None = None
+    states: dict[str, int] = field(default_factory=dict)  # how many jobs are in each state
+    metric: str | None = None  # what the jobs are sorted by
+    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # all that the service said
+    _http: Http = field(kw_only=True, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, http: Http, document: Mapping[str, Any]) -> Self:
+        """Read from the service's answer."""
+        batch = cls(document["id"], _http=http)
+        batch._absorb(document)
+        return batch
+
+    @property
+    def ended(self) -> bool:
+        """Whether all its jobs have."""
+        return sum(self.states.values()) == self._ended_jobs()
+
+    def refresh(self) -> Self:
+        """Ask the service how it stands."""
+        self._absorb(self._http.json("GET", path_of("batches", self.id), retries=PATIENT))
+        return self
+
+    def wait(self, *, progress: bool | None = None, timeout: float | None = None) -> Self:
+        """Wait until all jobs have ended, well or not: the table says which. TimeoutError after `timeout` seconds.
+
+        client.batch(id).wait(timeout=600)
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        interval = FIRST_POLL
+        with ProgressBar(is_shown(progress), unit="job") as bar:
+            while not self.refresh().ended:
+                bar.show(
+                    "Jobs", self._ended_jobs(), sum(self.states.values()), f"{self.states.get('running', 0)} running"
+                )
+                check(deadline)
+                self._http.sleep(remaining(deadline, interval))
+                interval = min(LONGEST_POLL, interval * 1.5)
+            bar.show("Jobs", self._ended_jobs(), sum(self.states.values()))
+        return self
+
+    def table(self) -> list[dict[str, Any]]:
+        """A row for each job, best first: its id, state, settings and metrics.
+
+        for row in client.batch(id).table():
+            print(row["kernel"], row["q"], row["accuracy"])
+        """
+        self.refresh()
+        return [_flat(job) for job in self.document.get("jobs") or ()]
+
+    def frame(self) -> Any:
+        """The table as a pandas DataFrame."""
+        import pandas  # type: ignore[import-untyped]
+
+        return pandas.DataFrame(self.table())
+
+    def jobs(self) -> list[Job]:
+        """Its jobs, in the order of the table."""
+        self.refresh()
+        return [
+            Job.of(self._http, self._http.json("GET", path_of("jobs", job["id"])))
+            for job in self.document.get("jobs") or ()
+        ]
+
+    def best(self) -> Job:
+        """The job that the metric puts first; LookupError while none has succeeded."""
+        for row in self.table():
+            if row.get("state") == "succeeded":
+                return Job.of(self._http, self._http.json("GET", path_of("jobs", row["id"])))
+        raise LookupError(f"No job of batch {self.id} has succeeded; its states are {self.states}.")
+
+    def _ended_jobs(self) -> int:
+        return sum(count for state, count in self.states.items() if state in ENDED)
+
+    def _absorb(self, document: Mapping[str, Any]) -> None:
+        self.created = moment(document.get("created"))
+        self.states = dict(document.get("states") or {})
+        self.metric = document.get("metric")
+        self.document = dict(document)
+
+
+def _flat(job: Mapping[str, Any]) -> dict[str, Any]:
+    row = {name: value for name, value in job.items() if name not in ("settings", "metrics")}
+    return {**row, **(job.get("settings") or {}), **(job.get("metrics") or {})}

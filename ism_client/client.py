@@ -1,0 +1,168 @@
+"""The client: the way in to a service's data sets, jobs and batches."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+from uuid import uuid4
+
+import httpx
+import numpy as np
+
+from ism_client.batches import Batch
+from ism_client.datasets import Dataset, DatasetSummary, upload
+from ism_client.http import Http, path_of
+from ism_client.jobs import Job
+
+
+class Client:
+    """A service at a URL. Calls that meet a broken connection or a busy service are tried again, `retries` times.
+
+    with Client("http://127.0.0.1:8000") as client:
+        dataset = client.upload("wine.csv")
+        job = client.submit(dataset, paradigm="supervised", target="class", kernel="gaussian", q=2)
+        print(job.wait(progress=True).result().W_frame())
+    """
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8000",
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._http = Http(url, api_key=api_key, timeout=timeout, retries=retries, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    @property
+    def url(self) -> str:
+        """Where the service is."""
+        return self._http.url
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def upload(
+        self,
+        source: Any,
+        *,
+        names: Sequence[str] | None = None,
+        name: str | None = None,
+        header: bool | None = None,
+    ) -> Dataset:
+        """Send a table: a path, an open file (read from its start), a pandas DataFrame (without its index), an array
+        (with the `names` of its columns) or a list of dicts. `header` says whether the first line of a CSV holds
+        names; when not said, the service finds out.
+
+        client.upload(X, names=["height", "weight"], name="people")
+        """
+        return upload(self._http, source, names, name, header)
+
+    def dataset(self, id: str) -> Dataset:
+        """One data set, with its columns."""
+        return Dataset.of(self._http, self._http.json("GET", path_of("datasets", id)))
+
+    def datasets(self) -> Iterator[DatasetSummary]:
+        """All data sets, page by page as they are asked for."""
+        return map(DatasetSummary.of, self._items("/datasets", {}))
+
+    def delete_dataset(self, id: str) -> None:
+        """Delete a data set; refused (ApiError, 409) while an open job uses it."""
+        self._http.request("DELETE", path_of("datasets", id))
+
+    def submit(
+        self,
+        dataset: Dataset | DatasetSummary | str | Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+        **fields: Any,
+    ) -> Job | Batch:
+        """Post a job: a data set (or its id) and the spec's fields, or a whole spec as a dict. A field that may vary
+        and holds a list (kernel, q, delta, seed, …) makes a grid, and the answer is then a Batch.
+
+        client.submit(dataset, paradigm="unsupervised", clusters=3, kernel=["gaussian", "linear"], q=[2, 3])
+        """
+        spec = dict(dataset) if isinstance(dataset, Mapping) else {"dataset": dataset}
+        return self._post({**spec, **fields}, idempotency_key)
+
+    def submit_many(
+        self, specs: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None, **fields: Any
+    ) -> Batch:
+        """Post several specs as one batch; `fields` are added to each that does not have them.
+
+        client.submit_many([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=dataset, paradigm="supervised", target="class")
+        """
+        if not specs:
+            raise ValueError("There are no specs to submit; give at least one.")
+        batch = self._post([{**fields, **spec} for spec in specs], idempotency_key)
+        assert isinstance(batch, Batch)
+        return batch
+
+    def job(self, id: str) -> Job:
+        """One job."""
+        return Job.of(self._http, self._http.json("GET", path_of("jobs", id)))
+
+    def jobs(
+        self,
+        *,
+        state: str | None = None,
+        batch: str | None = None,
+        dataset: str | None = None,
+        label: str | None = None,
+    ) -> Iterator[Job]:
+        """Jobs, all or those that match, page by page as they are asked for.
+
+        for job in client.jobs(state="running"):
+            print(job.id, job.progress)
+        """
+        filters = {"state": state, "batch": batch, "dataset": dataset, "label": label}
+        return (Job.of(self._http, item) for item in self._items("/jobs", filters))
+
+    def batch(self, id: str) -> Batch:
+        """One batch."""
+        return Batch.of(self._http, self._http.json("GET", path_of("batches", id)))
+
+    def kernels(self) -> list[dict[str, Any]]:
+        """The kernels there are, with their parameters."""
+        return list(self._items("/kernels", {}))
+
+    def paradigms(self) -> list[dict[str, Any]]:
+        """The paradigms there are, with their fields."""
+        return list(self._items("/paradigms", {}))
+
+    def _post(self, body: dict[str, Any] | list[dict[str, Any]], key: str | None) -> Job | Batch:
+        plain = _plain(body)
+        headers = {"Idempotency-Key": key or uuid4().hex}
+        answer = self._http.json("POST", "/jobs", headers=headers, body=lambda: {"json": plain})
+        return Batch.of(self._http, answer) if "states" in answer else Job.of(self._http, answer)
+
+    def _items(self, path: str, filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        cursor = None
+        while True:
+            page = self._http.json("GET", path, params={**filters, "cursor": cursor})
+            yield from page["items"]
+            cursor = page.get("next")
+            if not cursor:
+                return
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of a spec written with numpy numbers, ranges, and data sets in place of their ids."""
+    if isinstance(value, Dataset | DatasetSummary):
+        return value.id
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple | range):
+        return [_plain(item) for item in value]
+    return value

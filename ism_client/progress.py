@@ -1,0 +1,99 @@
+"""A progress bar on stderr, fed by a job's events."""
+
+import sys
+from typing import Any, Self
+
+from tqdm import tqdm
+
+from ism_client.events import Event
+
+_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
+_STAGES = {
+    "search": "Looking for a start",
+    "ascent": "Climbing",
+    "validation": "Validating",
+    "saving": "Saving",
+}
+
+
+def is_shown(progress: bool | None) -> bool:
+    """Whether to show a bar: as asked, and when not asked, where someone may be looking."""
+    return sys.stderr.isatty() if progress is None else progress
+
+
+class ProgressBar:
+    """A bar to be told of events; quiet when not `shown`.
+
+    with ProgressBar(shown=True) as bar:
+        for event in job.events():
+            bar.tell(event)
+    """
+
+    def __init__(self, shown: bool, unit: str = "it", total: int | None = None) -> None:
+        self._bar = tqdm(
+            desc="Waiting",
+            total=total or 1,
+            unit=unit,
+            disable=not shown,
+            file=sys.stderr,
+            bar_format=_FORMAT,
+            leave=True,
+        )
+        self._max_iter: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def tell(self, event: Event) -> None:
+        """Show what an event says."""
+        if not isinstance(event.data, dict):
+            return
+        if event.type == "state":
+            self._state(event.data)
+        elif event.type == "step":
+            self._step(event.data)
+        elif event.type == "validation":
+            self.show(_STAGES["validation"], event.data.get("fold"), event.data.get("folds"))
+
+    def show(self, what: str, done: int | None, total: int | None, postfix: str = "") -> None:
+        """Show so much done of so much."""
+        self._bar.set_description_str(what, refresh=False)
+        self._bar.set_postfix_str(postfix, refresh=False)
+        self._bar.total = total or max(1, done or 0)
+        self._bar.n = done or 0
+        self._bar.refresh()
+
+    def _state(self, job: dict[str, Any]) -> None:
+        state, progress = job.get("state"), job.get("progress") or {}
+        self._max_iter = progress.get("max_iter") or (job.get("spec") or {}).get("max_iter")
+        if state == "queued":
+            ahead = job.get("position")
+            self.show(f"Queued, {ahead} ahead" if ahead else "Queued", 0, None)
+        elif state == "running" and progress:
+            self._step(progress)
+        elif state == "running":
+            self.show("Starting", 0, None)
+        else:
+            self.show(str(state).capitalize(), *((1, 1) if state == "succeeded" else (0, 1)))
+
+    def _step(self, step: dict[str, Any]) -> None:
+        stage = str(step.get("stage"))
+        if stage == "validation":
+            self.show(_STAGES[stage], step.get("fold"), step.get("folds"), _postfix({**step, "objective": None}))
+            return
+        total = self._max_iter if stage == "ascent" else None
+        self.show(_STAGES.get(stage, stage), step.get("iteration"), total, _postfix(step))
+
+
+def _postfix(step: dict[str, Any]) -> str:
+    parts = []
+    if step.get("objective") is not None:
+        parts.append(f"objective {step['objective']:.6g}")
+    if step.get("change") is not None:
+        parts.append(f"change {step['change']:.1e}")
+    if step.get("remaining_seconds") is not None:
+        parts.append(f"about {step['remaining_seconds']:.0f} s left")
+    return ", ".join(parts)

@@ -1,0 +1,142 @@
+"""What a job found, with what is large downloaded when it is first asked for."""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ism_client.downloads import content
+from ism_client.http import Http
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Result:
+    """W and what is known about it.
+
+    result = job.result()
+    print(result.stop, result.metrics)
+    print(result.W_frame().abs().sort_values("axis1", ascending=False).head())
+    """
+
+    job_id: str
+    W: Floats = field(repr=False)  # d×q; W[i, j] is the weight of features[i] in axis j
+    features: tuple[str, ...] = field(repr=False)
+    eigenvalues: Floats
+    objective: float
+    converged: bool
+    stop: str  # why the iteration ended, as a sentence
+    metrics: dict[str, float | None]
+    warnings: tuple[str, ...]
+    importance: Floats = field(repr=False)  # each feature's share; together 1
+    kernel: Any  # with the parameters that were found
+    certificate: dict[str, Any] = field(repr=False)
+    document: dict[str, Any] = field(repr=False, compare=False)  # all that the service said
+    _http: Http = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, http: Http, job_id: str, document: Mapping[str, Any]) -> Self:
+        """Read from the service's answer."""
+        features = tuple(document["features"])
+        return cls(
+            job_id=job_id,
+            W=np.array(document["W"], dtype=np.float64).reshape(len(features), -1),
+            features=features,
+            eigenvalues=np.array(document["eigenvalues"], dtype=np.float64),
+            objective=document["objective"],
+            converged=bool(document.get("converged")),
+            stop=document.get("stop") or "",
+            metrics=dict(document.get("metrics") or {}),
+            warnings=tuple(document.get("warnings") or ()),
+            importance=np.array(document.get("importance") or (), dtype=np.float64),
+            kernel=document.get("kernel"),
+            certificate=dict(document.get("certificate") or {}),
+            document=dict(document),
+            _http=http,
+        )
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of W's columns."""
+        return tuple(f"axis{axis + 1}" for axis in range(self.W.shape[1]))
+
+    @cached_property
+    def embedding(self) -> Floats:
+        """The rows of the data set in the new features, n×q; rows dropped for missing values are not in it."""
+        array = _array(content(self._http, self.job_id, "embedding", "npy"))
+        return array[:, None] if array.ndim == 1 else array  # one column is written flat
+
+    @cached_property
+    def labels(self) -> Ints | None:
+        """The cluster of each row of the embedding; None for a supervised job, which finds none."""
+        if "labels" not in self.document.get("links", {}):
+            return None
+        return _array(content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
+
+    @cached_property
+    def trace(self) -> dict[str, npt.NDArray[Any]]:
+        """The way of the iteration, column by column: iteration, objective, eigenvalue1, …"""
+        return self._columns("trace")
+
+    def W_frame(self) -> Any:  # noqa: N802
+        """W as a pandas DataFrame: features down, axes across."""
+        import pandas  # type: ignore[import-untyped]
+
+        return pandas.DataFrame(self.W, index=pandas.Index(self.features, name="feature"), columns=list(self.axes))
+
+    def frame(self) -> Any:
+        """The embedding as a pandas DataFrame, indexed by the row of the data set; with the group of each, if any."""
+        import pandas
+
+        return pandas.DataFrame(self._columns("embedding")).set_index("row")
+
+    def trace_frame(self) -> Any:
+        """The trace as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.trace)
+
+    def _columns(self, name: str) -> dict[str, npt.NDArray[Any]]:
+        table = json.loads(content(self._http, self.job_id, name, "json"))
+        columns = zip(*table["rows"], strict=True) if table["rows"] else ((),) * len(table["columns"])
+        return {column: _typed(values) for column, values in zip(table["columns"], columns, strict=True)}
+
+
+@dataclass(frozen=True)
+class Projection:
+    """New rows in the new features, and what was noticed about them, such as columns that were ignored.
+
+    projection = job.project("new.csv")
+    print(projection.values.shape, projection.notes)
+    """
+
+    values: Floats = field(repr=False)  # n×q
+    axes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> Self:
+        """Read from the service's answer."""
+        axes = tuple(document["columns"])
+        values = np.array(document["rows"], dtype=np.float64).reshape(-1, len(axes))
+        return cls(values, axes, tuple(document.get("notes") or ()))
+
+
+def _array(npy: bytes) -> npt.NDArray[Any]:
+    array: npt.NDArray[Any] = np.load(io.BytesIO(npy), allow_pickle=False)
+    return array
+
+
+def _typed(values: tuple[Any, ...]) -> npt.NDArray[Any]:
+    if any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=object)
+    if values and all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64)
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -1,0 +1,167 @@
+"""Types of a spec's fields that say in their own words what is allowed, with the JSON Schema to match."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from ism_jobs.wording import figure, named
+
+LONGEST_NAME = 1_000  # characters of a column's name
+MOST_COLUMNS = 20_000
+
+
+def refused(allowed: str) -> PydanticCustomError:
+    """The error of a value that should have been what `allowed` says."""
+    return PydanticCustomError("allowed", "must be {allowed}", {"allowed": allowed})
+
+
+def refused_with(sentence: str) -> PydanticCustomError:
+    """The error that is told by a whole sentence."""
+    return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
+
+
+class _Checked:
+    """A type that is checked by its own function."""
+
+    def check(self, value: Any) -> Any:
+        """The value as it is kept, or an error."""
+        raise NotImplementedError
+
+    def schema(self) -> JsonSchemaValue:
+        """The same in JSON Schema."""
+        raise NotImplementedError
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return self.schema()
+
+
+@dataclass(frozen=True)
+class Whole(_Checked):
+    """A whole number in a range; 3.0 is one, true and "3" are not."""
+
+    minimum: int
+    maximum: int
+    also: int | None = None  # a number outside the range that is allowed too
+    optional: bool = False
+
+    def check(self, value: Any) -> int | None:
+        if value is None and self.optional:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise refused(self.allowed)
+        if not (self.minimum <= value <= self.maximum or value == self.also):
+            raise refused(self.allowed)
+        return value
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
+        if self.also is not None:
+            words = f"{self.also:,} or {words}"
+        return f"{words}, or null for the default" if self.optional else words
+
+    def schema(self) -> JsonSchemaValue:
+        schema: JsonSchemaValue = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
+        others: list[JsonSchemaValue] = []
+        if self.also is not None:
+            others.append({"type": "integer", "const": self.also})
+        if self.optional:
+            others.append({"type": "null"})
+        return {"anyOf": [schema, *others]} if others else schema
+
+
+@dataclass(frozen=True)
+class Number(_Checked):
+    """A finite number in a range, or a word that stands for one taken from the data."""
+
+    minimum: float
+    maximum: float
+    above: bool = False  # the minimum itself is not allowed
+    zero: bool = False  # 0 is allowed too
+    word: str | None = None
+
+    def check(self, value: Any) -> float | str:
+        if self.word is not None and value == self.word:
+            return self.word
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise refused(self.allowed)
+        inside = self.minimum < value <= self.maximum if self.above else self.minimum <= value <= self.maximum
+        if not (inside or (self.zero and value == 0)):  # as where it is NaN
+            raise refused(self.allowed)
+        return float(value)
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        low, high = figure(self.minimum), figure(self.maximum)
+        words = f"a number above {low} and at most {high}" if self.above else f"a number from {low} to {high}"
+        if self.zero:
+            words = f"0 or {words}"
+        return words if self.word is None else f"{named(self.word)} or {words}"
+
+    def schema(self) -> JsonSchemaValue:
+        schema: JsonSchemaValue = {"type": "number"}
+        schema["exclusiveMinimum" if self.above else "minimum"] = 0 if self.zero else self.minimum
+        schema["maximum"] = self.maximum
+        return schema if self.word is None else {"anyOf": [{"type": "string", "const": self.word}, schema]}
+
+
+@dataclass(frozen=True)
+class Names(_Checked):
+    """Names of columns: a list without repeats, and where `single` one name by itself too."""
+
+    single: bool = False
+    optional: bool = False
+
+    def check(self, value: Any) -> str | list[str] | None:
+        if value is None and self.optional:
+            return None
+        if isinstance(value, str) and self.single:
+            if not is_name(value):
+                raise refused(self.allowed)
+            return value
+        if not isinstance(value, list) or not 1 <= len(value) <= MOST_COLUMNS:
+            raise refused(self.allowed)
+        seen = set()
+        for name in value:
+            if not is_name(name):
+                raise refused(self.allowed)
+            if name in seen:
+                raise refused_with(f"The column {named(name)} is named twice; name each column once.")
+            seen.add(name)
+        return list(value)
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words."""
+        names = f"a list of 1 to {MOST_COLUMNS:,} column names"
+        if self.single:
+            names = f"the name of a column, or {names}"
+        return f"{names}, or null for all other columns" if self.optional else names
+
+    def schema(self) -> JsonSchemaValue:
+        name: JsonSchemaValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+        names = {"type": "array", "items": name, "minItems": 1, "maxItems": MOST_COLUMNS, "uniqueItems": True}
+        options = [name] if self.single else []
+        options += [names, {"type": "null"}] if self.optional else [names]
+        return {"anyOf": options} if len(options) > 1 else names
+
+
+def is_name(value: Any) -> bool:
+    """Whether this can be the name of a column."""
+    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_NAME:
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

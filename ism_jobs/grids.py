@@ -1,0 +1,140 @@
+"""One spec, a list of specs, or a grid: an object in which some fields hold a list of the values to try."""
+
+import itertools
+import math
+from typing import Annotated, Any, Union
+
+from pydantic import Field, TypeAdapter, create_model
+from pydantic.fields import FieldInfo
+
+from ism_jobs.errors import FieldError
+from ism_jobs.spec_errors import refusal
+from ism_jobs.specs import SPECS, CommonSpec, JobSpec, examined
+from ism_jobs.wording import counted
+
+MAX_BATCH = 1_000
+
+# A list in one of these is a list of values to try; in any other field it is a value, or wrong.
+GRID_FIELDS = (
+    "kernel",
+    "q",
+    "delta",
+    "seed",
+    "clusters",
+    "mu",
+    "scale",
+    "starts",
+    "categorical",
+    "missing",
+    "max_iter",
+    "folds",
+)
+
+
+def expand(body: Any) -> tuple[list[JobSpec], bool]:
+    """The specs that were posted, and whether they are a batch; InvalidSpec tells every problem found."""
+    if isinstance(body, list):
+        return _listed(body), True
+    if isinstance(body, dict) and any(isinstance(body.get(name), list) for name in GRID_FIELDS):
+        return _product(body), True
+    spec, errors = examined(body)
+    if spec is None:
+        raise refusal(errors)
+    return [spec], False
+
+
+def _listed(bodies: list[Any]) -> list[JobSpec]:
+    _check_count(len(bodies), "The list", "")
+    specs: list[JobSpec] = []
+    problems: list[FieldError] = []
+    for place, body in enumerate(bodies):
+        varied = [name for name in GRID_FIELDS if isinstance(body, dict) and isinstance(body.get(name), list)]
+        if varied:
+            sentence = (
+                f"{varied[0]} is a list, which makes job {place} a grid; a grid cannot stand in a list of jobs."
+                " Post it by itself."
+            )
+            problems.append(FieldError(f"{place}.{varied[0]}", sentence))
+            continue
+        spec, errors = examined(body)
+        problems += [FieldError(f"{place}.{error.field}".rstrip("."), error.message) for error in errors]
+        if spec is not None:
+            specs.append(spec)
+    if problems:
+        raise refusal(problems, "The list of jobs")
+    return specs
+
+
+def _product(body: dict[str, Any]) -> list[JobSpec]:
+    """Every combination; the field that was given last varies fastest."""
+    varied = {name: values for name, values in body.items() if name in GRID_FIELDS and isinstance(values, list)}
+    empty = [
+        FieldError(name, f"{name} is an empty list; list the values to try.") for name in varied if not varied[name]
+    ]
+    if empty:
+        raise refusal(empty, "The grid")
+    sizes = " × ".join(f"{len(values)} values of {name}" for name, values in varied.items())
+    _check_count(math.prod(len(values) for values in varied.values()), "The grid", f" ({sizes})")
+    specs: list[JobSpec] = []
+    problems: dict[FieldError, None] = {}
+    for places in itertools.product(*(range(len(values)) for values in varied.values())):
+        chosen = dict(zip(varied, places, strict=True))
+        spec, errors = examined(body | {name: varied[name][place] for name, place in chosen.items()})
+        problems |= dict.fromkeys(_placed(error, chosen) for error in errors)
+        if spec is not None:
+            specs.append(spec)
+    if problems:
+        raise refusal(list(problems), "The grid")
+    return specs
+
+
+def _placed(error: FieldError, chosen: dict[str, int]) -> FieldError:
+    """The error with the place of its value in the list that it came from: "q" becomes "q.1"."""
+    name, *rest = error.field.split(".")
+    return FieldError(".".join([name, str(chosen[name]), *rest]), error.message) if name in chosen else error
+
+
+def _check_count(count: int, what: str, how: str) -> None:
+    if count == 0:
+        raise refusal([FieldError("", f"{what} is empty; post at least one job.")])
+    if count > MAX_BATCH:
+        sentence = f"{what} makes {counted(count, 'job')}{how}; post at most {MAX_BATCH:,} at once."
+        raise refusal([FieldError("", sentence)])
+
+
+def _or_list(field: FieldInfo) -> Any:
+    """The type of a field that may hold a list of values to try instead of one."""
+    one: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    return Union[one, Annotated[list[one], Field(min_length=1, max_length=MAX_BATCH)]]  # noqa: UP007
+
+
+def _grid(name: str, spec: type[CommonSpec], example: dict[str, Any]) -> type[CommonSpec]:
+    """The model of a grid: a spec whose GRID_FIELDS hold one value or a list of them."""
+    varied: dict[str, Any] = {}
+    for field_name, field in spec.model_fields.items():
+        if field_name in GRID_FIELDS:
+            about = f"{field.description} Or a list of the values to try."
+            default = ... if field.is_required() else field.default
+            varied[field_name] = (_or_list(field), Field(default, description=about))
+    about = f"{spec.__doc__} One job for each combination of the values listed."
+    grid = create_model(name, __base__=spec, __doc__=about, **varied)
+    grid.model_config["json_schema_extra"] = {"examples": [{"dataset": "3f9a1c52e07b4d68"} | example]}
+    grid.model_rebuild(force=True)
+    return grid
+
+
+_EXAMPLES: dict[str, dict[str, Any]] = {
+    "supervised": {"target": "class", "kernel": ["gaussian", "polynomial"], "q": [2, 3, 5]},
+    "unsupervised": {"clusters": [2, 3, 4], "q": [2, 3]},
+    "semi_supervised": {"scores": "severity", "clusters": 3, "mu": [1.0, 5.0, 25.0]},
+    "alternative": {"clustering": "species", "clusters": 2, "mu": [5.0, 20.0, 80.0]},
+}
+_GRIDS = [
+    _grid(spec.__name__.replace("Spec", "Grid"), spec, {"paradigm": name} | _EXAMPLES[name])
+    for name, spec in SPECS.items()
+]
+
+# For the OpenAPI: `expand` reads what was posted, with better sentences than a union has.
+JobGrid: Any = Annotated[Union[tuple(_GRIDS)], Field(discriminator="paradigm")]  # noqa: UP007
+PostedJobs: Any = Union[JobSpec, Annotated[list[JobSpec], Field(min_length=1, max_length=MAX_BATCH)], JobGrid]  # noqa: UP007
+POSTED_JOBS: TypeAdapter[Any] = TypeAdapter(PostedJobs)

@@ -1,0 +1,46 @@
+"""A model as an ONNX graph: double tensor X [n, d] of encoded features, in order, to "embedding" [n, q]."""
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from ism_jobs.model import Model
+
+OPSET = 17  # with IR 8, what onnxruntime reads since 1.12
+IR_VERSION = 8
+
+
+def onnx_bytes(model: "Model") -> bytes:
+    """The serialised graph; the names of features and axes, and the encoding, are JSON in its metadata."""
+    constants = {"mean": model.mean, "scale": model.scale, "W": model.W}
+    nodes, filled = [], "X"
+    if model.fill is not None:
+        constants["fill"] = model.fill
+        nodes = [
+            helper.make_node("IsNaN", ["X"], ["missing"]),
+            helper.make_node("Where", ["missing", "fill", "X"], ["filled"]),
+        ]
+        filled = "filled"
+    nodes += [
+        helper.make_node("Sub", [filled, "mean"], ["centred"]),
+        helper.make_node("Div", ["centred", "scale"], ["standardised"]),
+        helper.make_node("MatMul", ["standardised", "W"], ["embedding"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "ism",
+        [helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n", model.encoding.width])],
+        [helper.make_tensor_value_info("embedding", TensorProto.DOUBLE, ["n", model.q])],
+        [numpy_helper.from_array(np.ascontiguousarray(array), name) for name, array in constants.items()],
+    )
+    proto = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="ism"
+    )
+    metadata = {"features": model.features, "axes": model.axes, "encoding": model.encoding.to_dict()}
+    helper.set_model_props(proto, {key: json.dumps(value) for key, value in metadata.items()})
+    onnx.checker.check_model(proto)
+    return bytes(proto.SerializeToString(deterministic=True))

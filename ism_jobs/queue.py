@@ -1,0 +1,54 @@
+"""The queue between the app and the workers: RQ, carrying nothing but ids.
+
+A ticket in the queue is only a hint that a job waits. What a job's state is, and who may change it, is decided by its
+record in the store; a ticket too many is ignored, and one that was lost is written again.
+"""
+
+from uuid import uuid4
+
+from rq import Queue, Worker
+from rq.job import Job as Ticket
+from rq.serializers import JSONSerializer
+
+from ism_jobs.connection import Connection
+
+NAME = "ism"
+FUNCTION = "worker.jobs.run"
+
+
+class Tickets:
+    """Writes tickets, and tells where they are."""
+
+    def __init__(self, redis: Connection, time_limit: int) -> None:
+        self._redis = redis
+        self._time_limit = time_limit
+        self._queue = Queue(NAME, connection=redis, serializer=JSONSerializer)
+
+    def workers(self) -> int:
+        """How many workers there are."""
+        return int(Worker.count(queue=self._queue))
+
+    def write(self, pipe: Connection, job: str, *, at_front: bool = False) -> str:
+        """Put a job into the queue when the pipeline is executed; gives the ticket's id."""
+        ticket = uuid4().hex
+        data = Queue.prepare_data(
+            FUNCTION,
+            args=(job,),
+            job_id=ticket,
+            timeout=self._time_limit,
+            result_ttl=0,  # results are the store's business
+            failure_ttl=60,
+            at_front=at_front,
+        )
+        self._queue.enqueue_many([data], pipeline=pipe)
+        return ticket
+
+    def tear(self, pipe: Connection, ticket: str) -> None:
+        """Take a ticket out of the queue."""
+        pipe.lrem(self._queue.key, 1, ticket)
+        pipe.delete(Ticket.key_for(ticket))
+
+    def position(self, ticket: str) -> int | None:
+        """How many are before it; None once it has been taken."""
+        position: int | None = self._redis.lpos(self._queue.key, ticket)
+        return position

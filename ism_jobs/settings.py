@@ -1,0 +1,68 @@
+"""Every setting of the service: an ISM_… variable each, read once when a process starts.
+
+docs/operations.md lists them all; a test compares the two.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+DAY = 86_400
+
+
+def _data_home() -> Path:
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "ism"
+
+
+class Settings(BaseSettings):
+    """The field `redis_url` is the variable ISM_REDIS_URL, and so on."""
+
+    model_config = SettingsConfigDict(env_prefix="ISM_", frozen=True)
+
+    redis_url: str | None = Field(None, description="An existing Redis; without it `ism serve` runs one of its own.")
+    data_dir: Path = Field(default_factory=_data_home, description="Where `ism serve` keeps its Redis's files.")
+    host: str = Field("127.0.0.1", description="The address the API listens on.")
+    port: int = Field(8000, ge=0, le=65535, description="The port the API listens on.")
+    workers: int = Field(
+        default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes; one a core."
+    )
+    worker_threads: int | None = Field(None, ge=1, description="Threads a worker may use; cores over workers.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
+    log_format: Literal["json", "text"] = Field("json", description="One JSON object a line, or text for people.")
+
+    max_upload_bytes: int = Field(2**30, ge=1, description="Largest request body.")
+    max_inflated_bytes: int = Field(2**32, ge=1, description="Largest upload once decompressed.")
+    max_rows: int = Field(10_000_000, ge=1, description="Most rows of a data set.")
+    max_columns: int = Field(20_000, ge=1, description="Most columns of a data set.")
+    max_cells: int = Field(500_000_000, ge=1, description="Most cells of a data set, rows × columns.")
+    upload_dir: Path | None = Field(None, description="Where uploads wait to be read; the system's temporary folder.")
+    child_seconds: int = Field(300, ge=1, description="Longest time to read one file or draw one picture.")
+    children: int = Field(2, ge=1, description="Files read and pictures drawn at once.")
+
+    dataset_seconds: int = Field(30 * DAY, ge=60, description="How long a data set is kept after its last use.")
+    job_seconds: int = Field(30 * DAY, ge=60, description="How long an ended job and its artifacts are kept.")
+    events_kept: int = Field(10_000, ge=10, description="Most events kept of one job.")
+    job_time_limit: int = Field(DAY, ge=1, description="Longest time that one job may run, in seconds.")
+    max_attempts: int = Field(3, ge=1, description="How often a job may lose its worker before it is failed.")
+    lease_seconds: int = Field(15, ge=2, description="After this long without a sign of life a job is put back.")
+    shutdown_seconds: int = Field(
+        20, ge=1, description="How long running jobs have to reach their next step at a stop."
+    )
+
+    @property
+    def required_redis_url(self) -> str:
+        """The address of Redis, for processes that cannot do without."""
+        if self.redis_url is None:
+            raise SystemExit(
+                "ISM_REDIS_URL is not set: give the address of a Redis, such as redis://localhost:6379/0,"
+                " or run `ism serve`, which brings its own."
+            )
+        return self.redis_url
+
+    @property
+    def threads_per_worker(self) -> int:
+        """Threads for the numerics of one worker."""
+        return self.worker_threads or max(1, (os.cpu_count() or 1) // max(1, self.workers))

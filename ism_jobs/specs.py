@@ -1,0 +1,219 @@
+"""What a job asks for: one model for each paradigm, and the validation that tells every problem in plain sentences."""
+
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
+
+from ism_jobs.errors import FieldError
+from ism_jobs.field_types import LONGEST_NAME, Names, Number, Whole, refused_with
+from ism_jobs.kernel_specs import AlignedKernel, KernelName, KernelObject, KernelSpec, Strict
+from ism_jobs.spec_errors import field_errors, refusal
+from ism_jobs.wording import asked, choice, nearest, shown
+
+ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
+PARADIGM = "What the projection is wanted for."
+PARADIGM_NAMES: tuple[ParadigmName, ...] = get_args(ParadigmName)
+
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+_Clusters = Annotated[int, Whole(1, 1_000)]
+_Mu = Annotated[float, Number(0, 1e6)]
+_MetadataText = Annotated[str, StringConstraints(max_length=500)]
+_MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+
+class CommonSpec(Strict):
+    """What every job says: which table, which kernel, how many new features, and how the table becomes numbers."""
+
+    dataset: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(
+        description="The id of an uploaded data set.", examples=["3f9a1c52e07b4d68"]
+    )
+    kernel: KernelSpec = Field(
+        "gaussian",
+        description="By what two projected rows are compared: a kernel's name, an object with its parameters,"
+        ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores.',
+        examples=["gaussian", {"name": "polynomial", "degree": 3}],
+    )
+    q: Annotated[int, Whole(1, 20_000)] = Field(
+        2, description="How many new features to find; at most the number of features."
+    )
+    delta: Annotated[float, Number(0, 1, above=True)] = Field(
+        0.01, description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
+    )
+    features: Annotated[list[str] | None, Names(optional=True)] = Field(
+        None,
+        description="The columns to learn from. By default all that have no other part in the job"
+        " (target, scores, clustering, reference).",
+        examples=[["alcohol", "malic_acid", "ash"]],
+    )
+    categorical: Literal["refuse", "onehot"] = Field(
+        "refuse",
+        description='What to do with text features: refuse the job, or "onehot": a 0/1 feature for each level.',
+    )
+    missing: Literal["refuse", "mean", "drop"] = Field(
+        "refuse",
+        description='What to do with missing values in features: refuse the job, fill in the column\'s "mean",'
+        ' or "drop" the rows. "drop" also drops rows without a target.',
+    )
+    scale: Literal["standard", "none"] = Field(
+        "standard", description='"standard" brings every feature to mean 0 and standard deviation 1 first.'
+    )
+    max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="How many iterations to take at most.")
+    starts: Annotated[int | None, Whole(1, 1_000, optional=True)] = Field(
+        None,
+        description="How many starting points to try. By default 3 for supervised jobs and 1 for the others;"
+        " 1 is the paper's own start alone.",
+    )
+    seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
+        0, description="The seed of all random choices: the same seed gives the same result."
+    )
+    folds: Annotated[int, Whole(2, 20, also=0)] = Field(
+        5,
+        description="Supervised jobs with classes: in how many folds the accuracy is cross-validated; 0 skips it."
+        " Other jobs have nothing to validate and ignore it.",
+    )
+    label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
+        None, description="A name of your own for the job, to find it by.", examples=["wine, first look"]
+    )
+    metadata: dict[_MetadataKey, _MetadataText] = Field(
+        default_factory=dict,
+        max_length=20,
+        description="Anything else to keep with the job, as text by name.",
+        examples=[{"experiment": "42"}],
+    )
+
+
+def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [{"dataset": "3f9a1c52e07b4d68", "paradigm": paradigm} | fields]})
+
+
+class SupervisedSpec(CommonSpec):
+    """Keep what tells known classes apart, or what goes with measured values."""
+
+    model_config = _example("supervised", target="class", kernel="gaussian", q=3, delta=0.01)
+
+    paradigm: Literal["supervised"] = Field(description=PARADIGM)
+    target: Annotated[str | list[str], Names(single=True)] = Field(
+        description="The column with the classes or values to explain, or a list of columns of numbers.",
+        examples=["class", ["weight", "height"]],
+    )
+    target_kind: Literal["auto", "classes", "values"] = Field(
+        "auto",
+        description='Whether the target holds "classes" or measured "values". "auto": text is classes, and so are whole'
+        " numbers with at most 20 different values; other numbers are values, and so are several columns.",
+    )
+
+
+class _Clustering(CommonSpec):
+    """What the three paradigms that find clusters share."""
+
+    clusters: _Clusters = Field(description="How many clusters to find; at most the number of rows.")
+    reference: ColumnName | None = Field(
+        None,
+        description="A column of known classes to compare the clusters with (NMI) in the end; it is not learnt from.",
+    )
+
+
+def _given_weights(kernel: KernelName | KernelObject, paradigm: str, known: str) -> KernelName | KernelObject:
+    if isinstance(kernel, AlignedKernel):
+        raise refused_with(
+            f"An aligned kernel takes its weights from a target or from scores, and {paradigm} job has {known};"
+            ' give the weights yourself, as in {"sum": [{"weight": 1, "kernel": "gaussian"}, …]}.'
+        )
+    return kernel
+
+
+class UnsupervisedSpec(_Clustering):
+    """Find clusters, and the projection that shows them best."""
+
+    model_config = _example("unsupervised", clusters=3, kernel="gaussian", q=2)
+
+    paradigm: Literal["unsupervised"] = Field(description=PARADIGM)
+
+    @field_validator("kernel")
+    @classmethod
+    def _check_kernel(cls, kernel: KernelName | KernelObject) -> KernelName | KernelObject:
+        return _given_weights(kernel, "an unsupervised", "neither")
+
+
+class SemiSupervisedSpec(_Clustering):
+    """Find clusters that agree with expert scores, and the projection that shows them best."""
+
+    model_config = _example("semi_supervised", scores="severity", clusters=3, mu=5.0)
+
+    paradigm: Literal["semi_supervised"] = Field(description=PARADIGM)
+    scores: Annotated[str | list[str], Names(single=True)] = Field(
+        description="The column with the scores or labels that guide the clusters, or a list of columns of numbers."
+        " Rows without a score are clustered without guidance.",
+        examples=["severity", ["expert_1", "expert_2"]],
+    )
+    mu: _Mu = Field(5.0, description="How much the scores weigh against the structure of the data; 0 ignores them.")
+
+
+class AlternativeSpec(_Clustering):
+    """Find clusters that a clustering which is known already does not show."""
+
+    model_config = _example("alternative", clustering="species", clusters=2, mu=20.0)
+
+    paradigm: Literal["alternative"] = Field(description=PARADIGM)
+    clustering: ColumnName = Field(description="The column with the clustering that is known already.")
+    mu: _Mu = Field(20.0, description="How firmly the known clustering is avoided; 0 ignores it.")
+
+    @field_validator("kernel")
+    @classmethod
+    def _check_kernel(cls, kernel: KernelName | KernelObject) -> KernelName | KernelObject:
+        return _given_weights(kernel, "an alternative clustering", "only a clustering to avoid")
+
+
+JobSpec = Annotated[
+    SupervisedSpec | UnsupervisedSpec | SemiSupervisedSpec | AlternativeSpec, Field(discriminator="paradigm")
+]
+JOB_SPEC: TypeAdapter[JobSpec] = TypeAdapter(JobSpec)
+SPECS: dict[str, type[SupervisedSpec | UnsupervisedSpec | SemiSupervisedSpec | AlternativeSpec]] = {
+    "supervised": SupervisedSpec,
+    "unsupervised": UnsupervisedSpec,
+    "semi_supervised": SemiSupervisedSpec,
+    "alternative": AlternativeSpec,
+}
+_OWNERS = {
+    field: [name for name, spec in SPECS.items() if field in spec.model_fields]
+    for model in SPECS.values()
+    for field in model.model_fields
+    if field not in CommonSpec.model_fields
+}
+
+
+def read_spec(body: Any) -> JobSpec:
+    """The spec that this parsed JSON is, or an InvalidSpec with every problem in it."""
+    spec, errors = examined(body)
+    if spec is None:
+        raise refusal(errors)
+    return spec
+
+
+def examined(body: Any) -> tuple[JobSpec | None, list[FieldError]]:
+    """The spec and no errors, or none and every problem found."""
+    if not isinstance(body, dict):
+        example = '{"dataset": "…", "paradigm": "supervised", "target": "class"}'
+        return None, [FieldError("", f"A job is an object such as {example}; {shown(body)} came.")]
+    given = body.get("paradigm")
+    model = SPECS.get(given) if isinstance(given, str) else None
+    if model is not None:
+        try:
+            return model.model_validate(body), []
+        except ValidationError as error:
+            return None, field_errors(error, model, _OWNERS)
+    guess = nearest(given, PARADIGM_NAMES) if isinstance(given, str) else None
+    came = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
+    sentence = asked(came, guess, f"it must be {choice(PARADIGM_NAMES)}.")
+    return None, [FieldError("paradigm", sentence), *_other_errors(body, guess)]
+
+
+def _other_errors(body: dict[str, Any], guess: str | None) -> list[FieldError]:
+    """What else is wrong, as far as it can be told without knowing the paradigm."""
+    if guess is not None:
+        return examined(body | {"paradigm": guess})[1]
+    try:
+        CommonSpec.model_validate({name: body[name] for name in CommonSpec.model_fields if name in body})
+    except ValidationError as error:
+        return field_errors(error, CommonSpec, _OWNERS)
+    return []

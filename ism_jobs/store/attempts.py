@@ -1,0 +1,124 @@
+"""A worker's hold on a job: all that it reports goes through its attempt, and nothing once that has been taken over."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ism_jobs.connection import Connection
+from ism_jobs.settings import Settings
+from ism_jobs.store import blobs, keys, scripts
+from ism_jobs.store.records import Record, State
+from ism_jobs.store.transactions import transaction
+
+
+class TakenOver(Exception):
+    """The job has ended, or another attempt has begun: this one must stop and report nothing more."""
+
+
+class CancelAsked(Exception):
+    """Somebody has asked for the job to be cancelled."""
+
+
+class Attempt:
+    """The right to run a job, given by Jobs.claim."""
+
+    def __init__(self, redis: Connection, settings: Settings, record: Record, number: int) -> None:
+        self.job = record.id
+        self.number = number
+        self._record = record
+        self._redis = redis
+        self._settings = settings
+        self._report = redis.register_script(scripts.REPORT)
+        self._end = redis.register_script(scripts.END)
+
+    def report(self, progress: Mapping[str, Any], kind: str = "", data: Mapping[str, Any] | None = None) -> None:
+        """Tell how far it is, with an event if there is a kind; raises where the job must not go on."""
+        answer = self._report(
+            keys=[keys.job(self.job), keys.RUNNING, keys.events(self.job), keys.TOTALS],
+            args=[
+                self.job,
+                self.number,
+                self._settings.lease_seconds,
+                self._settings.events_kept,
+                json.dumps(progress),
+                kind,
+                json.dumps(data or {}),
+            ],
+        )
+        if answer == -1:
+            raise TakenOver(self.job)
+        if answer == 1:
+            raise CancelAsked(self.job)
+
+    def save_checkpoint(self, value: bytes) -> None:
+        """Keep what the next attempt needs to go on from here."""
+        self._save(lambda pipe: blobs.put(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds))
+
+    def checkpoint(self) -> bytes | None:
+        """What an earlier attempt has left."""
+        return blobs.get(self._redis, keys.checkpoint(self.job))
+
+    def save_artifact(self, name: str, value: bytes) -> None:
+        """Keep one output. It is seen once the job has succeeded at this attempt."""
+        key, seconds = keys.artifact(self.job, self.number, name), self._settings.job_seconds
+
+        def put(pipe: Connection) -> None:
+            blobs.put(pipe, key, value, seconds)
+            pipe.sadd(keys.saved(self.job), key)
+            pipe.expire(keys.saved(self.job), seconds)
+
+        self._save(put)
+
+    def succeed(self, summary: Mapping[str, Any], artifacts: list[str]) -> None:
+        """End the job with what it found."""
+        self._finish(State.SUCCEEDED, summary=json.dumps(summary), artifacts=json.dumps(artifacts))
+
+    def fail(self, problem: Mapping[str, Any]) -> None:
+        """End the job with what was wrong."""
+        self._finish(State.FAILED, error=json.dumps(problem))
+
+    def cancel(self) -> None:
+        """End the job as somebody has asked."""
+        self._finish(State.CANCELLED)
+
+    def _finish(self, state: State, **fields: str) -> None:
+        ended = self._end(
+            keys=end_keys(self._record),
+            args=end_arguments(self.job, State.RUNNING, self.number, state, self._settings, fields),
+        )
+        if not ended:
+            raise TakenOver(self.job)
+
+    def _save(self, put: Callable[[Connection], None]) -> None:
+        """Write something beside the record, if the job is still this attempt's."""
+
+        def change(pipe: Connection) -> None:
+            state, number = pipe.hmget(keys.job(self.job), "state", "attempt")
+            if state != State.RUNNING.encode() or int(number) != self.number:
+                raise TakenOver(self.job)
+            pipe.multi()
+            put(pipe)
+
+        transaction(self._redis, change, keys.job(self.job))
+
+
+def end_keys(record: Record) -> list[str]:
+    """The keys of scripts.END."""
+    return [
+        keys.job(record.id),
+        keys.QUEUED,
+        keys.RUNNING,
+        keys.events(record.id),
+        keys.checkpoint(record.id),
+        keys.dataset_jobs(record.dataset),
+        keys.TOTALS,
+        keys.batch(record.batch or ""),
+    ]
+
+
+def end_arguments(
+    job: str, expected: State, attempt: int, state: State, settings: Settings, fields: Mapping[str, str]
+) -> list[str | int]:
+    """The arguments of scripts.END."""
+    pairs = [text for pair in fields.items() for text in pair]
+    return [job, expected, attempt, state, settings.job_seconds, settings.events_kept, *pairs]

@@ -1,0 +1,254 @@
+"""Jobs in Redis: made, found, claimed, cancelled, put back, forgotten."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ism_jobs.connection import Connection
+from ism_jobs.errors import Conflict, NotFound, Problem
+from ism_jobs.queue import Tickets
+from ism_jobs.settings import Settings
+from ism_jobs.store import blobs, keys, scripts
+from ism_jobs.store.attempts import Attempt, end_arguments, end_keys
+from ism_jobs.store.pages import Place, page
+from ism_jobs.store.records import Record, State
+from ism_jobs.store.transactions import transaction
+from ism_jobs.wording import counted
+
+SWEEP_AT_ONCE = 100
+
+
+class Jobs:
+    """All jobs that are kept, by id."""
+
+    def __init__(self, redis: Connection, settings: Settings) -> None:
+        self._redis = redis
+        self._settings = settings
+        self.tickets = Tickets(redis, settings.job_time_limit)
+        self._claim = redis.register_script(scripts.CLAIM)
+        self._renew = redis.register_script(scripts.RENEW)
+        self._end = redis.register_script(scripts.END)
+        self._ask_to_stop = redis.register_script(scripts.ASK_TO_STOP)
+
+    def create(self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None) -> list[Record]:
+        """Queue jobs, given as ids and specs: all of them or, when something fails, none.
+
+        Where an id is taken, nothing is made and what is there is given back, if all of it still is.
+        """
+        now = time.time()
+        records = [Record(id, State.QUEUED, spec, now, batch) for id, spec in specs]
+        watched = [keys.job(record.id) for record in records]
+
+        def make(pipe: Connection) -> list[Record]:
+            if pipe.exists(*watched):
+                return [self.get(record.id) for record in records]
+            pipe.multi()
+            for record in records:
+                self._write(pipe, record)
+            if batch is not None:
+                pipe.hset(
+                    keys.batch(batch), mapping={"created": now, "jobs": json.dumps([record.id for record in records])}
+                )
+                pipe.expire(keys.batch(batch), self._settings.job_seconds)
+            return records
+
+        return transaction(self._redis, make, *watched)
+
+    def _write(self, pipe: Connection, record: Record) -> None:
+        fields: dict[str, str | float] = {
+            "state": record.state,
+            "spec": json.dumps(record.spec),
+            "created": record.created,
+            "ticket": self.tickets.write(pipe, record.id),
+        }
+        if record.batch is not None:
+            fields["batch"] = record.batch
+        pipe.hset(keys.job(record.id), mapping=fields)
+        pipe.zadd(keys.JOBS, {record.id: record.created})
+        pipe.zadd(keys.QUEUED, {record.id: record.created})
+        pipe.sadd(keys.dataset_jobs(record.dataset), record.id)
+        self._announce(pipe, record.id)
+
+    def get(self, id: str) -> Record:
+        """One job."""
+        raw = self._redis.hgetall(keys.job(id))
+        if not raw:
+            raise NotFound(f"There is no job {json.dumps(id)}; it may have expired, or been deleted.")
+        return Record.parsed(id, raw)
+
+    def batch(self, id: str) -> tuple[float, list[Record]]:
+        """When a batch was made, and its jobs, less those that are gone."""
+        raw = self._redis.hgetall(keys.batch(id))
+        if not raw:
+            raise NotFound(f"There is no batch {json.dumps(id)}; it may have expired.")
+        return float(raw[b"created"]), self._several(json.loads(raw[b"jobs"]))
+
+    def page(
+        self, limit: int, after: Place | None, is_wanted: Callable[[Record], bool]
+    ) -> tuple[list[Record], Place | None]:
+        """The newest jobs that are wanted, and where the next page begins."""
+
+        def load(ids: Sequence[str]) -> dict[str, Record]:
+            return {record.id: record for record in self._several(ids)}
+
+        return page(self._redis, keys.JOBS, load, limit, after, is_wanted)
+
+    def _several(self, ids: Sequence[str]) -> list[Record]:
+        with self._redis.pipeline(transaction=False) as pipe:
+            for id in ids:
+                pipe.hgetall(keys.job(id))
+            return [Record.parsed(id, raw) for id, raw in zip(ids, pipe.execute(), strict=True) if raw]
+
+    def claim(self, id: str, worker: str) -> Attempt | None:
+        """Begin a job, unless it is begun or ended already."""
+        record = self.get(id)
+        number = self._claim(
+            keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id)],
+            args=[id, worker, self._settings.lease_seconds, self._settings.events_kept],
+        )
+        return Attempt(self._redis, self._settings, record, number) if number else None
+
+    def renew(self, id: str, worker: str) -> None:
+        """A sign of life from the worker that has the job."""
+        self._renew(keys=[keys.job(id), keys.RUNNING], args=[id, worker, self._settings.lease_seconds])
+
+    def cancel(self, id: str) -> Record:
+        """Cancel a job that waits, or ask one that runs to stop at its next step."""
+        while True:
+            record = self.get(id)
+            if record.state.ended:
+                raise Conflict(f"The job has {record.state} already; there is nothing to cancel.")
+            if record.state is State.RUNNING:
+                done = self._ask_to_stop(keys=[keys.job(id)])
+            else:
+                done = self._finish(record, State.CANCELLED)
+                if done and record.ticket:
+                    with self._redis.pipeline() as pipe:
+                        self.tickets.tear(pipe, record.ticket)
+                        pipe.execute()
+            if done:
+                return self.get(id)
+
+    def delete(self, id: str) -> None:
+        """Forget an ended job and all it made."""
+        record = self.get(id)
+        if not record.state.ended:
+            raise Conflict(f"The job is {record.state}; cancel it first.")
+        with self._redis.pipeline() as pipe:
+            pipe.delete(keys.job(id), keys.events(id), keys.checkpoint(id), keys.saved(id))
+            pipe.delete(*self._redis.smembers(keys.saved(id)) or ["none"])
+            pipe.zrem(keys.JOBS, id)
+            pipe.execute()
+        if record.batch is not None:
+            self._forget_empty(record.batch)
+
+    def _forget_empty(self, batch: str) -> None:
+        """A batch goes with its last job."""
+        ids = self._redis.hget(keys.batch(batch), "jobs")
+        if ids and not self._redis.exists(*(keys.job(id) for id in json.loads(ids))):
+            self._redis.delete(keys.batch(batch))
+
+    def counts(self) -> dict[str, float]:
+        """How many wait and run now, and totals over the jobs that have ended."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.zcard(keys.QUEUED)
+            pipe.zcard(keys.RUNNING)
+            pipe.hgetall(keys.TOTALS)
+            queued, running, totals = pipe.execute()
+        return {name.decode(): float(value) for name, value in totals.items()} | {"queued": queued, "running": running}
+
+    def artifact(self, record: Record, name: str) -> bytes:
+        """One output of a job that succeeded."""
+        value = None
+        if name in record.artifacts:
+            value = blobs.get(self._redis, keys.artifact(record.id, record.attempt, name))
+        if value is None:
+            raise NotFound(f"This job has no {name}.")
+        return value
+
+    def put_back(self, record: Record, *, crashed: bool) -> bool:
+        """Queue a running job again, before the others; tells whether it still was at this attempt."""
+
+        def change(pipe: Connection) -> bool:
+            state, attempt = pipe.hmget(keys.job(record.id), "state", "attempt")
+            if state != State.RUNNING.encode() or int(attempt) != record.attempt:
+                return False
+            pipe.multi()
+            ticket = self.tickets.write(pipe, record.id, at_front=True)
+            pipe.hset(keys.job(record.id), mapping={"state": State.QUEUED, "ticket": ticket})
+            pipe.hdel(keys.job(record.id), "worker")
+            pipe.hincrby(keys.job(record.id), "version", 1)
+            pipe.hincrby(keys.job(record.id), "crashes", int(crashed))
+            pipe.zrem(keys.RUNNING, record.id)
+            pipe.zadd(keys.QUEUED, {record.id: time.time()})
+            self._announce(pipe, record.id)
+            return True
+
+        return transaction(self._redis, change, keys.job(record.id))
+
+    def abandoned(self, id: str, worker: str) -> None:
+        """The process in which this worker ran the job is gone: if the job has not ended, it was lost."""
+        raw = self._redis.hgetall(keys.job(id))
+        if raw and raw.get(b"worker") == worker.encode():
+            self._recover(Record.parsed(id, raw))
+
+    def _recover(self, record: Record) -> None:
+        """Put back a running job that lost its process, or fail it when that has happened too often."""
+        if record.state is not State.RUNNING:
+            return
+        crashes = record.crashes + 1
+        if crashes < self._settings.max_attempts:
+            self.put_back(record, crashed=True)
+            return
+        problem = Problem(
+            f"The process that ran this job ended unexpectedly, {counted(crashes, 'time')}, most likely for want of memory;"
+            " try fewer rows or features, or give the workers more memory."
+        )
+        self._finish(record, State.FAILED, error=json.dumps(problem.document()))
+
+    def sweep(self) -> None:
+        """Put back the jobs whose workers gave no sign of life, and write anew the tickets that were lost."""
+        seconds, _ = self._redis.time()
+        for id in self._redis.zrangebyscore(keys.RUNNING, "-inf", seconds, start=0, num=SWEEP_AT_ONCE):
+            try:
+                record = self.get(id.decode())
+            except NotFound:
+                self._redis.zrem(keys.RUNNING, id)
+                continue
+            lease = self._redis.zscore(keys.RUNNING, id)  # after the record: another sweep may have been quicker
+            if lease is not None and lease <= seconds:
+                self._recover(record)
+        before = time.time() - self._settings.lease_seconds
+        for id in self._redis.zrangebyscore(keys.QUEUED, "-inf", before, start=0, num=SWEEP_AT_ONCE):
+            self._look_for_ticket(id.decode())
+
+    def _look_for_ticket(self, id: str) -> None:
+        """Between queue and claim a ticket is nowhere for a moment; one that is so at two looks in a row is lost."""
+        key = keys.job(id)
+
+        def change(pipe: Connection) -> None:
+            state, ticket, missed = (value and value.decode() for value in pipe.hmget(key, "state", "ticket", "missed"))
+            if state is None:
+                pipe.multi()
+                pipe.zrem(keys.QUEUED, id)
+            elif state == State.QUEUED and self.tickets.position(ticket or "") is None:
+                pipe.multi()
+                if missed != ticket:
+                    pipe.hset(key, "missed", ticket or "")
+                else:
+                    pipe.hset(key, "ticket", self.tickets.write(pipe, id, at_front=True))
+                pipe.zadd(keys.QUEUED, {id: time.time()})
+
+        transaction(self._redis, change, key)
+
+    def _finish(self, record: Record, state: State, **fields: str) -> bool:
+        return bool(
+            self._end(
+                keys=end_keys(record),
+                args=end_arguments(record.id, record.state, record.attempt, state, self._settings, fields),
+            )
+        )
+
+    def _announce(self, pipe: Connection, id: str) -> None:
+        pipe.xadd(keys.events(id), {"kind": "state", "data": ""}, maxlen=self._settings.events_kept, approximate=True)

@@ -1,0 +1,55 @@
+"""The names of all keys in Redis.
+
+A value that may grow large is a list of chunks, so that none comes near Redis's limit of 512 MB.
+"""
+
+DATASETS = "ism:datasets"  # sorted set: id by time of upload
+JOBS = "ism:jobs"  # sorted set: id by time of creation
+QUEUED = "ism:jobs:queued"  # sorted set: id by the time it was queued
+RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
+TOTALS = "ism:totals"  # hash: counts and seconds over all jobs that have ended
+
+
+def dataset(id: str) -> str:
+    """Hash: name, created, size, description."""
+    return f"ism:dataset:{id}"
+
+
+def dataset_chunks(id: str) -> str:
+    """List: Arrow record batches."""
+    return f"ism:dataset:{id}:chunks"
+
+
+def dataset_jobs(id: str) -> str:
+    """Set: the open jobs that use it."""
+    return f"ism:dataset:{id}:jobs"
+
+
+def job(id: str) -> str:
+    """Hash: see ism_jobs.store.records."""
+    return f"ism:job:{id}"
+
+
+def events(id: str) -> str:
+    """Stream: what happened to a job."""
+    return f"ism:job:{id}:events"
+
+
+def checkpoint(id: str) -> str:
+    """List of chunks: where a job's next attempt goes on from."""
+    return f"ism:job:{id}:checkpoint"
+
+
+def artifact(id: str, attempt: int, name: str) -> str:
+    """List of chunks: one output, of the attempt that made it, so that attempts cannot mix."""
+    return f"ism:job:{id}:{attempt}:{name}"
+
+
+def saved(id: str) -> str:
+    """Set: the keys of all artifacts that attempts have saved, also of those that did not succeed."""
+    return f"ism:job:{id}:saved"
+
+
+def batch(id: str) -> str:
+    """Hash: created, jobs."""
+    return f"ism:batch:{id}"

@@ -1,0 +1,78 @@
+"""What is known of a job: the fields of its record in Redis."""
+
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will happen to it any more."""
+        return self not in (State.QUEUED, State.RUNNING)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One job, as it was at one moment. `version` grows with every change."""
+
+    id: str
+    state: State
+    spec: dict[str, Any]
+    created: float
+    batch: str | None = None
+    started: float | None = None
+    finished: float | None = None
+    attempt: int = 0  # how often a worker has begun it: what is reported under an earlier number is ignored
+    crashes: int = 0  # how often it lost its worker
+    version: int = 0
+    ticket: str | None = None  # its job in RQ
+    progress: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    summary: dict[str, Any] | None = None  # objective and metrics of a job that succeeded
+    artifacts: list[str] = field(default_factory=list)
+
+    @property
+    def dataset(self) -> str:
+        """The id of its data set."""
+        return str(self.spec["dataset"])
+
+    @classmethod
+    def parsed(cls, id: str, raw: dict[bytes, bytes]) -> Self:
+        """The record from a hash in Redis."""
+        fields = {name.decode(): value.decode() for name, value in raw.items()}
+        return cls(
+            id=id,
+            state=State(fields["state"]),
+            spec=json.loads(fields["spec"]),
+            created=float(fields["created"]),
+            batch=fields.get("batch"),
+            started=_number(fields.get("started")),
+            finished=_number(fields.get("finished")),
+            attempt=int(fields.get("attempt", 0)),
+            crashes=int(fields.get("crashes", 0)),
+            version=int(fields.get("version", 0)),
+            ticket=fields.get("ticket"),
+            progress=_document(fields.get("progress")),
+            error=_document(fields.get("error")),
+            summary=_document(fields.get("summary")),
+            artifacts=json.loads(fields.get("artifacts", "[]")),
+        )
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text else None
+
+
+def _document(text: str | None) -> dict[str, Any] | None:
+    document: dict[str, Any] | None = json.loads(text) if text else None
+    return document

@@ -1,0 +1,164 @@
+"""NPY and NPZ files: arrays are mapped into memory and read a block of rows at a time."""
+
+import mmap
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ism_jobs.errors import FieldError, InvalidTable, UnsupportedFormat
+from ism_jobs.tables.block import BLOCK_BYTES, Block, as_settled, settled
+from ism_jobs.tables.detect import READ_HERE
+from ism_jobs.tables.kinds import NUMBER, TEXT, texts
+from ism_jobs.tables.limits import Limits
+from ism_jobs.tables.names import numbered, unique_names
+from ism_jobs.tables.npy import LONGEST_HEADER, layout_of
+from ism_jobs.tables.source import CHUNK, head, size_of, spooled
+
+PREFIX = LONGEST_HEADER + 16
+ALIGNMENT = 64
+
+
+class Arrays:
+    """Arrays of as many rows, side by side."""
+
+    def __init__(self, file: IO[bytes], arrays: list[Any], names: list[str], notes: list[str], limits: Limits) -> None:
+        self.file = file
+        self._arrays = arrays
+        self.rows = len(arrays[0])
+        limits.check_shape(self.rows, len(names))
+        first = 0
+        for array in arrays:
+            if array.dtype.kind in "SU":
+                limits.check_text(array.dtype.itemsize // (4 if array.dtype.kind == "U" else 1), names[first])
+            first += array.shape[1]
+        names, renamed = unique_names(names, limits)
+        self.notes = notes + renamed
+        types = [TEXT if array.dtype.kind in "SU" else NUMBER for array in arrays for _ in range(array.shape[1])]
+        self._typed = pa.schema(list(zip(names, types, strict=True)))
+        self.schema = settled(self._typed, self._typed_blocks())
+
+    def blocks(self) -> Iterator[Block]:
+        """The table in canonical form, a part at a time."""
+        for block in self._typed_blocks():
+            yield as_settled(block, self._typed, self.schema)
+
+    def _typed_blocks(self) -> Iterator[Block]:
+        names = self._typed.names
+        row_bytes = sum(array.shape[1] * max(8, array.dtype.itemsize) for array in self._arrays)
+        step = max(1, BLOCK_BYTES // row_bytes)
+        for start in range(0, self.rows, step):
+            rows = min(step, self.rows - start)
+            numbers, words, position = [np.empty((0, rows))], [], 0
+            for array in self._arrays:
+                part = array[start : start + rows]
+                if array.dtype.kind in "SU":
+                    words += _texts(part, names[position])
+                else:
+                    numbers.append(np.array(part.T, dtype=np.float64, order="C"))  # a copy: it outlives the mapped file
+                position += array.shape[1]
+            yield Block(rows, numbers[1] if len(numbers) == 2 else np.concatenate(numbers), words)
+
+
+class NpyFile(Arrays):
+    """One array: a table, or a single column."""
+
+    format = "npy"
+
+    def __init__(self, file: IO[bytes], limits: Limits) -> None:
+        layout = layout_of(head(file, PREFIX), size_of(file), "The file")
+        limits.check_shape(layout.rows, layout.columns)
+        super().__init__(file, [layout.array(_mapped(file), 0)], numbered(layout.columns), [], limits)
+
+
+class NpzFile(Arrays):
+    """Several arrays with names: one of one dimension is a column, one of two is as many as it has."""
+
+    format = "npz"
+
+    def __init__(self, file: IO[bytes], limits: Limits) -> None:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                names, starts, unpacked = _unpacked(archive, limits)
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            RuntimeError,
+            NotImplementedError,
+            ValueError,
+        ) as error:
+            raise InvalidTable(f"The NPZ file cannot be unpacked: {error}. Save it again with numpy.savez.") from error
+        try:
+            self._open(unpacked, names, starts, limits)
+        except BaseException:
+            unpacked.close()
+            raise
+
+    def _open(self, unpacked: IO[bytes], names: list[str], starts: list[int], limits: Limits) -> None:
+        mapped = _mapped(unpacked)
+        layouts = []
+        for name, start, end in zip(names, starts, [*starts[1:], len(mapped)], strict=True):
+            layouts.append(layout_of(mapped[start : start + PREFIX], end - start, f'The array "{name}"'))
+        rows = layouts[0].rows
+        columns: list[str] = []
+        for name, layout in zip(names, layouts, strict=True):
+            if layout.rows != rows:
+                raise InvalidTable(
+                    f'The array "{name}" has {layout.rows:,} row(s) but "{names[0]}" has {rows:,}. '
+                    "All arrays of an NPZ file need the same number of rows.",
+                    [FieldError(name, f"It has {layout.rows:,} row(s), not {rows:,}.")],
+                )
+            limits.check_shape(rows, len(columns) + layout.columns)
+            prefix = "x" if names == ["arr_0"] else name
+            columns += [name] if len(layout.shape) == 1 else numbered(layout.columns, prefix)
+        arrays = [layout.array(mapped, start) for layout, start in zip(layouts, starts, strict=True)]
+        super().__init__(unpacked, arrays, columns, [], limits)
+
+
+def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list[int], IO[bytes]]:
+    """The members one after the other in one file: their names, and where each starts."""
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if any(member.filename in ("[Content_Types].xml", "mimetype") for member in members):
+        raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {READ_HERE}.")
+    if not members or not all(member.filename.endswith(".npy") for member in members):
+        raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {READ_HERE}.")
+    limits.check_shape(0, len(members))
+    limits.check_bytes(sum(member.file_size for member in members), "The archive")
+    starts: list[int] = []
+
+    def pieces() -> Iterator[bytes]:
+        written = 0
+        for member in members:
+            starts.append(written)
+            with archive.open(member) as inflating:
+                while piece := inflating.read(CHUNK):
+                    written += len(piece)
+                    yield piece
+            padding = -written % ALIGNMENT
+            written += padding
+            yield bytes(padding)
+
+    file = spooled(pieces(), limits, "The archive")
+    return [member.filename.removesuffix(".npy") for member in members], starts, file
+
+
+def _mapped(file: IO[bytes]) -> mmap.mmap:
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _texts(part: Any, first_name: str) -> list[Any]:
+    """The columns of an array of text, canonical."""
+    try:
+        return [texts(pa.array(_decoded(column.tolist()), TEXT)) for column in part.T]
+    except (UnicodeError, ValueError) as error:
+        sentence = f'The array of the column "{first_name}" holds bytes that are no text. Save it as UTF-8 text.'
+        raise InvalidTable(sentence, [FieldError(first_name, sentence)]) from error
+
+
+def _decoded(values: list[Any]) -> list[str]:
+    return [value.decode() if isinstance(value, bytes) else value for value in values]

@@ -1,0 +1,93 @@
+"""The header of an NPY file, read without trust: nothing in it is run, and no size in it is believed."""
+
+import ast
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ism_jobs.errors import InvalidTable
+
+MAGIC = b"\x93NUMPY"
+LONGEST_HEADER = 10_000
+ALLOWED = re.compile(r"[<>|=]?(b1|\?|[iu][1248]|f[248]|[US][1-9]\d{0,8})")
+KINDS = "booleans, integers, floating-point numbers up to 64 bits and fixed-length text"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """An array as its header declares it; `start` is where its values begin."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    start: int
+
+    @property
+    def bytes(self) -> int:
+        """That the values take."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def rows(self) -> int:
+        """Of the table that it makes."""
+        return self.shape[0]
+
+    @property
+    def columns(self) -> int:
+        """Of the table that it makes."""
+        return self.shape[1] if len(self.shape) == 2 else 1
+
+    def array(self, buffer: Any, offset: int) -> Any:
+        """The values, where they are, as rows and columns."""
+        flat: Any = np.ndarray(self.shape, self.dtype, buffer, offset + self.start, order="F" if self.fortran else "C")
+        return flat.reshape(self.rows, self.columns)
+
+
+def layout_of(first: bytes, available: int, what: str) -> Layout:
+    """The layout of an array whose file starts like this and has so many bytes; `what` names it in sentences."""
+    if not first.startswith(MAGIC) or len(first) < 12:
+        raise InvalidTable(f"{what} does not start as an NPY file. Save it with numpy.save.")
+    version = first[6]
+    if version not in (1, 2, 3):
+        raise InvalidTable(f"{what} has version {version} of the NPY format; versions 1 to 3 are read.")
+    width = 2 if version == 1 else 4
+    length = int.from_bytes(first[8 : 8 + width], "little")
+    start = 8 + width + length
+    if length > LONGEST_HEADER or start > len(first):
+        raise InvalidTable(
+            f"{what} has a header of {length:,} bytes; at most {LONGEST_HEADER:,} that are there are read."
+        )
+    layout = _parsed(first[8 + width : start], start, what)
+    if layout.bytes > available - start:
+        raise InvalidTable(
+            f"{what} declares {layout.bytes:,} bytes of values (shape {layout.shape}, {layout.dtype}), but "
+            f"{available - start:,} follow. The file is cut short or damaged; save it again."
+        )
+    return layout
+
+
+def _parsed(header: bytes, start: int, what: str) -> Layout:
+    try:
+        # Python 2 wrote long integers as 10L
+        fields = ast.literal_eval(re.sub(r"(\d)L\b", r"\1", header.decode("utf-8").strip()))
+        descr, fortran, shape = fields["descr"], fields["fortran_order"], fields["shape"]
+        valid = isinstance(fortran, bool) and isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+        valid = False
+    if not valid:
+        raise InvalidTable(f"{what} has a header that cannot be read. Save it again with numpy.save.")
+    if not isinstance(descr, str) or not ALLOWED.fullmatch(descr):
+        shown = descr if isinstance(descr, str) and len(descr) < 40 else "a structured type"
+        reason = " Objects are pickled, which can run code when read." if shown in ("|O", "O") else ""
+        raise InvalidTable(
+            f"{what} has values of the type {shown}; {KINDS} are read.{reason} Convert it first, for example with "
+            "array.astype(float)."
+        )
+    if len(shape) not in (1, 2):
+        raise InvalidTable(f"{what} has {len(shape)} dimensions; a table has 2 (rows and columns), a column has 1.")
+    if 0 in shape:
+        raise InvalidTable(f"{what} has the shape {shape}. Send at least one row and one column.")
+    return Layout(np.dtype(descr), shape, fortran, start)

@@ -1,0 +1,138 @@
+"""Tables from files: any format is opened by one call and read in canonical batches, and then all is known of it."""
+
+import os
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+
+from ism_jobs.errors import InvalidTable
+from ism_jobs.tables.arrays import NpyFile, NpzFile
+from ism_jobs.tables.block import Block
+from ism_jobs.tables.csv_files import CsvFile, preferred
+from ism_jobs.tables.description import Description
+from ism_jobs.tables.detect import format_of
+from ism_jobs.tables.digest import Digest
+from ism_jobs.tables.json_files import JsonFile
+from ism_jobs.tables.limits import Limits
+from ism_jobs.tables.parquet import ParquetFile
+from ism_jobs.tables.source import head, open_source
+from ism_jobs.tables.summary import Summary
+
+
+class TableFile(Protocol):
+    """A file of one format, opened."""
+
+    @property
+    def format(self) -> str:
+        """Its format."""
+        ...
+
+    schema: Any
+    notes: list[str]
+    file: IO[bytes]
+
+    def blocks(self) -> Iterator[Block]:
+        """The table in canonical form, in parts of any size that fits in memory."""
+        ...
+
+
+class Reader:
+    """A table that is being read. Iterate it once; then ask for its description and digest."""
+
+    def __init__(self, table: TableFile, limits: Limits) -> None:
+        self.schema = table.schema
+        self.format = table.format
+        self.notes = table.notes
+        self._table = table
+        self._summary = Summary(self.schema, limits)
+        self._digest = Digest(self.schema)
+        self._state = "new"
+        self._closing = weakref.finalize(self, table.file.close)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._state != "new":
+            raise RuntimeError("A table is read once; open it again.")
+        self._state = "begun"
+        try:
+            for large in self._table.blocks():
+                for block in large.bounded():
+                    self._summary.add(block)
+                    self._digest.add(block)
+                    yield block.batch(self.schema)
+        finally:
+            self._closing()
+        if self._summary.rows == 0:
+            raise InvalidTable("The table has no rows. Send at least one row of values.")
+        self._state = "done"
+
+    def description(self) -> Description:
+        """What the table holds."""
+        self._check_done()
+        return self._summary.description(self.format, self.notes)
+
+    def digest(self) -> str:
+        """SHA-256 of names, kinds and values: the same whatever the file's format or compression."""
+        self._check_done()
+        return self._digest.hexdigest()
+
+    def close(self) -> None:
+        """Let the file go, for who does not read to the end."""
+        self._closing()
+
+    def _check_done(self) -> None:
+        if self._state != "done":
+            raise RuntimeError("The table has not been read to its end.")
+
+
+def open_table(
+    path: str | os.PathLike[str],
+    *,
+    filename: str | None = None,
+    content_type: str | None = None,
+    header: bool | None = None,
+    limits: Limits | None = None,
+) -> Reader:
+    """Open a table in any format that is read here; `header` says whether a CSV file has one (None: look)."""
+    limits = limits or Limits()
+    file, compressed = open_source(Path(path), limits)
+    try:
+        format = format_of(head(file, 1 << 12), filename or Path(path).name, content_type)
+        table = _opened(file, format, header, limits)
+    except BaseException:
+        file.close()
+        raise
+    if table.file is not file:
+        file.close()
+    if compressed:
+        table.notes.insert(0, "Inflated from gzip.")
+    return Reader(table, limits)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    filename: str | None = None,
+    content_type: str | None = None,
+    header: bool | None = None,
+    limits: Limits | None = None,
+) -> tuple[Any, Description]:
+    """The whole table in memory, and its description."""
+    reader = open_table(path, filename=filename, content_type=content_type, header=header, limits=limits)
+    table = pa.Table.from_batches(list(reader), schema=reader.schema)
+    return table, reader.description()
+
+
+def _opened(file: IO[bytes], format: str, header: bool | None, limits: Limits) -> TableFile:
+    match format:
+        case "parquet":
+            return ParquetFile(file, limits)
+        case "npy":
+            return NpyFile(file, limits)
+        case "npz":
+            return NpzFile(file, limits)
+        case "json":
+            return JsonFile(file, limits)
+    return CsvFile(file, limits, header, preferred(format))

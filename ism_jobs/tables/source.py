@@ -1,0 +1,84 @@
+"""The bytes of a table as a file that can be read twice: compressed ones are inflated into a temporary file."""
+
+import gzip
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ism_jobs.errors import InvalidTable
+from ism_jobs.tables.limits import Limits
+
+CHUNK = 1 << 20
+GZIP = b"\x1f\x8b"
+
+
+def open_source(path: Path, limits: Limits) -> tuple[IO[bytes], bool]:
+    """The file, inflated if need be, and whether it was compressed."""
+    file = path.open("rb")
+    try:
+        limits.check_bytes(size_of(file))
+        if head(file, 2) == GZIP:
+            inflated = _inflated(file, limits)
+            file.close()
+            return inflated, True
+    except BaseException:
+        file.close()
+        raise
+    return file, False
+
+
+def size_of(file: IO[bytes]) -> int:
+    """Its bytes."""
+    return os.fstat(file.fileno()).st_size
+
+
+def head(file: IO[bytes], count: int) -> bytes:
+    """Its first bytes; the next read starts at 0 again."""
+    file.seek(0)
+    first = file.read(count)
+    file.seek(0)
+    return first
+
+
+def chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
+    """Its bytes from there on, a piece at a time."""
+    file.seek(offset)
+    while piece := file.read(CHUNK):
+        yield piece
+
+
+def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> IO[bytes]:
+    """The pieces in a file without a name: it is gone once closed, also after a crash."""
+    file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the reader of the table closes it
+    written = 0
+    try:
+        for piece in pieces:
+            written += len(piece)
+            limits.check_bytes(written, what)
+            file.write(piece)
+        file.flush()
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def _inflated(file: IO[bytes], limits: Limits) -> IO[bytes]:
+    try:
+        with gzip.GzipFile(fileobj=file) as inflating:
+            return spooled(iter(lambda: inflating.read(CHUNK), b""), limits)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InvalidTable(
+            "The file starts as a gzip file but cannot be inflated: it is cut short or damaged. Compress it again."
+        ) from error
+
+
+def duplicate(file: IO[bytes], offset: int = 0) -> IO[bytes]:
+    """A second handle for a library that closes what it reads; both share one position."""
+    file.seek(offset)
+    return io.FileIO(os.dup(file.fileno()), "rb")

@@ -1,0 +1,231 @@
+"""Statistics of the columns of a table, gathered batch by batch."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ism_jobs.errors import FieldError, InvalidTable
+from ism_jobs.tables.block import Block
+from ism_jobs.tables.description import Column, Description
+from ism_jobs.tables.kinds import NUMBER
+from ism_jobs.tables.limits import Limits
+
+PREVIEW = 5
+DISTINCT_NUMBERS = 1_000
+DISTINCT_TEXTS = 10_000
+LEVELS = 20
+PENDING_ROWS = 1_024  # distinct numbers are counted for so many rows at a time: one call a column, not one a batch
+PENDING_BYTES = 100_000_000
+SORTED_TOGETHER = 256
+COUNTED_BYTES = 1 << 26  # of distinct texts, over all columns
+
+
+class Summary:
+    """All of a Description but the file's format and notes."""
+
+    def __init__(self, schema: Any, limits: Limits) -> None:
+        self._names = schema.names
+        self._numbers = [p for p, field in enumerate(schema) if field.type == NUMBER]
+        self._texts = [p for p, field in enumerate(schema) if field.type != NUMBER]
+        self._limits = limits
+        self._preview: list[list[float | str | None]] = []
+        self.rows = 0
+        self._statistics = NumberStatistics(len(self._numbers))
+        self._distinct = DistinctNumbers(len(self._numbers))
+        self._counts = TextCounts([self._names[position] for position in self._texts], limits)
+
+    def add(self, block: Block) -> None:
+        """Take in more rows."""
+        self.rows += block.rows
+        matrix = block.numbers
+        self._limits.check_shape(self.rows, len(self._names))
+        if len(self._preview) < PREVIEW:
+            self._show(block)
+        infinite = np.isinf(matrix).any(axis=1)
+        if infinite.any():
+            raise _infinite([self._names[self._numbers[position]] for position in np.flatnonzero(infinite)])
+        self._statistics.add(matrix)
+        self._distinct.add(matrix)
+        self._counts.add(block.texts)
+
+    def _show(self, block: Block) -> None:
+        wanted = PREVIEW - len(self._preview)
+        columns: list[list[float | str | None]] = [[]] * len(self._names)
+        for position, values in zip(self._numbers, block.numbers[:, :wanted].tolist(), strict=True):
+            columns[position] = [None if value != value else value for value in values]
+        for position, text in zip(self._texts, block.texts, strict=True):
+            columns[position] = text.slice(0, wanted).to_pylist()
+        self._preview += [list(row) for row in zip(*columns, strict=True)]
+
+    def description(self, format: str, notes: list[str]) -> Description:
+        """Of all that was added."""
+        columns: list[Column | None] = [None] * len(self._names)
+        distinct = self._distinct.counts()
+        for row, position in enumerate(self._numbers):
+            columns[position] = self._statistics.column(row, self._names[position], self.rows, distinct[row])
+        for row, position in enumerate(self._texts):
+            columns[position] = self._counts.column(row)
+        return Description(
+            rows=self.rows,
+            columns=[column for column in columns if column is not None],
+            preview=self._preview,
+            format=format,
+            notes=notes,
+        )
+
+
+def _infinite(names: list[str]) -> InvalidTable:
+    shown = ", ".join(f'"{name}"' for name in names[:5]) + (" and others" if len(names) > 5 else "")
+    which = "The column" if len(names) == 1 else "Each of the columns"
+    return InvalidTable(
+        f"{which} {shown} has infinite values; replace them by numbers, or leave them empty as missing.",
+        [FieldError(name, "This column has infinite values.") for name in names[:20]],
+    )
+
+
+class NumberStatistics:
+    """Count, extremes, mean and wholeness of each number column."""
+
+    def __init__(self, columns: int) -> None:
+        self._known = np.zeros(columns, np.int64)
+        self._minimum = np.full(columns, np.inf)
+        self._maximum = np.full(columns, -np.inf)
+        self._mean = np.zeros(columns)
+        self._whole = np.ones(columns, np.bool_)
+
+    def add(self, matrix: Any) -> None:
+        """Each row of the matrix holds more values of a column, missing as NaN."""
+        missing = np.isnan(matrix)
+        known = matrix.shape[1] - missing.sum(axis=1)
+        self._minimum = np.minimum(self._minimum, np.fmin.reduce(matrix, axis=1, initial=np.inf))
+        self._maximum = np.maximum(self._maximum, np.fmax.reduce(matrix, axis=1, initial=-np.inf))
+        self._whole &= ((np.floor(matrix) == matrix) | missing).all(axis=1)
+        self._known += known
+        values = np.where(missing, 0.0, matrix)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = values.sum(axis=1) / np.maximum(known, 1)
+        if not np.isfinite(mean).all():  # the sum of very large numbers overflows, their mean does not
+            mean = (values / np.maximum(known, 1)[:, None]).sum(axis=1)
+        share = known / np.maximum(self._known, 1)
+        self._mean = self._mean * (1 - share) + mean * share
+
+    def column(self, row: int, name: str, rows: int, distinct: int | None) -> Column:
+        """What is known of one of them."""
+        known = int(self._known[row])
+        if known == 0:
+            return Column(name=name, kind="number", missing=rows, constant=True, distinct=0)
+        low, high = float(self._minimum[row]), float(self._maximum[row])
+        return Column(
+            name=name,
+            kind="number",
+            missing=rows - known,
+            minimum=low,
+            maximum=high,
+            mean=min(max(float(self._mean[row]), low), high),
+            whole=bool(self._whole[row]),
+            constant=low == high,
+            distinct=distinct,
+        )
+
+
+class DistinctNumbers:
+    """How many distinct numbers each column has, until there are too many."""
+
+    def __init__(self, columns: int) -> None:
+        self._known: list[Any] = [np.empty(0)] * columns
+        self._open = list(range(columns))
+        self._pending: list[Any] = []
+        self._waiting = 0
+
+    def add(self, matrix: Any) -> None:
+        """Each row of the matrix holds more values of a column, missing as NaN."""
+        if not self._open:
+            return
+        self._pending.append(matrix)
+        self._waiting += matrix.shape[1]
+        if self._waiting >= PENDING_ROWS or sum(waiting.nbytes for waiting in self._pending) > PENDING_BYTES:
+            self._count()
+
+    def counts(self) -> list[int | None]:
+        """The number for each column, or None where there are too many."""
+        self._count()
+        return [None if known is None else len(known) for known in self._known]
+
+    def _count(self) -> None:
+        crowded = _crowded(self._pending) if self._pending else set()
+        for column in crowded.intersection(self._open):
+            self._known[column] = None
+        for column in set(self._open) - crowded:
+            pieces = [self._known[column], *(matrix[column] for matrix in self._pending)]
+            hashed = pc.unique(pa.array(np.concatenate(pieces)))  # linear in time, where sorting is not
+            values = hashed.to_numpy() + 0.0
+            known = np.unique(values[~np.isnan(values)])
+            self._known[column] = known if len(known) <= DISTINCT_NUMBERS else None
+        self._open = [column for column in self._open if self._known[column] is not None]
+        self._pending, self._waiting = [], 0
+
+
+def _crowded(pending: list[Any]) -> set[int]:
+    """The columns with too many distinct numbers in their first rows alone: many are sorted in one call."""
+    crowded: set[int] = set()
+    for start in range(0, len(pending[0]), SORTED_TOGETHER):
+        parts = [matrix[start : start + SORTED_TOGETHER, :PENDING_ROWS] for matrix in pending]
+        first = np.sort(np.concatenate(parts, axis=1), axis=1)
+        distinct = (first[:, 1:] > first[:, :-1]).sum(axis=1) + 1  # nothing is greater than NaN, which is sorted last
+        crowded.update((start + np.flatnonzero(distinct > DISTINCT_NUMBERS)).tolist())
+    return crowded
+
+
+class TextCounts:
+    """How often each text occurs in each column, until there are too many of them."""
+
+    def __init__(self, names: list[str], limits: Limits) -> None:
+        self._names = names
+        self._limits = limits
+        self._missing = [0] * len(names)
+        self._counts: list[Counter[str] | None] = [Counter() for _ in names]
+        self._constant = [True] * len(names)
+        self._bytes = 0
+
+    def add(self, columns: list[Any]) -> None:
+        """Take in more values of every column."""
+        for row, column in enumerate(columns):
+            self._missing[row] += column.null_count
+            if column.null_count == len(column):
+                continue
+            self._limits.check_text(pc.max(pc.binary_length(column)).as_py(), self._names[row])
+            counts = self._counts[row]
+            if counts is not None:
+                self._count(row, counts, column)
+
+    def _count(self, row: int, counts: Counter[str], column: Any) -> None:
+        found = pc.value_counts(pc.drop_null(column))
+        values = found.field("values")
+        if len(values) <= DISTINCT_TEXTS:
+            for value, count in zip(values.to_pylist(), found.field("counts").to_pylist(), strict=True):
+                if value not in counts:
+                    self._bytes += len(value)
+                counts[value] += count
+        self._constant[row] = len(values) == 1 and len(counts) == 1
+        crowded = self._bytes > COUNTED_BYTES and len(counts) > 1
+        if crowded or max(len(values), len(counts)) > DISTINCT_TEXTS:
+            self._bytes -= sum(map(len, counts))
+            self._counts[row] = None
+
+    def column(self, row: int) -> Column:
+        """What is known of one of them."""
+        counts = self._counts[row]
+        levels = None
+        if counts is not None:
+            levels = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:LEVELS]]
+        return Column(
+            name=self._names[row],
+            kind="text",
+            missing=self._missing[row],
+            constant=self._constant[row],
+            distinct=None if counts is None else len(counts),
+            levels=levels,
+        )

@@ -1,0 +1,87 @@
+"""Tables as bytes of a file: JSON, CSV, NPY or Parquet."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Format = Literal["json", "csv", "npy", "parquet"]
+
+FORMATS = MappingProxyType(
+    {
+        "json": "application/json",
+        "csv": "text/csv; charset=utf-8",
+        "npy": "application/x-npy",
+        "parquet": "application/vnd.apache.parquet",
+    }
+)
+
+
+def write_table(table: Any, format: Format, label_columns: Sequence[str] = ()) -> bytes:
+    """The table in that format; NPY holds its number columns only, without those that label the rows."""
+    if format == "npy":
+        return _npy(table, label_columns)
+    writers: dict[str, Callable[[Any], bytes]] = {"json": _json, "csv": _csv, "parquet": _parquet}
+    if format not in writers:
+        raise ValueError(f"format is {format!r}; it must be one of {', '.join(FORMATS)}.")
+    return writers[format](table)
+
+
+def _json(table: Any) -> bytes:
+    document = {"columns": table.column_names, "rows": list(zip(*_values(table, finite=True), strict=True))}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _csv(table: Any) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*_values(table, finite=False), strict=True))
+    return text.getvalue().encode()
+
+
+def _npy(table: Any, label_columns: Sequence[str]) -> bytes:
+    names = [
+        field.name for field in table.schema if field.name not in label_columns and not pa.types.is_string(field.type)
+    ]
+    if not names:
+        raise ValueError("The table has no number columns besides its labels, so there is no NPY of it.")
+    columns = [_numbers(table.column(name)) for name in names]
+    array = columns[0] if len(columns) == 1 else np.column_stack(columns)
+    file = io.BytesIO()
+    np.save(file, np.ascontiguousarray(array), allow_pickle=False)
+    return file.getvalue()
+
+
+def _numbers(column: Any) -> Any:
+    """Float64 with NaN for missing; int64 as it is."""
+    return column.to_numpy().astype(np.float64 if column.null_count else column.type.to_pandas_dtype(), copy=False)
+
+
+def _parquet(table: Any) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+def _values(table: Any, finite: bool) -> list[list[Any]]:
+    """Python values column by column, None for missing ones and, if asked, for what JSON cannot write."""
+    columns = []
+    for column in table.columns:
+        values = column.to_pylist()
+        if pa.types.is_floating(column.type):
+            writable = math.isfinite if finite else _is_number
+            values = [value if value is not None and writable(value) else None for value in values]
+        columns.append(values)
+    return columns
+
+
+def _is_number(value: float) -> bool:
+    return value == value

@@ -1,0 +1,102 @@
+"""The options of a spec: what is given is in the spec, and nothing else."""
+
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from cli.options import is_grid, spec_options
+
+
+def spec_of(*arguments, grid=True):
+    found = []
+
+    @click.command()
+    @spec_options(grid=grid)
+    def command(spec):
+        found.append(spec)
+
+    result = CliRunner().invoke(command, arguments)
+    if result.exit_code:
+        raise click.UsageError(result.output)
+    return found[0]
+
+
+@pytest.mark.parametrize(("arguments", "spec"), [
+    (["--target", "class"], {"paradigm": "supervised", "target": "class"}),
+    (["--target", "a", "--target", "b", "--target-kind", "values"],
+     {"paradigm": "supervised", "target": ["a", "b"], "target_kind": "values"}),
+    (["--clusters", "3"], {"paradigm": "unsupervised", "clusters": 3}),
+    (["--clusters", "3", "--scores", "s", "--mu", "2"],
+     {"paradigm": "semi_supervised", "clusters": 3, "scores": "s", "mu": 2.0}),
+    (["--clusters", "3", "--clustering", "c", "--reference", "r"],
+     {"paradigm": "alternative", "clusters": 3, "clustering": "c", "reference": "r"}),
+    (["--paradigm", "semi-supervised"], {"paradigm": "semi_supervised"}),
+    (["--target", "c", "--features", 'a, "b,c"', "--features", "d"],
+     {"paradigm": "supervised", "target": "c", "features": ["a", "b,c", "d"]}),
+    (["--target", "c", "--missing", "mean", "--categorical", "onehot", "--scale", "none", "--seed", "0",
+      "--starts", "4", "--max-iter", "50", "--folds", "0", "--delta", "0.1", "--label", "first", "--metadata", "a=b=c"],
+     {"paradigm": "supervised", "target": "c", "missing": "mean", "categorical": "onehot", "scale": "none", "seed": 0,
+      "starts": 4, "max_iter": 50, "folds": 0, "delta": 0.1, "label": "first", "metadata": {"a": "b=c"}}),
+    (["--target", "c", "--kernel", '{"name": "polynomial", "degree": 2}'],
+     {"paradigm": "supervised", "target": "c", "kernel": {"name": "polynomial", "degree": 2}}),
+])  # fmt: skip
+@pytest.mark.parametrize("grid", [True, False])
+def test_a_spec_holds_what_was_given(arguments, spec, grid):
+    assert spec_of(*arguments, grid=grid) == spec
+    assert not is_grid(spec)
+
+
+def test_options_given_several_times_make_a_grid():
+    spec = spec_of("--target", "c", "--kernel", "gaussian", "--kernel", '{"name": "linear"}', "-q", "2", "-q", "3")
+    assert spec == {"paradigm": "supervised", "target": "c", "kernel": ["gaussian", {"name": "linear"}], "q": [2, 3]}
+    assert is_grid(spec)
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    ([], "Nothing says what to look for"),
+    (["--target", "c", "--kernel", "{bad"], "is no JSON"),
+    (["--target", "c", "--kernel", '["gaussian"]'], "is no kernel"),
+    (["--target", "c", "-q", "two"], "not a valid integer"),
+    (["--paradigm", "magic"], "'magic' is not one of"),
+    (["--target", "c", "--metadata", "a"], "KEY=VALUE"),
+    (["--spec", "nowhere.json"], "does not exist"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_a_usage_error(arguments, sentence):
+    with pytest.raises(click.UsageError, match=sentence):
+        spec_of(*arguments)
+
+
+def test_a_file_is_the_start_and_options_override_it(tmp_path):
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps({"dataset": "d1", "paradigm": "supervised", "target": "c", "q": 5}))
+    assert spec_of("--spec", str(file), "-q", "2") == {"dataset": "d1", "paradigm": "supervised", "target": "c", "q": 2}
+
+
+def test_a_file_may_hold_several_specs_for_a_batch_only(tmp_path):
+    file = tmp_path / "specs.json"
+    file.write_text(json.dumps([{"target": "c", "q": 2}, {"clusters": 3}]))
+    common = {"seed": 7}
+    assert spec_of("--spec", str(file), "--seed", "7") == [
+        {"paradigm": "supervised", "target": "c", "q": 2} | common,
+        {"paradigm": "unsupervised", "clusters": 3} | common,
+    ]
+    with pytest.raises(click.UsageError, match="describes one job"):
+        spec_of("--spec", str(file), grid=False)
+
+
+@pytest.mark.parametrize("content", ["{", "3", "[]", "[3]", '"gaussian"'])
+def test_a_file_without_a_spec_is_a_usage_error(tmp_path, content):
+    file = tmp_path / "spec.json"
+    file.write_text(content)
+    with pytest.raises(click.UsageError, match=r"is no JSON|does not hold a spec"):
+        spec_of("--spec", str(file))
+
+
+def test_a_file_with_a_grid_is_no_single_job(tmp_path):
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps({"target": "c", "q": [2, 3]}))
+    assert is_grid(spec_of("--spec", str(file)))
+    with pytest.raises(click.UsageError, match="describes one job"):
+        spec_of("--spec", str(file), grid=False)

@@ -1,0 +1,69 @@
+"""What the terminal shows of a result."""
+
+from cli.summary import STRONGEST, kernel, number, summary, table
+from tests.client.service import RESULT
+
+
+def test_the_page_says_why_it_stopped_and_what_was_found():
+    page = summary(RESULT)
+    assert page.startswith("Converged: all has settled.\n")
+    for line in ("objective    12.5", "kernel       gaussian (sigma 2.5)", "accuracy     0.975", "nmi          –",
+                 "Note: One class has two rows only."):  # fmt: skip
+        assert line in page.splitlines()
+
+
+def test_a_mean_is_said_with_its_deviation_and_nothing_twice():
+    metrics = {"objective": 12.5, "converged": 1.0, "accuracy": 0.9, "accuracy_std": 0.05, "rows": 178.0}
+    lines = summary(RESULT | {"metrics": metrics}).splitlines()
+    assert [line.split(maxsplit=1) for line in lines[2:7]] == [
+        ["objective", "12.5"], ["kernel", "gaussian (sigma 2.5)"], ["eigenvalues", "3, 2"],
+        ["accuracy", "0.9 ± 0.05"], ["rows", "178"],
+    ]  # fmt: skip
+
+
+def test_features_are_listed_by_importance_with_signs():
+    lines = summary(RESULT).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("feature"))
+    assert [line.split() for line in lines[first + 1 : first + 4]] == [
+        ["c", "0.500", "+0.000", "+1.000"],
+        ["b", "0.320", "+0.800", "+0.000"],
+        ["a", "0.180", "+0.600", "+0.000"],
+    ]
+
+
+def test_many_features_and_axes_are_cut_to_a_page():
+    d, q = 500, 9
+    result = RESULT | {
+        "features": [f"{'x' * 100}{i}" for i in range(d)],
+        "importance": [1 / d] * d,
+        "W": [[0.1] * q] * d,
+    }
+    page = summary(result)
+    assert f"feature ({STRONGEST} of 500)" in page
+    assert "axis4" in page
+    assert "axis5" not in page
+    assert max(map(len, page.splitlines())) < 100
+
+
+def test_a_result_with_little_in_it_is_still_a_page():
+    assert summary({"stop": "Stopped.", "objective": 1.0}) == "Stopped.\n\nobjective  1"
+
+
+def test_kernels_read_as_they_are_said():
+    assert kernel("gaussian") == "gaussian"
+    assert (
+        kernel({"name": "polynomial", "degree": 3, "c": 1.0, "gamma": 0.25}) == "polynomial (degree 3, c 1, gamma 0.25)"
+    )
+    parts = [{"weight": 0.5, "kernel": "gaussian"}, {"weight": 2, "kernel": {"name": "linear"}}]
+    assert kernel({"sum": parts}) == "0.5 gaussian + 2 linear"
+    assert kernel({"aligned": ["gaussian", "linear"]}) == "aligned: gaussian, linear"
+
+
+def test_numbers_are_short():
+    assert [number(value) for value in (None, 1234567, 5.0, 0.123456789, 1e-20, True, "text")] == [
+        "–", "1,234,567", "5", "0.123457", "1e-20", "True", "text",
+    ]  # fmt: skip
+
+
+def test_a_table_without_rows_is_nothing():
+    assert table([], []) == ""

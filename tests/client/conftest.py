@@ -1,0 +1,21 @@
+import pytest
+
+from ism_client import Client
+from tests.client.service import Service
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+@pytest.fixture
+def sleeps() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def client(service, sleeps):
+    with Client("http://ism.test", transport=service) as client:
+        client._http.sleep = sleeps.append
+        yield client

@@ -1,0 +1,120 @@
+"""Encoding: columns become numbers by name, and come back the same from JSON."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ism_jobs.encoding import Encoding, Source
+from ism_jobs.errors import InvalidTable
+
+WINES = pa.table(
+    {
+        "alcohol": pa.array([12.5, None, 14.0]),
+        "colour": pa.array(["red", "white", None]),
+        "hue": pa.array([1.0, 2.0, 3.0]),
+    }
+)
+
+
+def wines(**columns: list[object]) -> pa.Table:
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
+
+
+def test_numbers_stay_and_text_becomes_a_column_per_level() -> None:
+    encoding = Encoding.fit(WINES, ["hue", "colour", "alcohol"], "onehot")
+    assert encoding.names == ("hue", "colour=red", "colour=white", "alcohol")
+    assert encoding.columns == ("hue", "colour", "alcohol")
+    assert encoding.origins == ("hue", "colour", "colour", "alcohol")
+    nan = np.nan
+    expected = [[1, 1, 0, 12.5], [2, 0, 1, nan], [3, nan, nan, 14]]
+    np.testing.assert_array_equal(encoding.encode(WINES), expected)
+
+
+def test_columns_are_found_by_name_in_any_order_and_batches_encode_as_tables_do() -> None:
+    encoding = Encoding.fit(WINES, ["alcohol", "colour"], "onehot")
+    shuffled = WINES.select(["colour", "hue", "alcohol"])
+    np.testing.assert_array_equal(encoding.encode(shuffled), encoding.encode(WINES))
+    batches = pa.concat_tables([WINES, WINES]).to_batches(max_chunksize=2)
+    np.testing.assert_array_equal(
+        np.vstack([encoding.encode(batch) for batch in batches]),
+        encoding.encode(pa.concat_tables([WINES, WINES])),
+    )
+
+
+def test_levels_are_sorted_whatever_the_order_of_the_rows() -> None:
+    one = Encoding.fit(wines(c=["b", "a", "ä", "B"]), ["c"], "onehot")
+    other = Encoding.fit(wines(c=["ä", "B", "a", "b"]), ["c"], "onehot")
+    assert one == other == Encoding((Source("c", ("B", "a", "b", "ä")),))
+
+
+def test_encoded_names_are_unique() -> None:
+    table = wines(**{"c": ["red", "blue"], "c=red": [1.0, 2.0], "c=red (2)": [1.0, 2.0]})
+    encoding = Encoding.fit(table, ["c", "c=red", "c=red (2)"], "onehot")
+    assert encoding.names == ("c=blue", "c=red", "c=red (2)", "c=red (2) (2)")
+    assert encoding.width == 4
+
+
+def test_text_is_refused_unless_asked_for() -> None:
+    with pytest.raises(InvalidTable, match=r'"colour" hold\(s\) text.*onehot') as caught:
+        Encoding.fit(WINES, ["alcohol", "colour"])
+    assert [error.field for error in caught.value.errors] == ["colour"]
+
+
+def test_text_without_any_value_is_refused() -> None:
+    table = pa.table({"c": pa.array([None, None], pa.string())})
+    with pytest.raises(InvalidTable, match='Every value is missing in "c"'):
+        Encoding.fit(table, ["c"], "onehot")
+
+
+def test_a_level_never_seen_is_all_zeros_and_noted() -> None:
+    encoding = Encoding.fit(WINES, ["colour"], "onehot")
+    table = wines(colour=["teal", "red", None, "teal"])
+    np.testing.assert_array_equal(encoding.encode(table), [[0, 0], [1, 0], [np.nan, np.nan], [0, 0]])
+    (note,) = encoding.notes(table)
+    assert '"colour" has 2 value(s)' in note
+    assert '"teal"' in note
+    assert encoding.notes(WINES) == []
+
+
+def test_numbers_in_a_text_column_are_compared_as_text() -> None:
+    encoding = Encoding.fit(wines(grade=["3", "2.5", "A"]), ["grade"], "onehot")
+    table = wines(grade=[3.0, 2.5, None, 7.0])
+    nan = np.nan
+    np.testing.assert_array_equal(encoding.encode(table), [[0, 1, 0], [1, 0, 0], [nan, nan, nan], [0, 0, 0]])
+    assert 'such as "7"' in encoding.notes(table)[0]
+
+
+def test_text_in_a_number_column_is_refused_with_an_example() -> None:
+    encoding = Encoding.fit(WINES, ["alcohol", "hue"])
+    with pytest.raises(InvalidTable, match=r'"alcohol".*such as "12,5"') as caught:
+        encoding.encode(wines(alcohol=[None, "12,5"], hue=[1.0, 2.0]))
+    assert [error.field for error in caught.value.errors] == ["alcohol"]
+
+
+def test_missing_columns_are_named_and_the_rest_counted() -> None:
+    names = [f"f{i}" for i in range(8)]
+    encoding = Encoding.fit(pa.table({name: [1.0] for name in names}), names)
+    with pytest.raises(InvalidTable, match=r'lacks 7 of the 8.*"f5" and 2 more') as caught:
+        encoding.encode(wines(f0=[1.0]))
+    assert len(caught.value.errors) == 7
+
+
+def test_columns_without_names_are_not_matched_by_place() -> None:
+    encoding = Encoding.fit(WINES, ["alcohol", "hue"])
+    with pytest.raises(InvalidTable, match=r'has no header.*"x1", "x2".*"alcohol", "hue"'):
+        encoding.encode(wines(x1=[1.0], x2=[2.0]))
+    trained_without_header = Encoding.fit(wines(x1=[1.0], x2=[2.0]), ["x1", "x2"])
+    np.testing.assert_array_equal(trained_without_header.encode(wines(x1=[1.0], x2=[2.0])), [[1, 2]])
+
+
+def test_no_rows_encode_to_no_rows() -> None:
+    encoding = Encoding.fit(WINES, ["alcohol", "colour"], "onehot")
+    assert encoding.encode(WINES.slice(0, 0)).shape == (0, 3)
+    assert encoding.notes(WINES.slice(0, 0)) == []
+
+
+def test_an_encoding_survives_json() -> None:
+    encoding = Encoding.fit(WINES, ["hue", "colour"], "onehot")
+    assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding

@@ -1,0 +1,119 @@
+from typing import Any
+
+import pytest
+
+from ism_jobs.errors import InvalidSpec
+from ism_jobs.grids import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand
+from ism_jobs.kernel_specs import PolynomialKernel
+from ism_jobs.specs import PARADIGM_NAMES, SPECS, read_spec
+
+
+def body(**fields: Any) -> dict[str, Any]:
+    return {"dataset": "wine", "paradigm": "supervised", "target": "class"} | fields
+
+
+def errors_of(wrong: Any) -> dict[str, str]:
+    with pytest.raises(InvalidSpec) as caught:
+        expand(wrong)
+    return {error.field: error.message for error in caught.value.errors}
+
+
+def test_an_object_is_one_job() -> None:
+    assert expand(body(q=3)) == ([read_spec(body(q=3))], False)
+
+
+def test_columns_in_a_list_make_no_grid() -> None:
+    specs, batch = expand(body(target=["a", "b"], features=["c", "d"]))
+    assert (len(specs), batch) == (1, False)
+
+
+def test_a_list_is_a_batch_in_its_order() -> None:
+    specs, batch = expand([body(q=3), body(q=1)])
+    assert ([spec.q for spec in specs], batch) == ([3, 1], True)
+    assert expand([body()])[1] is True
+
+
+def test_a_grid_is_the_product_in_the_order_given() -> None:
+    specs, batch = expand(body(q=[2, 3], kernel=["linear", {"name": "polynomial"}], seed=[0, 1]))
+    assert batch
+    assert [(spec.q, isinstance(spec.kernel, PolynomialKernel), spec.seed) for spec in specs] == [
+        (q, polynomial, seed) for q in (2, 3) for polynomial in (False, True) for seed in (0, 1)
+    ]
+
+
+def test_the_field_given_last_varies_fastest() -> None:
+    assert [(s.q, s.seed) for s in expand(body(seed=[0, 1], q=[2, 3]))[0]] == [(2, 0), (3, 0), (2, 1), (3, 1)]
+
+
+def test_a_list_of_one_value_is_a_grid_too() -> None:
+    specs, batch = expand(body(starts=[None]))
+    assert (len(specs), batch) == (1, True)
+
+
+@pytest.mark.parametrize("field", GRID_FIELDS)
+def test_every_grid_field_can_be_listed(field: str) -> None:
+    paradigm = "supervised" if field in SPECS["supervised"].model_fields else "semi_supervised"
+    example: dict[str, Any] = {"dataset": "wine", "paradigm": paradigm, "target": "class"}
+    if paradigm != "supervised":
+        example = {"dataset": "wine", "paradigm": paradigm, "scores": "s", "clusters": 2}
+    default = SPECS[paradigm].model_fields[field].default if field != "clusters" else 2
+    assert len(expand(example | {field: [default, default]})[0]) == 2
+
+
+def test_errors_name_the_place_in_the_list() -> None:
+    errors = errors_of(body(q=[1, 0, "x"], kernel=["linear", {"name": "gaussian", "sigma": 0}], target=4))
+    assert set(errors) == {"q.1", "q.2", "kernel.1.sigma", "target"}
+    errors = errors_of([body(), body(q=0), 5, {}])
+    assert set(errors) == {"1.q", "2", "3.dataset", "3.paradigm"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "fragment"),
+    [
+        ([], "", "is empty; post at least one job"),
+        (body(q=[]), "q", "is an empty list; list the values to try"),
+        ([body(q=[1, 2])], "0.q", "a grid cannot stand in a list of jobs"),
+        ([body()] * 1001, "", "The list makes 1,001 jobs; post at most 1,000 at once"),
+        (body(q=[1] * 101, seed=[0] * 10), "", "makes 1,010 jobs (101 values of q × 10 values of seed)"),
+        (body(q=[[1, 2]]), "q.0", "is [1, 2]; it must be a whole number"),
+        (body(dataset=["a", "b"]), "dataset", 'is ["a", "b"]; it must be text'),
+        (body(clusters=[1, 2]), "clusters.0", "is for unsupervised"),
+        ("supervised", "", "A job is an object"),
+    ],
+)
+def test_a_wrong_batch_is_told(wrong: Any, field: str, fragment: str) -> None:
+    assert fragment in errors_of(wrong)[field]
+
+
+def test_a_grid_may_hold_as_many_jobs_as_a_batch() -> None:
+    assert len(expand(body(seed=list(range(100)), q=list(range(1, 11))))[0]) == MAX_BATCH
+
+
+def test_a_very_large_product_is_refused_before_it_is_made() -> None:
+    assert (
+        "post at most" in errors_of(body(**{name: list(range(1000)) for name in ("q", "seed", "folds", "starts")}))[""]
+    )
+
+
+def test_one_answer_lists_a_hundred_errors_at_most() -> None:
+    with pytest.raises(InvalidSpec) as caught:
+        expand([body(q=0)] * 500)
+    assert len(caught.value.errors) == 100
+    assert "500 problems" in caught.value.detail
+
+
+def test_the_schema_takes_a_spec_a_list_or_a_grid() -> None:
+    schema = POSTED_JOBS.json_schema()
+    grids = {name for name in schema["$defs"] if name.endswith("Grid")}
+    assert len(grids) == len(PARADIGM_NAMES)
+    for name in grids:
+        model = schema["$defs"][name]
+        (example,) = model["examples"]
+        assert expand(example)[1] is True
+        POSTED_JOBS.validate_python(example)
+        for field, about in model["properties"].items():
+            listed = any(option.get("maxItems") == MAX_BATCH for option in about.get("anyOf", []))
+            assert listed is (field in GRID_FIELDS)
+            assert about["description"]
+    for posted in (body(), [body()], body(q=[1, 2], kernel=["linear", {"sum": [{"kernel": "linear"}]}])):
+        POSTED_JOBS.validate_python(posted)

@@ -1,0 +1,1 @@
+"""Runs jobs: load, solve, report, save."""

@@ -1,0 +1,96 @@
+"""What a job leaves: tables, a model, and one document that tells everything small."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ism_jobs.packing import pack
+from ism_jobs.specs import SupervisedSpec
+from worker.run import Outcome
+from worker.translate import kernel_document
+
+
+def artifacts_of(outcome: Outcome) -> dict[str, bytes]:
+    """Every output by name: tables in Arrow's format, the model as .npz, the result as JSON."""
+    packed = {name: pack(table) for name, table in tables_of(outcome).items()}
+    return packed | {
+        "model": outcome.model.to_npz(),
+        "result": json.dumps(result_document(outcome), allow_nan=False).encode(),
+    }
+
+
+def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
+    """The outputs that are tables."""
+    axes, metrics = outcome.model.axes, metrics_of(outcome)
+    rows = pa.array(outcome.design.rows)
+    W = {axis: pa.array(column) for axis, column in zip(axes, outcome.result.W.T, strict=True)}
+    embedding = {axis: pa.array(column) for axis, column in zip(axes, outcome.embedding.T, strict=True)}
+    tables = {
+        "W": pa.table({"feature": pa.array(outcome.model.features), **W}),
+        "embedding": pa.table({"row": rows, **embedding, **_group(outcome)}),
+        "trace": outcome.trace.table(),
+        "metrics": pa.table({"metric": list(metrics), "value": pa.array(metrics.values(), pa.float64())}),
+    }
+    if outcome.result.labels is not None:
+        labels = pa.array(np.asarray(outcome.result.labels, dtype=np.int64))
+        tables["labels"] = pa.table({"row": rows, "cluster": labels})
+    return tables
+
+
+def result_document(outcome: Outcome) -> dict[str, Any]:
+    """Everything small."""
+    result = outcome.result
+    document = {
+        "features": list(outcome.model.features),
+        "axes": list(outcome.model.axes),
+        "W": result.W.tolist(),
+        "importance": ((result.W**2).sum(axis=1) / result.W.shape[1]).tolist(),
+        "eigenvalues": result.eigenvalues.tolist(),
+        "objective": result.objective,
+        "converged": result.converged,
+        "stop": result.stop.value,
+        "certificate": {name: _plain(value) for name, value in asdict(result.certificate).items()},
+        "kernel": kernel_document(result.kernel),
+        "way": str(result.way),
+        "metrics": metrics_of(outcome),
+        "warnings": outcome.warnings,
+        "rows": len(outcome.design.rows),
+    }
+    if result.labels is not None:
+        document["cluster_sizes"] = np.bincount(result.labels).tolist()
+    return document
+
+
+def metrics_of(outcome: Outcome) -> dict[str, float | None]:
+    """The metrics, with null where there is no number."""
+    return {name: _finite(value) for name, value in outcome.metrics.items()}
+
+
+def summary_document(outcome: Outcome) -> dict[str, Any]:
+    """What a list of jobs shows of each."""
+    return {
+        "objective": outcome.result.objective,
+        "converged": outcome.result.converged,
+        "metrics": metrics_of(outcome),
+    }
+
+
+def _group(outcome: Outcome) -> dict[str, pa.Array]:
+    """What the rows of a picture are coloured by: a cluster, or a target of one column."""
+    if outcome.result.labels is not None:
+        return {"group": pa.array(np.asarray(outcome.result.labels, dtype=np.int64))}
+    given = outcome.design.given
+    if isinstance(outcome.spec, SupervisedSpec) and given is not None and given.ndim == 1:
+        return {"group": pa.array(given, from_pandas=True)}
+    return {}
+
+
+def _plain(value: Any) -> Any:
+    return bool(value) if isinstance(value, bool | np.bool_) else _finite(value)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)

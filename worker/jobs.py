@@ -1,0 +1,121 @@
+"""What a ticket in the queue makes a worker do: claim the job, run it, keep what it found, and say how it ended."""
+
+import os
+import threading
+import time
+from collections.abc import Generator
+
+import structlog
+from redis.exceptions import RedisError
+from rq.timeouts import JobTimeoutException
+
+from ism_core import InvalidInput
+from ism_jobs.design import columns_of
+from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, TimeOver
+from ism_jobs.logs import log
+from ism_jobs.settings import Settings
+from ism_jobs.specs import JOB_SPEC
+from ism_jobs.store import Attempt, CancelAsked, Record, Store, TakenOver
+from worker.artifacts import artifacts_of, summary_document
+from worker.run import Moment, Outcome
+from worker.run import run as run_job
+from worker.trace import Trace
+
+CHECKPOINT_SECONDS = 1.0
+QUIET_SECONDS = 0.2  # within a fold, where there is a step but no event for each
+
+stopping = threading.Event()  # set when this process should hand its job back
+
+
+class HandBack(Exception):
+    """The worker is to stop; the job goes on elsewhere, or later."""
+
+
+def run(id: str) -> None:
+    """Run the job with this id, unless it has been cancelled or another worker has it."""
+    settings = Settings()
+    store = Store.open(settings)
+    try:
+        attempt = store.jobs.claim(id, os.environ.get("RQ_WORKER_ID", ""))
+    except NotFound:
+        return
+    if attempt is None:
+        return
+    structlog.contextvars.bind_contextvars(job=id, attempt=attempt.number)
+    log.info("job begins")
+    record = store.jobs.get(id)
+    try:
+        _carry_out(store, record, attempt)
+    except TakenOver:
+        log.warning("job was taken over")
+    except HandBack:
+        store.jobs.put_back(record, crashed=False)
+        log.info("job put back")
+    except CancelAsked:
+        attempt.cancel()
+        log.info("job cancelled")
+    except RedisError:
+        raise  # the job is not lost: its lease ends, and it is put back
+    except Exception as error:
+        problem = _problem(error, settings)
+        if type(problem) is Problem:
+            log.exception("job failed")
+        else:
+            log.info("job failed", reason=problem.detail)
+        attempt.fail(problem.document())
+
+
+def _carry_out(store: Store, record: Record, attempt: Attempt) -> None:
+    spec = JOB_SPEC.validate_python(record.spec)
+    description = store.datasets.get(spec.dataset).description
+    table = store.datasets.read(spec.dataset, columns_of(spec, description))
+    left = attempt.checkpoint()
+    trace = Trace.unpacked(left) if left else Trace()
+    outcome = _report(run_job(table, spec, description, trace), attempt, trace)
+    artifacts = artifacts_of(outcome)
+    for name, value in artifacts.items():
+        attempt.save_artifact(name, value)
+    attempt.succeed(summary_document(outcome), list(artifacts))
+    log.info("job succeeded", seconds=round(outcome.metrics["seconds_total"], 3))
+
+
+def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: Trace) -> Outcome:
+    """Drive a job to its outcome, telling the store about every step."""
+    saved = reported = time.monotonic()
+    while True:
+        try:
+            moment = next(moments)
+        except StopIteration as end:
+            outcome: Outcome = end.value
+            return outcome
+        if stopping.is_set():
+            if trace.rows:
+                attempt.save_checkpoint(trace.packed())
+            raise HandBack
+        now = time.monotonic()
+        if moment.kind or now - reported > QUIET_SECONDS:
+            attempt.report(moment.progress.document(), moment.kind, moment.event())
+            reported = now
+        if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
+            attempt.save_checkpoint(trace.packed())
+            saved = now
+
+
+def _problem(error: Exception, settings: Settings) -> Problem:
+    """What to tell the job's owner."""
+    match error:
+        case Problem():
+            return error
+        case InvalidInput():
+            return InvalidSpec(str(error), [FieldError(error.parameter, str(error))])
+        case JobTimeoutException():
+            return TimeOver(
+                f"The job ran for {settings.job_time_limit} seconds, the limit of this service;"
+                " try fewer rows or features, a wider delta, or folds = 0."
+            )
+        case MemoryError():
+            return OutOfMemory(
+                "The job needed more memory than its worker has; try fewer rows or features, or a smaller q."
+            )
+        case _:
+            return Problem("The job failed for a reason that is ours, not yours; the service's log has the details.")

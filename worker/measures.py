@@ -1,0 +1,80 @@
+"""The metrics of a job, as its paradigm allows them."""
+
+import resource
+import sys
+
+import numpy as np
+
+from ism_core import Result
+from ism_core.arrays import Array
+from ism_core.errors import InvalidInput
+from ism_core.metrics import association, hsic, nmi, novelty, silhouette
+from ism_jobs.design import Design, Given
+from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
+from worker.validation import Validation
+
+Metrics = dict[str, float]
+
+
+def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validation: Validation | None) -> Metrics:
+    """All that can be said in numbers about a result."""
+    found: Metrics = {
+        "objective": result.objective,
+        "iterations": float(result.iterations),
+        "converged": float(result.converged),
+        "rows": float(len(P)),
+        "features": float(len(result.W)),
+    }
+    if isinstance(spec, SupervisedSpec):
+        assert design.given is not None
+        found |= _dependence(P, design.given, result)
+        if validation is not None:
+            found[validation.measure] = float(np.mean(validation.scores))
+            found[f"{validation.measure}_std"] = float(np.std(validation.scores))
+            found["folds"] = float(len(validation.scores))
+        return found
+    assert result.labels is not None
+    found |= _clustering(P, result)
+    if isinstance(spec, AlternativeSpec) and design.given is not None:
+        found["novelty"] = novelty(*_known(result.labels, design.given))
+    if isinstance(spec, SemiSupervisedSpec) and design.given is not None and design.kind == "classes":
+        found["nmi_scores"] = nmi(*_known(result.labels, design.given))
+    if design.reference is not None:
+        found["nmi_reference"] = nmi(*_known(result.labels, design.reference))
+    return found
+
+
+def peak_memory() -> float:
+    """The most memory that this process has held, in bytes."""
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return float(largest if sys.platform == "darwin" else largest * 1024)
+
+
+def _dependence(P: Array, given: Given, result: Result) -> Metrics:
+    """HSIC between the projection, by the job's own kernel, and the target."""
+    try:
+        return {
+            "hsic": hsic(P, given, result.kernel),
+            "hsic_normalised": hsic(P, given, result.kernel, normalised=True),
+        }
+    except InvalidInput:  # a projection that is the same for all rows depends on nothing
+        return {"hsic": 0.0, "hsic_normalised": 0.0}
+
+
+def _clustering(P: Array, result: Result) -> Metrics:
+    assert result.labels is not None
+    found = {"clusters": float(len(np.unique(result.labels))), "silhouette": silhouette(P, result.labels)}
+    try:
+        found["association"] = association(P, result.labels)
+        if found["clusters"] > 1:
+            found["hsic"] = hsic(P, result.labels, result.kernel)
+            found["hsic_normalised"] = hsic(P, result.labels, result.kernel, normalised=True)
+    except InvalidInput:  # as above
+        pass
+    return found
+
+
+def _known(labels: Given, others: Given) -> tuple[Given, Given]:
+    """Both, where both are known."""
+    known = np.array([value is not None and value == value for value in others])
+    return labels[known], others[known].astype(str)

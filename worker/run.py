@@ -1,0 +1,154 @@
+"""One job from its table to its outcome, the same in a worker and in `ism fit`."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from ism_core import Result, iterate
+from ism_core.arrays import Array
+from ism_jobs.design import Design
+from ism_jobs.model import Model
+from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.tables import Description
+from worker.measures import Metrics, metrics_of, peak_memory
+from worker.preparation import Preparation
+from worker.progress import Clock, Progress
+from worker.trace import Row, Trace
+from worker.translate import kernel_of, paradigm_of
+from worker.validation import Folds, Validation
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """All that a job found."""
+
+    spec: JobSpec
+    design: Design
+    model: Model
+    result: Result
+    embedding: Array
+    trace: Trace
+    metrics: Metrics
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How far the job is, and what has just happened: a "step" (a row of the trace), a "validation", or nothing new."""
+
+    progress: Progress
+    kind: Literal["step", "validation", ""] = ""
+    row: Row | None = None
+
+    def event(self) -> Row:
+        """What those who follow the job are told."""
+        document = self.progress.document()
+        times = {name: document[name] for name in ("elapsed_seconds", "remaining_seconds")}
+        if self.kind == "validation":
+            return {"fold": self.progress.fold, "folds": self.progress.folds, **times}
+        return {**(self.row or {}), **times}
+
+
+def run(
+    table: pa.Table, spec: JobSpec, description: Description, trace: Trace | None = None
+) -> Generator[Moment, None, Outcome]:
+    """Yields a moment for every step; goes on from the trace of an earlier attempt if there is one."""
+    trace = trace or Trace()
+    design = Design.of(table, spec, description)
+    del table
+    folds = Folds(design, spec) if isinstance(spec, SupervisedSpec) and spec.folds else None
+    clock = Clock(spec.delta, spec.max_iter, folds.count if folds else 0)
+    preparation, X = Preparation.learnt(design.X, spec.missing, spec.scale)
+    result = yield from _solve(X, spec, design, trace, clock)
+    del X
+    solved = clock.elapsed
+    validation = None
+    if folds is not None and folds.count:
+        validation = yield from _validate(folds, spec, result, clock)
+    yield Moment(_progress("saving", spec, result, clock, None))
+
+    model = Model(design.encoding, spec.missing, preparation.fill, preparation.mean, preparation.scale, result.W)
+    embedding = model.project(design.X)
+    metrics = metrics_of(spec, design, result, embedding, validation)
+    metrics |= {
+        "iterations": float(trace.rows[-1]["iteration"]),
+        "seconds_solve": solved,
+        "seconds_total": clock.elapsed,
+        "peak_memory_bytes": peak_memory(),
+    }
+    dropped = description.rows - len(design.rows)
+    notes = [f"{dropped} of {description.rows} rows were dropped because they miss a value."] if dropped else []
+    warnings = [*notes, *result.warnings, *(folds.warnings if folds else [])]
+    return Outcome(spec, design, model, result, embedding, trace, metrics, warnings)
+
+
+def _solve(X: Array, spec: JobSpec, design: Design, trace: Trace, clock: Clock) -> Generator[Moment, None, Result]:
+    steps = iterate(
+        X,
+        paradigm_of(spec, design.given, design.kind),
+        kernel_of(spec),
+        spec.q,
+        delta=spec.delta,
+        max_iter=max(1, spec.max_iter - trace.resumed_at),
+        starts=spec.starts,
+        seed=spec.seed,
+        initial_W=trace.W,
+    )
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        row = trace.add(step)
+        remaining = clock.after_step(step, row["iteration"])
+        progress = Progress(
+            stage=step.stage,
+            iteration=row["iteration"],
+            max_iter=spec.max_iter,
+            objective=step.objective,
+            change=step.change,
+            angle=step.angle,
+            elapsed_seconds=clock.elapsed,
+            remaining_seconds=remaining,
+        )
+        yield Moment(progress, "step", row)
+
+
+def _validate(folds: Folds, spec: JobSpec, result: Result, clock: Clock) -> Generator[Moment, None, Validation]:
+    began, scores, fold = clock.elapsed, folds.scores(), 0
+    while True:
+        try:
+            done = next(scores)
+        except StopIteration as end:
+            validation: Validation = end.value
+            return validation
+        fold = fold if done is None else done
+        progress = _progress("validation", spec, result, clock, clock.after_fold(fold, began), fold, folds.count)
+        yield Moment(progress, "" if done is None else "validation")
+
+
+def _progress(
+    stage: str,
+    spec: JobSpec,
+    result: Result,
+    clock: Clock,
+    remaining: float | None,
+    fold: int | None = None,
+    folds: int | None = None,
+) -> Progress:
+    last = result.steps[-1]
+    return Progress(
+        stage,  # type: ignore[arg-type]
+        last.iteration,
+        spec.max_iter,
+        result.objective,
+        last.change,
+        last.angle,
+        clock.elapsed,
+        remaining,
+        fold,
+        folds,
+    )

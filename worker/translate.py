@@ -1,0 +1,102 @@
+"""A job's spec in the words of ism_core."""
+
+from typing import assert_never
+
+from ism_core import (
+    Alternative,
+    Gaussian,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    SemiSupervised,
+    Squared,
+    Supervised,
+    Unsupervised,
+    aligned,
+    targets,
+)
+from ism_core.kernel import Combination, Kernel, Term
+from ism_core.kernels import KERNELS, parameters
+from ism_core.paradigms import Paradigm
+from ism_jobs.design import Given
+from ism_jobs.kernel_specs import (
+    AlignedKernel,
+    GaussianKernel,
+    KernelObject,
+    LinearKernel,
+    MultiquadraticKernel,
+    PolynomialKernel,
+    RelativeGaussianKernel,
+    SimpleKernel,
+    SquaredKernel,
+    SumKernel,
+    kernel_object,
+    simple_kernel,
+)
+from ism_jobs.roles import Kind
+from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec, UnsupervisedSpec
+
+KINDS: dict[Kind, targets.Kind] = {"classes": "labels", "values": "real"}
+
+
+def kernel_of(spec: JobSpec) -> Kernel:
+    """The kernel that a spec asks for."""
+    return _kernel(kernel_object(spec.kernel))
+
+
+def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradigm:
+    """The paradigm that a spec asks for, with the labels, scores or clustering that go with its rows."""
+    if isinstance(spec, UnsupervisedSpec):
+        return Unsupervised(spec.clusters)
+    assert given is not None
+    assert kind is not None
+    match spec:
+        case SupervisedSpec():
+            return Supervised(given, KINDS[kind])
+        case SemiSupervisedSpec():
+            return SemiSupervised(given, spec.clusters, spec.mu, KINDS[kind])
+        case AlternativeSpec():
+            return Alternative(given, spec.clusters, spec.mu)
+        case never:
+            assert_never(never)
+
+
+def kernel_document(kernel: Kernel) -> object:
+    """A kernel with the numbers that were found, as a spec that can be posted again."""
+    if isinstance(kernel, Term):
+        name = next(name for name, kind in KERNELS.items() if isinstance(kernel, kind))
+        return {"name": name, **parameters(kernel)}
+    assert isinstance(kernel, Combination)
+    return {"sum": [{"weight": float(weight), "kernel": kernel_document(term)} for weight, term in kernel.terms]}
+
+
+def _kernel(spec: KernelObject) -> Kernel:
+    match spec:
+        case SumKernel():
+            total, *others = [part.weight * _simple(simple_kernel(part.kernel)) for part in spec.sum]
+            for other in others:
+                total = total + other
+            return total
+        case AlignedKernel():
+            return aligned(*(_simple(simple_kernel(part)) for part in spec.aligned))
+        case _:
+            return _simple(spec)
+
+
+def _simple(spec: SimpleKernel) -> Kernel:
+    match spec:
+        case LinearKernel():
+            return Linear()
+        case SquaredKernel():
+            return Squared()
+        case PolynomialKernel():
+            return Polynomial(spec.degree, spec.c, spec.gamma)
+        case GaussianKernel():
+            return Gaussian(spec.sigma)
+        case RelativeGaussianKernel():
+            return RelativeGaussian(spec.neighbors)
+        case MultiquadraticKernel():
+            return Multiquadratic(spec.c)
+        case never:
+            assert_never(never)

@@ -1,0 +1,100 @@
+"""How well an SVM on the projection does on rows that nothing was learnt from."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import r2_score
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.svm import SVC, SVR
+
+from ism_core import iterate
+from ism_core.arrays import Array
+from ism_core.paradigms import Supervised
+from ism_core.targets import Targets
+from ism_jobs.design import Design, Given
+from ism_jobs.specs import SupervisedSpec
+from worker.preparation import Preparation
+from worker.translate import KINDS, kernel_of
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The scores of the folds: accuracies for classes, R² for values."""
+
+    measure: str
+    scores: tuple[float, ...]
+
+
+class Folds:
+    """The folds of a supervised job. Scaling, W and SVM see the training rows only."""
+
+    def __init__(self, design: Design, spec: SupervisedSpec) -> None:
+        assert design.given is not None
+        self._design = design
+        self._spec = spec
+        self._y: Given = design.given
+        assert design.kind is not None
+        self._kind = KINDS[design.kind]
+        self._codes = codes = Targets(self._y, "y", self._kind).codes
+        self.warnings: list[str] = []
+        most = len(self._y) if codes is None else int(np.bincount(codes).min())
+        self.count = min(spec.folds, most)
+        if spec.folds and self.count < 2:
+            self.count = 0
+            self.warnings.append("The smallest class has 1 row, so there is no cross-validation.")
+        elif self.count < spec.folds:
+            self.warnings.append(f"The smallest class has {most} rows, so there are {self.count} folds.")
+
+    def scores(self) -> Generator[int | None, None, Validation]:
+        """Yields the number of folds that are done, or None when a fold has made a step."""
+        scores: list[float] = []
+        yield 0
+        for train, test in self._splits():
+            scores.append((yield from self._score(train, test)))
+            yield len(scores)
+        return Validation("r2" if self._codes is None else "accuracy", tuple(scores))
+
+    def _splits(self) -> list[tuple[Rows, Rows]]:
+        kind = KFold if self._codes is None else StratifiedKFold
+        splitter = kind(self.count, shuffle=True, random_state=self._spec.seed)
+        return list(splitter.split(self._design.X, self._codes))
+
+    def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
+        spec = self._spec
+        preparation, X = Preparation.learnt(self._design.X[train], spec.missing, spec.scale)
+        paradigm = Supervised(self._y[train], self._kind)
+        steps = iterate(
+            X,
+            paradigm,
+            kernel_of(spec),
+            spec.q,
+            delta=spec.delta,
+            max_iter=spec.max_iter,
+            starts=spec.starts,
+            seed=spec.seed,
+        )
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                W: Array = end.value.W
+                break
+            yield None
+        P_train, P_test = X @ W, preparation.apply(self._design.X[test]) @ W
+        if self._codes is not None:
+            return float(SVC().fit(P_train, self._codes[train]).score(P_test, self._codes[test]))
+        return _r2(P_train, self._y[train], P_test, self._y[test])
+
+
+def _r2(P_train: Array, y_train: Given, P_test: Array, y_test: Given) -> float:
+    """Of an SVM for each column of the target, averaged."""
+    columns = []
+    for values, truth in zip(np.atleast_2d(y_train.T), np.atleast_2d(y_test.T), strict=True):
+        mean, spread = values.mean(), values.std() or 1.0
+        predicted = SVR().fit(P_train, (values - mean) / spread).predict(P_test) * spread + mean
+        columns.append(r2_score(truth, predicted))
+    return float(np.mean(columns))
