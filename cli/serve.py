@@ -23,7 +23,9 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 @click.command()
 @click.option("--host", help="Address to listen on (127.0.0.1).")
 @click.option("--port", type=int, help="Port to listen on (8000).")
-@click.option("--data-dir", type=click.Path(file_okay=False, path_type=Path), help="Where Redis keeps its files.")
+@click.option(
+    "--data-dir", "redis_dir", type=click.Path(file_okay=False, path_type=Path), help="Where Redis keeps its files."
+)
 @click.option("--workers", type=int, help="Number of workers (one a core).")
 def serve(**options: Any) -> None:
     """Run everything: a Redis (or that of ISM_REDIS_URL), the workers and the API. Ctrl-C stops it.
@@ -34,7 +36,7 @@ def serve(**options: Any) -> None:
     with ExitStack() as stack:
         if settings.redis_url is None:
             try:
-                redis_url = stack.enter_context(RedisServer(settings.data_dir)).url
+                redis_url = stack.enter_context(RedisServer(settings.redis_dir)).url
             except (NoRedis, OSError) as error:
                 raise click.ClickException(str(error)) from None
         else:
@@ -116,7 +118,7 @@ def _greet(settings: Settings) -> None:
         time.sleep(0.1)
     else:
         return
-    kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.data_dir
+    kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.redis_dir
     click.echo(
         f"\nISM is at {address} with {settings.workers} worker(s); its data is in {kept}.\n"
         f"Upload a table:  curl -F file=@table.csv {address}/datasets\n"

@@ -23,13 +23,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="ISM_", frozen=True)
 
     redis_url: str | None = Field(None, description="An existing Redis; without it `ism serve` runs one of its own.")
-    data_dir: Path = Field(default_factory=_data_home, description="Where `ism serve` keeps its Redis's files.")
+    redis_dir: Path = Field(default_factory=_data_home, description="Where `ism serve` keeps its Redis's files.")
     host: str = Field("127.0.0.1", description="The address the API listens on.")
     port: int = Field(8000, ge=0, le=65535, description="The port the API listens on.")
-    workers: int = Field(
-        default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes; one a core."
-    )
-    worker_threads: int | None = Field(None, ge=1, description="Threads a worker may use; cores over workers.")
+    workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes.")
+    worker_threads: int | None = Field(None, ge=1, description="Threads that a worker may use.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
     log_format: Literal["json", "text"] = Field("json", description="One JSON object a line, or text for people.")
 
@@ -38,7 +36,7 @@ class Settings(BaseSettings):
     max_rows: int = Field(10_000_000, ge=1, description="Most rows of a data set.")
     max_columns: int = Field(20_000, ge=1, description="Most columns of a data set.")
     max_cells: int = Field(500_000_000, ge=1, description="Most cells of a data set, rows × columns.")
-    upload_dir: Path | None = Field(None, description="Where uploads wait to be read; the system's temporary folder.")
+    upload_dir: Path | None = Field(None, description="Where uploads wait to be read.")
     child_seconds: int = Field(300, ge=1, description="Longest time to read one file or draw one picture.")
     children: int = Field(2, ge=1, description="Files read and pictures drawn at once.")
 
