@@ -2,14 +2,17 @@
 # make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
 # make test     the test suite
 # make check    lint, format, types, import rules
-# make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST; some data needs ISM_DATA_DIR
+# make lock     requirements.lock of the image anew; needs Python 3.12
+# make drill    rehearse the deployment without Docker, some 4 minutes; needs Python 3.12
+# make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST, the service; some data needs ISM_DATA_DIR
 
 PYTHON ?= python3
+PYTHON312 ?= python3.12
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup serve test check format bench
+.PHONY: setup serve test check format lock drill bench
 
 setup: $(READY)
 
@@ -35,7 +38,16 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+lock:
+	test -x .venv-lock/bin/pip-compile || ($(PYTHON312) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools)
+	CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
+	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+drill: setup
+	$(BIN)/python -m tests.deployment_drill $(PYTHON312)
+
 bench: setup
 	$(BIN)/python -m benchmarks.optima
 	$(BIN)/python -m benchmarks.clusterings
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.service

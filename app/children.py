@@ -21,7 +21,13 @@ from ism_jobs.settings import Settings
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PRELOADED = ["app.chores"]
+PRELOADED = [
+    "app.chores",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+    "matplotlib.font_manager",
+]
 
 
 class Children:

@@ -43,8 +43,8 @@ def ingest(upload: Upload, settings: Settings) -> tuple[Dataset, bool]:
     return Store.open(settings).datasets.add(reader, upload.name, upload.size)
 
 
-def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> bytes:
-    """The rows of a file in the new features, written in a format; as JSON with notes."""
+def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:
+    """The rows of a file in the new features, written in a format, and notes; JSON holds them too."""
     reader = open_table(
         upload.path,
         filename=upload.filename,
@@ -56,10 +56,10 @@ def project(upload: Upload, model: bytes, format: TableFormat, settings: Setting
     loaded = Model.from_npz(model)
     embedding, notes = loaded.transform(table)
     columns = {axis: pa.array(column) for axis, column in zip(loaded.axes, embedding.T, strict=True)}
-    body = write_table(pa.table(columns), format)
+    body, notes = write_table(pa.table(columns), format), [*reader.notes, *notes]
     if format == "json":
-        body = body[:-1] + b',"notes":' + json.dumps([*reader.notes, *notes]).encode() + b"}"
-    return body
+        body = body[:-1] + b',"notes":' + json.dumps(notes).encode() + b"}"
+    return body, notes
 
 
 def convert(packed: bytes, format: TableFormat, label_columns: tuple[str, ...]) -> bytes:

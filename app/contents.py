@@ -33,16 +33,27 @@ def chosen_format(request: Request, asked: str | None, offered: Sequence[F]) -> 
             if format == asked:
                 return format
         raise NotAcceptable(f"There is no format {asked!r} of this; ask for one of {', '.join(offered)}.")
-    accepted = [part.split(";")[0].strip() for part in request.headers.get("accept", "*/*").split(",")]
-    for media_type in accepted:
-        if media_type in ("*/*", "", "application/*"):
-            return offered[0]
-        for format in offered:
-            if MEDIA_TYPES[format].split(";")[0] == media_type:
-                return format
-    raise NotAcceptable(
-        f"None of {', '.join(accepted)} is a format of this; ask for one of {', '.join(offered)} by ?format=."
-    )
+    accept = request.headers.get("accept") or "*/*"
+    best = max(offered, key=lambda one: _weight(one, accept))  # of equals the first
+    if _weight(best, accept) == (0.0, 0):
+        raise NotAcceptable(f"None of {accept} is a format of this; ask for one of {', '.join(offered)} by ?format=.")
+    return best
+
+
+def _weight(format: str, accept: str) -> tuple[float, int]:
+    """How much a format is wanted, and how early it is named; by its own type rather than by a wildcard."""
+    own = MEDIA_TYPES[format].split(";")[0]
+    places: dict[str, tuple[float, int]] = {}
+    for place, part in enumerate(accept.lower().split(",")):
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((_quality(text[2:]) for text in parameters if text.startswith("q=")), 1.0)
+        places.setdefault(media_type, (quality, -place) if quality else (0.0, 0))
+    wildcard = f"{own.split('/')[0]}/*"
+    return next((places[name] for name in (own, wildcard, "*/*") if name in places), (0.0, 0))
+
+
+def _quality(text: str) -> float:
+    return min(float(text), 1.0) if re.fullmatch(r"[01](\.\d{0,3})?", text) else 1.0
 
 
 def etag_of(*parts: Any) -> str:

@@ -11,6 +11,7 @@ from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import OutOfMemoryError
 from redis.exceptions import TimeoutError as NoAnswer
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from ism_jobs.errors import Problem, StoreFull, Unavailable
 
@@ -79,14 +80,22 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _(request: Request, error: HTTPException) -> JSONResponse:
         phrase = HTTPStatus(error.status_code).phrase
-        detail = str(error.detail)
+        detail, headers = str(error.detail), dict(error.headers or {})
         if error.status_code == 404 and detail == phrase:
             detail = f"There is nothing at {request.url.path}; /docs lists all calls."
         elif error.status_code == 405:
-            allowed = (error.headers or {}).get("Allow", "")
+            allowed = ", ".join(_allowed(request))
+            headers["Allow"] = allowed
             detail = f"{request.method} is not possible at {request.url.path}; {allowed} is."
         document = {"type": "about:blank", "title": phrase, "status": error.status_code, "detail": detail, "errors": []}
-        return JSONResponse(document, error.status_code, error.headers, MEDIA_TYPE)
+        return JSONResponse(document, error.status_code, headers, MEDIA_TYPE)
+
+
+def _allowed(request: Request) -> list[str]:
+    """All methods of a path: each of its routes knows its own only."""
+    scopes = {method: {**request.scope, "method": method} for method in ("DELETE", "GET", "POST")}
+    routes = request.app.routes
+    return [name for name in scopes if any(route.matches(scopes[name])[0] is Match.FULL for route in routes)]
 
 
 def _invalid(error: RequestValidationError) -> dict[str, Any]:

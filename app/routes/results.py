@@ -140,7 +140,7 @@ async def transform_rows(
     chosen = chosen_format(request, format, TABLE_FORMATS)
     model = await run_sync(store.jobs.artifact, record, "model")
     async with uploads.received(request, settings, None, HEADERS[header]) as upload:
-        body = await children.run(chores.project, upload, model, chosen, settings)
+        body, notes = await children.run(chores.project, upload, model, chosen, settings)
     headers = {"ISM-Notes": json.dumps(notes)}
     return content(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
 

@@ -1,6 +1,5 @@
 """NPY and NPZ files: arrays are mapped into memory and read a block of rows at a time."""
 
-import mmap
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from ism_jobs.tables.kinds import NUMBER, TEXT, texts
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 from ism_jobs.tables.npy import LONGEST_HEADER, layout_of
-from ism_jobs.tables.source import CHUNK, head, size_of, spooled
+from ism_jobs.tables.source import CHUNK, Mapped, head, size_of, spooled
 
 PREFIX = LONGEST_HEADER + 16
 ALIGNMENT = 64
@@ -71,7 +70,7 @@ class NpyFile(Arrays):
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
         layout = layout_of(head(file, PREFIX), size_of(file), "The file")
         limits.check_shape(layout.rows, layout.columns)
-        super().__init__(file, [layout.array(_mapped(file), 0)], numbered(layout.columns), [], limits)
+        super().__init__(file, [layout.array(Mapped(file).memory, 0)], numbered(layout.columns), [], limits)
 
 
 class NpzFile(Arrays):
@@ -100,7 +99,7 @@ class NpzFile(Arrays):
             raise
 
     def _open(self, unpacked: IO[bytes], names: list[str], starts: list[int], limits: Limits) -> None:
-        mapped = _mapped(unpacked)
+        mapped = Mapped(unpacked).memory
         layouts = []
         for name, start, end in zip(names, starts, [*starts[1:], len(mapped)], strict=True):
             layouts.append(layout_of(mapped[start : start + PREFIX], end - start, f'The array "{name}"'))
@@ -145,10 +144,6 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
 
     file = spooled(pieces(), limits, "The archive")
     return [member.filename.removesuffix(".npy") for member in members], starts, file
-
-
-def _mapped(file: IO[bytes]) -> mmap.mmap:
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _texts(part: Any, first_name: str) -> list[Any]:

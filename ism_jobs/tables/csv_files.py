@@ -15,7 +15,7 @@ from ism_jobs.tables.kinds import NUMBER, TEXT, numbers, texts, truths
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 from ism_jobs.tables.sniff import SEPARATORS, Dialect, sniff
-from ism_jobs.tables.source import duplicate, head, size_of, spooled
+from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 22  # bytes that are parsed at a time
@@ -123,23 +123,26 @@ class CsvFile:
         """Every cell as it is written."""
         names = [str(position) for position in range(len(self._given))]
         ragged: list[Any] = []
+        mapped = Mapped(self.file, self._start)
 
         def refuse(row: Any) -> str:
             ragged.append(row)
             return "error"
 
         try:
-            with duplicate(self.file, self._start) as copy:
-                yield from arrow_csv.open_csv(
-                    copy,
-                    read_options=arrow_csv.ReadOptions(use_threads=False, block_size=self._block, column_names=names),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self.dialect.separator, newlines_in_values=True, invalid_row_handler=refuse
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False, check_utf8=False
-                    ),
-                )
+            batches = arrow_csv.open_csv(
+                mapped.reader(),
+                read_options=arrow_csv.ReadOptions(use_threads=False, block_size=self._block, column_names=names),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self.dialect.separator, newlines_in_values=True, invalid_row_handler=refuse
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, TEXT), strings_can_be_null=False, check_utf8=False
+                ),
+            )
+            for batch in batches:
+                mapped.forget()
+                yield batch
         except pa.ArrowInvalid as error:
             raise self._problem(error, ragged) from error
 

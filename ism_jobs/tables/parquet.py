@@ -15,6 +15,7 @@ from ism_jobs.tables.block import BLOCK_BYTES, Block, as_settled, settled
 from ism_jobs.tables.kinds import NUMBER, TEXT, as_numbers, as_texts, canonical_type
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import unique_names
+from ism_jobs.tables.source import Mapped
 
 CELL_BYTES = 16  # of a column in memory, about
 FEWEST_ROWS = 256  # at a time: each column costs some time in every batch
@@ -70,9 +71,8 @@ class ParquetFile:
                     yield Block(len(part), numbers, [as_texts(part.column(p), name) for p, name in verbal])
 
     def _opened(self, words: list[str]) -> Any:
-        self.file.seek(0)
         return pq.ParquetFile(
-            self.file,
+            Mapped(self.file).reader(),
             read_dictionary=words,
             pre_buffer=False,
             thrift_string_size_limit=FOOTER_BYTES,

@@ -1,13 +1,15 @@
 """The bytes of a table as a file that can be read twice: compressed ones are inflated into a temporary file."""
 
 import gzip
-import io
+import mmap
 import os
 import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import pyarrow as pa
 
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.limits import Limits
@@ -78,7 +80,17 @@ def _inflated(file: IO[bytes], limits: Limits) -> IO[bytes]:
         ) from error
 
 
-def duplicate(file: IO[bytes], offset: int = 0) -> IO[bytes]:
-    """A second handle for a library that closes what it reads; both share one position."""
-    file.seek(offset)
-    return io.FileIO(os.dup(file.fileno()), "rb")
+class Mapped:
+    """The file in memory without a copy, for libraries that read far ahead."""
+
+    def __init__(self, file: IO[bytes], start: int = 0) -> None:
+        self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._start = start
+
+    def reader(self) -> Any:
+        """As a file of Arrow's."""
+        return pa.BufferReader(pa.py_buffer(memoryview(self.memory)[self._start :]))
+
+    def forget(self) -> None:
+        """Take what was read out of this process's memory; it is still there when it is read again."""
+        self.memory.madvise(mmap.MADV_DONTNEED)

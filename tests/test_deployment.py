@@ -1,0 +1,201 @@
+"""The image and the compose file: valid, hardened, and in step with the settings, the commands and pyproject.toml."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from cli.main import main
+from ism_jobs.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE_TEXT = (ROOT / "docker-compose.yml").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load(COMPOSE_TEXT)
+LOCK = (ROOT / "requirements.lock").read_text()
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+
+VARIABLES = {f"ISM_{name.upper()}" for name in Settings.model_fields}
+NOT_IN_CONTAINERS = {
+    "ISM_REDIS_DIR",  # of `ism serve` alone
+    "ISM_HOST",  # the command says it
+    "ISM_PORT",  # the command says it; outside it is the published port
+    "ISM_UPLOAD_DIR",  # /tmp is all that can be written
+    "ISM_WORKERS",  # one a container
+}
+
+
+def tool(name: str) -> str:
+    """A program that came with the development dependencies."""
+    return str(Path(sys.executable).parent / name)
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def locked() -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", LOCK, re.MULTILINE))
+
+
+def health_command() -> list[str]:
+    found = re.search(r"^HEALTHCHECK [^[]*CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
+    assert found is not None
+    command: list[str] = json.loads(found[1])
+    return command
+
+
+def test_the_compose_file_is_valid() -> None:
+    run(tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", "docker-compose.yml")
+
+
+def test_the_dockerfile_passes_its_linter() -> None:
+    run(tool("hadolint"), "Dockerfile")
+
+
+@pytest.mark.parametrize("service", ["api", "worker"])
+def test_every_setting_can_be_given_and_nothing_else(service: str) -> None:
+    assert set(SERVICES[service]["environment"]) == VARIABLES - NOT_IN_CONTAINERS
+
+
+def test_every_variable_of_the_compose_file_is_a_setting_or_explained_in_it() -> None:
+    used = set(re.findall(r"\$\{(\w+)", COMPOSE_TEXT))
+    explained = set(re.findall(r"^#   (ISM_\w+) ", COMPOSE_TEXT, re.MULTILINE))
+    assert used == explained
+    assert explained - VARIABLES == {"ISM_PUBLISH", "ISM_REDIS_MEMORY", "ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
+
+
+@pytest.mark.parametrize("service", ["api", "worker"])
+def test_the_commands_are_understood(service: str) -> None:
+    program, name, *options = SERVICES[service]["command"]
+    assert program in PROJECT["project"]["scripts"]
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    command.make_context(name, options)
+
+
+def test_the_image_runs_the_api_by_itself() -> None:
+    assert f"CMD {json.dumps(SERVICES['api']['command'])}\n" in DOCKERFILE
+
+
+@pytest.mark.parametrize("service", ["redis", "api", "worker"])
+def test_services_run_with_as_few_rights_as_they_need(service: str) -> None:
+    given = SERVICES[service]
+    assert given["read_only"]
+    assert given["cap_drop"] == ["ALL"]
+    assert given["security_opt"] == ["no-new-privileges:true"]
+    assert given["init"]
+    assert given["stop_grace_period"] == "60s"
+    assert "privileged" not in given
+
+
+def test_nobody_is_root() -> None:
+    assert SERVICES["redis"]["user"] == "redis"
+    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["10001:10001"]
+
+
+def test_only_the_api_is_published_and_only_here_unless_asked() -> None:
+    assert [name for name, service in SERVICES.items() if "ports" in service] == ["api"]
+    assert SERVICES["api"]["ports"] == ["${ISM_PUBLISH:-127.0.0.1}:${ISM_PORT:-8000}:8000"]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+    assert SERVICES["redis"]["networks"] == SERVICES["worker"]["networks"] == ["inside"]
+
+
+def test_redis_keeps_what_it_acknowledged() -> None:
+    options = SERVICES["redis"]["command"][1:]
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    assert given["--appendonly"] == "yes"
+    assert given["--appendfsync"] == "always"
+    assert given["--maxmemory-policy"] == "noeviction"
+    assert "--maxmemory" in given
+    assert SERVICES["redis"]["volumes"] == ["redis-data:/data"]
+    for service in ("api", "worker"):
+        assert SERVICES[service]["depends_on"] == {"redis": {"condition": "service_healthy"}}
+
+
+def test_a_stop_leaves_jobs_the_time_that_the_settings_give_them() -> None:
+    assert Settings.model_fields["shutdown_seconds"].default < 60
+
+
+def test_the_image_has_every_package_and_copies_what_is_let_through() -> None:
+    copied = set(" ".join(re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)).split())
+    let_through = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert copied == let_through
+    assert {name.split(".")[0] for name in PROJECT["tool"]["setuptools"]["packages"]} <= copied
+    assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"]} <= copied
+    assert all((ROOT / name).exists() for name in copied)
+
+
+def test_every_dependency_is_locked_at_a_version_that_fits() -> None:
+    versions = locked()
+    for text in PROJECT["project"]["dependencies"]:
+        wanted = Requirement(text)
+        assert wanted.specifier.contains(versions[wanted.name.lower().replace("_", "-")]), text
+    backend = Requirement(PROJECT["build-system"]["requires"][0])  # the project is built without isolation
+    assert backend.specifier.contains(versions[backend.name])
+
+
+def test_everything_locked_has_hashes() -> None:
+    entries = re.split(r"^(?=[a-z0-9-]+==)", LOCK, flags=re.MULTILINE)[1:]
+    assert len(entries) == len(locked())
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries)
+
+
+def test_the_lock_names_no_index_and_no_path() -> None:
+    origin = r"\S+( \(pyproject\.toml\))?"
+    pinned = r"[a-z0-9-]+==\S+( ; [^\\]+)? \\"
+    allowed = re.compile(
+        rf"|#.*|{pinned}|    --hash=sha256:[0-9a-f]{{64}}( \\)?|    # via( {origin})?|    #   {origin}"
+    )
+    assert [line for line in LOCK.splitlines() if not allowed.fullmatch(line)] == []
+    assert not re.search(r"://|--(index|find|extra|trusted)|(^|\s)/", LOCK)
+
+
+def test_the_lock_is_of_the_python_of_the_image() -> None:
+    (version,) = set(re.findall(r"^FROM python:([\d.]+)-slim", DOCKERFILE, re.MULTILINE))
+    assert f"pip-compile with Python {version}\n" in LOCK
+
+
+class Health(BaseHTTPRequestHandler):
+    status = 200
+
+    def do_GET(self) -> None:
+        self.send_response(self.status if self.path == "/healthz" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    server = HTTPServer(("127.0.0.1", 0), Health)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
+def test_the_health_check_tells_health(port: int, status: int, healthy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Health, "status", status)
+    program, *arguments = health_command()
+    assert program == "python"
+    command = [sys.executable, *(argument.replace("8000", str(port)) for argument in arguments)]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=30)
+    assert (done.returncode == 0) == healthy
