@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, ParamSpec, TypeVar
 
@@ -72,12 +73,15 @@ class Children:
 
 def _work(sender: Connection, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
     os.nice(5)  # requests go first
+    answer: tuple[bool, Any]
     try:
-        sender.send((True, function(*args, **kwargs)))
+        answer = True, function(*args, **kwargs)
     except Problem as problem:
-        sender.send((False, problem))
+        answer = False, problem
     except Exception as error:
-        sender.send((False, _as_problem(error)))
+        answer = False, _as_problem(error)
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        sender.send(answer)
 
 
 def _as_problem(error: Exception) -> Problem:

@@ -1,9 +1,10 @@
 """What is done in children: reading uploads, projecting new rows, drawing, exporting."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -82,8 +83,8 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def draw(plot: str, packed: bytes, format: PlotFormat, title: str | None) -> bytes:
-    """A picture of an artifact."""
+def draw(plot: str, packed: bytes, format: PlotFormat, spec: Mapping[str, Any]) -> bytes:
+    """A picture of an artifact of a job."""
     table = unpack(packed)
     if plot == "trace":
         return plots.trace_plot(table, format=format)
@@ -92,4 +93,9 @@ def draw(plot: str, packed: bytes, format: PlotFormat, title: str | None) -> byt
     if plot == "loadings":
         return plots.loadings_plot(table.column("feature").to_pylist(), values, format=format)
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
-    return plots.embedding_plot(values, groups, title, format=format)
+    if spec["paradigm"] == "supervised":
+        kind, legend = spec["target_kind"], spec["target"]
+    else:
+        kind, legend = "classes", "cluster"
+    legend = legend if isinstance(legend, str) else None
+    return plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)

@@ -7,7 +7,6 @@ from importlib.metadata import version
 
 import uvicorn
 from fastapi import FastAPI
-from redis.asyncio import Redis
 
 from app import openapi, problems
 from app.children import Children
@@ -23,14 +22,13 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        redis = Redis.from_url(settings.required_redis_url, socket_connect_timeout=5)
         app.state.settings = settings
         app.state.store = Store.open(settings)
-        app.state.events = Events(redis)
+        app.state.events = Events.open(settings)
         app.state.children = Children(settings)
         app.state.children.warm_up()
         yield
-        await redis.aclose()
+        await app.state.events.close()
         app.state.store.redis.close()
 
     app = FastAPI(

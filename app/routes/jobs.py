@@ -17,12 +17,11 @@ from app.posting import post
 from app.problems import documented
 from app.views import JobPage, JobView, job_view
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
-from ism_jobs.store import START, Events, Record, State, Store
+from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_WAIT = 60.0
-SILENCE = 15.0  # seconds after which a stream without news looks again
 RETRY_AFTER = {"description": "Seconds to wait before the first look.", "schema": {"type": "integer"}}
 
 
@@ -143,7 +142,7 @@ async def _awaited(store: Store, events: Events, record: Record, seconds: float,
         left = deadline - time.monotonic()
         if record.state.ended or left <= 0 or (any_change and record.version != version):
             return record
-        if news := await events.after(record.id, last, min(left, SILENCE)):
+        if news := await events.after(record.id, last, left):
             last = news[-1].id
 
 
@@ -187,7 +186,7 @@ async def follow_job(
     """
     last = last_event_id or START
     while True:
-        news = await events.after(record.id, last, 0 if record.state.ended else SILENCE)
+        news = await events.after(record.id, last, 0 if record.state.ended else LONGEST_WAIT)
         for event in news:
             last = event.id
             if event.kind == "state":

@@ -112,7 +112,7 @@ async def get_plot(
         return not_modified(etag)
     source = {"embedding": "embedding", "loadings": "W", "trace": "trace"}[plot]
     table = await run_sync(store.jobs.artifact, record, source)
-    body = await children.run(chores.draw, plot, table, format, record.spec.get("label"))
+    body = await children.run(chores.draw, plot, table, format, record.spec)
     return content(request, body, format, f"{plot}-{record.id}", etag)
 
 

@@ -202,8 +202,8 @@ class Jobs:
             self.put_back(record, crashed=True)
             return
         problem = Problem(
-            f"The process that ran this job ended unexpectedly, {counted(crashes, 'time')}, most likely for want of memory;"
-            " try fewer rows or features, or give the workers more memory."
+            f"The process that ran this job has ended unexpectedly {counted(crashes, 'time')}, most likely for want of"
+            " memory; try fewer rows or features, or give the workers more memory."
         )
         self._finish(record, State.FAILED, error=json.dumps(problem.document()))
 

@@ -30,11 +30,10 @@ def page(
             return found, None
         offset += len(entries)
         places = [(float(time), id.decode()) for id, time in entries]
-        last = places[-1]
-        places = [place for place in places if after is None or place < after]
-        after = last  # what moves down because something new came is not looked at twice
-        things = load([id for _, id in places])
-        for place in places:
+        unseen = [place for place in places if after is None or place < after]
+        after = min([places[-1], *([after] if after else [])])  # new entries push down what has been looked at
+        things = load([id for _, id in unseen])
+        for place in unseen:
             if place[1] not in things:
                 offset -= redis.zrem(index, place[1])
             elif is_wanted(things[place[1]]):

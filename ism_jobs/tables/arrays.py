@@ -1,8 +1,11 @@
 """NPY and NPZ files: arrays are mapped into memory and read a block of rows at a time."""
 
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from lzma import LZMAError
 from typing import IO, Any
 
 import numpy as np
@@ -19,6 +22,10 @@ from ism_jobs.tables.source import CHUNK, Mapped, head, size_of, spooled
 
 PREFIX = LONGEST_HEADER + 16
 ALIGNMENT = 64
+
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, LZMAError)
+
+Span = tuple[int, int]
 
 
 class Arrays:
@@ -79,30 +86,22 @@ class NpzFile(Arrays):
     format = "npz"
 
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
+        with _unpackable():
+            archive = zipfile.ZipFile(file)
+        with archive:
+            names, spans, unpacked = _unpacked(archive, limits)
         try:
-            with zipfile.ZipFile(file) as archive:
-                names, starts, unpacked = _unpacked(archive, limits)
-        except (
-            zipfile.BadZipFile,
-            zlib.error,
-            EOFError,
-            OSError,
-            RuntimeError,
-            NotImplementedError,
-            ValueError,
-        ) as error:
-            raise InvalidTable(f"The NPZ file cannot be unpacked: {error}. Save it again with numpy.savez.") from error
-        try:
-            self._open(unpacked, names, starts, limits)
+            self._open(unpacked, names, spans, limits)
         except BaseException:
             unpacked.close()
             raise
 
-    def _open(self, unpacked: IO[bytes], names: list[str], starts: list[int], limits: Limits) -> None:
+    def _open(self, unpacked: IO[bytes], names: list[str], spans: list[Span], limits: Limits) -> None:
         mapped = Mapped(unpacked).memory
-        layouts = []
-        for name, start, end in zip(names, starts, [*starts[1:], len(mapped)], strict=True):
-            layouts.append(layout_of(mapped[start : start + PREFIX], end - start, f'The array "{name}"'))
+        layouts = [
+            layout_of(mapped[start : min(start + PREFIX, end)], end - start, f'The array "{name}"')
+            for name, (start, end) in zip(names, spans, strict=True)
+        ]
         rows = layouts[0].rows
         columns: list[str] = []
         for name, layout in zip(names, layouts, strict=True):
@@ -115,44 +114,64 @@ class NpzFile(Arrays):
             limits.check_shape(rows, len(columns) + layout.columns)
             prefix = "x" if names == ["arr_0"] else name
             columns += [name] if len(layout.shape) == 1 else numbered(layout.columns, prefix)
-        arrays = [layout.array(mapped, start) for layout, start in zip(layouts, starts, strict=True)]
+        arrays = [layout.array(mapped, start) for layout, (start, _) in zip(layouts, spans, strict=True)]
         super().__init__(unpacked, arrays, columns, [], limits)
 
 
-def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list[int], IO[bytes]]:
-    """The members one after the other in one file: their names, and where each starts."""
-    members = [member for member in archive.infolist() if not member.is_dir()]
+def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list[Span], IO[bytes]]:
+    """The members one after the other in one file: their names, and where each starts and ends."""
+    members = [member for member in archive.infolist() if not member.filename.endswith("/")]
     if any(member.filename in ("[Content_Types].xml", "mimetype") for member in members):
         raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {READ_HERE}.")
     if not members or not all(member.filename.endswith(".npy") for member in members):
         raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {READ_HERE}.")
     limits.check_shape(0, len(members))
     limits.check_bytes(sum(member.file_size for member in members), "The archive")
-    starts: list[int] = []
+    spans: list[Span] = []
 
     def pieces() -> Iterator[bytes]:
         written = 0
         for member in members:
-            starts.append(written)
-            with archive.open(member) as inflating:
+            start = written
+            with _unpackable(), archive.open(member) as inflating:
                 while piece := inflating.read(CHUNK):
                     written += len(piece)
                     yield piece
+            spans.append((start, written))
             padding = -written % ALIGNMENT
             written += padding
             yield bytes(padding)
 
     file = spooled(pieces(), limits, "The archive")
-    return [member.filename.removesuffix(".npy") for member in members], starts, file
+    return [member.filename.removesuffix(".npy") for member in members], spans, file
+
+
+@contextmanager
+def _unpackable() -> Iterator[None]:
+    try:
+        yield
+    except DAMAGED as error:
+        raise InvalidTable(
+            "The NPZ file cannot be unpacked: it is cut short, damaged or encrypted. Save it again with numpy.savez."
+        ) from error
 
 
 def _texts(part: Any, first_name: str) -> list[Any]:
     """The columns of an array of text, canonical."""
     try:
+        _check_characters(part)
         return [texts(pa.array(_decoded(column.tolist()), TEXT)) for column in part.T]
     except (UnicodeError, ValueError) as error:
         sentence = f'The array of the column "{first_name}" holds bytes that are no text. Save it as UTF-8 text.'
         raise InvalidTable(sentence, [FieldError(first_name, sentence)]) from error
+
+
+def _check_characters(part: Any) -> None:
+    """Numpy makes strings of any 32 bits, and Python breaks on those that are no character."""
+    if part.dtype.kind == "U":
+        codes = np.ascontiguousarray(part).view(np.dtype(np.uint32).newbyteorder(part.dtype.byteorder))
+        if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any():
+            raise ValueError("not a character")
 
 
 def _decoded(values: list[Any]) -> list[str]:

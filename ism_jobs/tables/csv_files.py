@@ -19,8 +19,9 @@ from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
 SAMPLE = 1 << 20
 BLOCK = 1 << 22  # bytes that are parsed at a time
-COLUMN_BYTES = 1 << 10  # and for each column, which costs some time in every block
+COLUMN_BYTES = 1 << 11  # and for each column, which costs some time in every block
 LONGEST_ROW = 1 << 24
+LONGEST_REASON = 200
 
 
 class CsvFile:
@@ -162,7 +163,7 @@ class CsvFile:
             )
         if "Empty CSV" in str(error):
             return self._no_rows()
-        return InvalidTable(f"The file cannot be read as CSV: {error}.")
+        return InvalidTable(f"The file cannot be read as CSV: {str(error)[:LONGEST_REASON]}.")
 
     def _no_rows(self) -> InvalidTable:
         if any("\n" in name or "\r" in name for name in self._given):

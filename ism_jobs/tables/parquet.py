@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ism_jobs.tables.source import Mapped
 
 CELL_BYTES = 16  # of a column in memory, about
 FEWEST_ROWS = 256  # at a time: each column costs some time in every batch
+LONGEST_REASON = 200
 FOOTER_BYTES = 1 << 28  # that the names and counts of a footer may take
 
 
@@ -105,16 +107,14 @@ class ParquetFile:
         return kept
 
 
-class _readable:  # noqa: N801 - reads as a statement
+@contextmanager
+def _readable() -> Iterator[None]:
     """Turns what Arrow says of a broken file into a sentence."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (pa.ArrowException, OSError)):
-            first = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise InvalidTable(f"The Parquet file cannot be read: {first.rstrip('.')}. Write it again.") from error
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0][:LONGEST_REASON].rstrip(".")
+        raise InvalidTable(f"The Parquet file cannot be read: {reason}. Write it again.") from error
 
 
 def _has_length(given: Any) -> bool:

@@ -44,6 +44,8 @@ class Dialect:
 
 def sniff(sample: str, complete: bool, header: bool | None, prefer: str | None = None) -> Dialect:
     """The dialect of a text that starts like this; `complete` says whether this is all of it."""
+    if complete and not sample.strip():
+        raise InvalidTable("The file has no rows. Send a table with at least one row of values.")
     start = len(sample) - len(sample.lstrip("\r\n"))
     declared = re.match(r"sep=(.)(\r\n|\r|\n)", sample[start:])  # Excel's own sign
     if declared:
@@ -133,8 +135,8 @@ def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
             continue
         counts = Counter(map(len, rows))
         usual, times = counts.most_common(1)[0]
-        if usual == 1 and len(rows[0]) == 1:
-            continue
+        if len(rows[0]) == 1 and (usual == 1 or separator != order[0]):
+            continue  # words of a single column may hold any sign but the expected one, which would have been quoted
         cells = _cells(rows)
         share = sum(map(_is_any_number, cells)) / len(cells)
         score = (times / len(rows), share, usual)
