@@ -7,6 +7,8 @@ from importlib.metadata import version
 
 import uvicorn
 from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
+from fastapi_offline import FastAPIOffline
 
 from app import openapi, problems
 from app.children import Children
@@ -31,17 +33,20 @@ def create_app(settings: Settings) -> FastAPI:
         await app.state.events.close()
         app.state.store.redis.close()
 
-    app = FastAPI(
+    app = FastAPIOffline(
         title="ISM",
         version=version("ism"),
         summary="Interpretable dimension reduction: which features make the picture.",
         description=openapi.DESCRIPTION,
         lifespan=lifespan,
+        redoc_url=None,
+        static_url="/docs-files",
     )
     problems.install(app)
     app.add_middleware(Requests, settings=settings)
     for module in (datasets, jobs, results, batches, catalogue, health):
         app.include_router(module.router)
+    app.add_route("/", lambda request: RedirectResponse("/docs"), include_in_schema=False)
     openapi.install(app)
     return app
 

@@ -112,7 +112,7 @@ def _readable() -> Iterator[None]:
     """Turns what Arrow says of a broken file into a sentence."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0][:LONGEST_REASON].rstrip(".")
         raise InvalidTable(f"The Parquet file cannot be read: {reason}. Write it again.") from error
 
