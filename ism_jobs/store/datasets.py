@@ -86,7 +86,7 @@ class Datasets:
 
     def get(self, id: str) -> Dataset:
         """The data set's description."""
-        fields = self._redis.hgetall(keys.dataset(id))
+        fields = self._redis.hgetall(keys.dataset(id)) if keys.is_id(id) else None
         if not fields:
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
         return Dataset.parsed(id, fields)

@@ -72,14 +72,14 @@ class Jobs:
 
     def get(self, id: str) -> Record:
         """One job."""
-        raw = self._redis.hgetall(keys.job(id))
+        raw = self._redis.hgetall(keys.job(id)) if keys.is_id(id) else None
         if not raw:
             raise NotFound(f"There is no job {json.dumps(id)}; it may have expired, or been deleted.")
         return Record.parsed(id, raw)
 
     def batch(self, id: str) -> tuple[float, list[Record]]:
         """When a batch was made, and its jobs, less those that are gone."""
-        raw = self._redis.hgetall(keys.batch(id))
+        raw = self._redis.hgetall(keys.batch(id)) if keys.is_id(id) else None
         if not raw:
             raise NotFound(f"There is no batch {json.dumps(id)}; it may have expired.")
         return float(raw[b"created"]), self._several(json.loads(raw[b"jobs"]))

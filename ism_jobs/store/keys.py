@@ -10,6 +10,11 @@ RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
 TOTALS = "ism:totals"  # hash: counts and seconds over all jobs that have ended
 
 
+def is_id(text: str) -> bool:
+    """Whether this can be an id: one with a colon would lead to another key."""
+    return text.isascii() and text.isalnum()
+
+
 def dataset(id: str) -> str:
     """Hash: name, created, size, description."""
     return f"ism:dataset:{id}"
