@@ -57,7 +57,7 @@ class Children:
             if not receiver.poll(self._seconds):
                 raise InvalidTable(f"This took longer than {self._seconds} seconds, the limit of this service.")
             succeeded, value = receiver.recv()
-        except EOFError:
+        except (EOFError, OSError):  # before its answer, or in the middle of it
             process.join()
             log.error("a child died", function=function.__name__, code=process.exitcode)
             raise InvalidTable("The process that did this died, most likely for want of memory.") from None

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from app import plots
+from ism_jobs.design import Design, columns_of
 from ism_jobs.model import Model
 from ism_jobs.packing import unpack
 from ism_jobs.settings import Settings
+from ism_jobs.specs import JobSpec
 from ism_jobs.store import Dataset, Store
 from ism_jobs.tables import Limits, open_table, write_table
 
@@ -42,6 +44,15 @@ def ingest(upload: Upload, settings: Settings) -> tuple[Dataset, bool]:
         limits=limits_of(settings),
     )
     return Store.open(settings).datasets.add(reader, upload.name, upload.size)
+
+
+def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
+    """How many rows a job that drops incomplete ones is left with, and how many different targets they have."""
+    datasets = Store.open(settings).datasets
+    description = datasets.get(spec.dataset).description
+    design = Design.of(datasets.read(spec.dataset, columns_of(spec, description)), spec, description)
+    different = 0 if design.given is None else len({str(value) for value in design.given.tolist()})
+    return len(design.rows), different
 
 
 def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:

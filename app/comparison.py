@@ -71,7 +71,8 @@ def batch_table(view: BatchView) -> pa.Table:
     for name in settings:
         columns[name] = pa.array([_text(row.settings.get(name)) for row in view.jobs], pa.string())
     for name in metrics:
-        columns[name] = pa.array([row.metrics.get(name) for row in view.jobs], pa.float64())
+        column = f"{name}_found" if name in columns else name  # clusters, folds: asked for, and found
+        columns[column] = pa.array([row.metrics.get(name) for row in view.jobs], pa.float64())
     return pa.table(columns)
 
 

@@ -11,9 +11,12 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
+from urllib.parse import quote
 
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 START_SECONDS = 60  # a long append-only file takes a while to load
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
@@ -46,17 +49,17 @@ class RedisServer:
     """A Redis that keeps its data in a folder; as a context manager it runs and is stopped."""
 
     def __init__(self, folder: Path, fsync: str = "always") -> None:
-        self._folder = folder
+        self._folder = folder.absolute()  # Redis and the parts of the service work elsewhere
         self._fsync = fsync  # "always": what was acknowledged is on disk
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
-        self._socket = folder / "redis.sock"
+        self._socket = self._folder / "redis.sock"
         self._socket_folder: Path | None = None
 
     @property
     def url(self) -> str:
         """Its address."""
-        return f"unix://{self._socket}"
+        return f"unix://{quote(str(self._socket))}"
 
     @property
     def process(self) -> "subprocess.Popen[bytes]":
@@ -65,13 +68,24 @@ class RedisServer:
         return self._process
 
     def __enter__(self) -> Self:
-        executable = find_executable()
+        try:
+            self._start(find_executable())
+            self._wait()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _start(self, executable: str) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._take_lock()
+        lock = self._take_lock()
+        self._stop_orphan(lock)
         if len(os.fsencode(self._socket)) > SOCKET_PATH_LIMIT:
             self._socket_folder = Path(tempfile.mkdtemp(prefix="ism-"))
             self._socket = self._socket_folder / "redis.sock"
-        self._stop_orphan()
+        lock.truncate(0)
+        lock.write(str(self._socket))
+        lock.flush()
         log = (self._folder / "redis.log").open("ab")
         self._process = subprocess.Popen(
             [
@@ -86,8 +100,6 @@ class RedisServer:
             start_new_session=True,  # Ctrl-C is for us: Redis stops last
         )
         log.close()
-        self._wait()
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -104,32 +116,38 @@ class RedisServer:
         if self._lock is not None:
             self._lock.close()
 
-    def _take_lock(self) -> None:
-        self._lock = (self._folder / "lock").open("w")
+    def _take_lock(self) -> IO[str]:
+        """The lock's file holds the path of the socket."""
+        self._lock = (self._folder / "lock").open("a+")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise NoRedis(
                 f"Another `ism serve` uses the data folder {self._folder}; stop it, or choose one with --data-dir."
             ) from None
+        return self._lock
 
-    def _stop_orphan(self) -> None:
+    def _stop_orphan(self, lock: IO[str]) -> None:
         """A Redis that outlived the service which started it must let go of the files first."""
-        with suppress(RedisError):
-            Redis(unix_socket_path=str(self._socket)).shutdown()
-        self._socket.unlink(missing_ok=True)
+        lock.seek(0)
+        socket = Path(lock.read() or self._socket)
+        if socket.exists():
+            with suppress(RedisError), _client(socket) as client:
+                client.shutdown()
+            socket.unlink(missing_ok=True)
 
     def _wait(self) -> None:
-        client = Redis(unix_socket_path=str(self._socket))
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                break
-            try:
-                client.ping()
-            except RedisError:
-                time.sleep(0.02)
-            else:
-                client.close()
-                return
+        with _client(self._socket) as client:
+            while time.monotonic() < deadline and self.process.poll() is None:
+                try:
+                    client.ping()
+                except RedisError:
+                    time.sleep(0.02)
+                else:
+                    return
         raise NoRedis(f"Redis did not start; {self._folder / 'redis.log'} says why.")
+
+
+def _client(socket: Path) -> Redis:
+    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))  # by default it would wait for seconds

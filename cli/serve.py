@@ -14,7 +14,7 @@ import httpx
 from pydantic import ValidationError
 
 from cli.redis_server import NoRedis, RedisServer
-from cli.supervisor import Part, Supervisor
+from cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -55,6 +55,7 @@ def serve(**options: Any) -> None:
 @click.option("--port", type=int, help="Port to listen on (8000).")
 def api(**options: Any) -> None:
     """Run the API alone, on the Redis of ISM_REDIS_URL."""
+    stop_with_supervisor()
     settings = _settings(options)
     os.environ.update(_environment(settings, settings.required_redis_url))
     from app.main import run
@@ -66,6 +67,7 @@ def api(**options: Any) -> None:
 @click.option("--workers", type=int, default=1, show_default=True, help="Number of worker processes.")
 def worker(**options: Any) -> None:
     """Run workers alone, on the Redis of ISM_REDIS_URL. On SIGTERM running jobs are put back."""
+    stop_with_supervisor()
     settings = _settings(options)
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:

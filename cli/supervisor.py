@@ -1,5 +1,6 @@
 """Keeps a few processes running, and stops them in order."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 RESTART_SECONDS = 1.0  # between the death of a process and its successor
+SUPERVISED = "ISM_SUPERVISED"  # set for parts only
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,22 @@ class Part:
     environment: Mapping[str, str]
     essential: bool = False  # when it ends, all end
 
-    def start(self) -> "subprocess.Popen[bytes]":
+    def start(self, stdin: int) -> "subprocess.Popen[bytes]":
         """Run it in a session of its own, so that Ctrl-C reaches us alone and we decide the order."""
         command = [sys.executable, "-m", "cli.main", *self.arguments]
-        return subprocess.Popen(command, env=dict(self.environment), stdin=subprocess.DEVNULL, start_new_session=True)
+        environment = {**self.environment, SUPERVISED: "1"}
+        return subprocess.Popen(command, env=environment, stdin=stdin, start_new_session=True)
+
+
+def stop_with_supervisor() -> None:
+    """In a part: stop when the supervisor is gone, killed perhaps. It alone holds the other end of our stdin."""
+
+    def watch() -> None:
+        os.read(0, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if SUPERVISED in os.environ:
+        threading.Thread(target=watch, daemon=True).start()
 
 
 class Supervisor:
@@ -37,17 +51,20 @@ class Supervisor:
         self._stop = threading.Event()
 
     def run(self) -> int:
-        """Until a signal asks to stop (0), or an essential part ends by itself (its exit code, or 1)."""
+        """Until a signal asks to stop (0), or an essential part ends by itself (its exit code, never 0)."""
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, self._ask)
+        life, held = os.pipe()
         try:
             for part in self._parts:
-                self._running[part.name] = part.start()
-            return self._watch()
+                self._running[part.name] = part.start(life)
+            return self._watch(life)
         finally:
             self._stop_all()
+            os.close(life)
+            os.close(held)
 
-    def _watch(self) -> int:
+    def _watch(self, life: int) -> int:
         died: dict[str, float] = {}
         while not self._stop.wait(0.2):
             for part in self._parts:
@@ -55,10 +72,10 @@ class Supervisor:
                 if code is None:
                     continue
                 if part.essential:
-                    return code or 1
+                    return 128 - code if code < 0 else code or 1
                 if time.monotonic() - died.setdefault(part.name, time.monotonic()) >= RESTART_SECONDS:
                     del died[part.name]
-                    self._running[part.name] = part.start()
+                    self._running[part.name] = part.start(life)
         return 0
 
     def _ask(self, signum: int, frame: FrameType | None) -> None:

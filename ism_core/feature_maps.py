@@ -104,11 +104,15 @@ class Power(FeatureMap):
         return np.array([self._weight(self._monomials[index].exponents) for index in self._kept])
 
     def _weight(self, exponents: Array) -> float:
+        """One of them; infinite where it is too large for a number, which whoever uses the map's values finds out."""
         order = int(exponents.sum())
         ways = math.factorial(self.degree) // math.factorial(self.degree - order)
         for power in exponents[exponents > 1]:
             ways //= math.factorial(int(power))
-        return self.factor * ways * self.gamma**order * self.c ** (self.degree - order)
+        try:
+            return self.factor * ways * self.gamma**order * self.c ** (self.degree - order)
+        except OverflowError:
+            return math.inf
 
     def of(self, P: Array) -> Array:
         F = np.empty((len(self._monomials), len(P)))

@@ -18,18 +18,22 @@ from ism_core.kernel import Kernel
 from ism_core.kernels import as_kernel
 from ism_core.paradigms import Supervised
 from ism_core.surrogate import Problem
+from ism_core.targets import Kind
 
 SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
 
 
-def hsic(P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, normalised: bool = False) -> float:
+def hsic(
+    P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, kind: Kind = "auto", normalised: bool = False
+) -> float:
     """The dependence between projected rows and labels or real targets: tr(K H K_Y H)/(n − 1)².
 
-    Normalised, it is divided by what each has with itself, √(HSIC(K, K) HSIC(K_Y, K_Y)), and lies between 0 and 1.
+    `kind` says how y is read, as in Supervised. Normalised, the dependence is divided by what each has with itself,
+    √(HSIC(K, K) HSIC(K_Y, K_Y)), and lies between 0 and 1.
     """
     table = as_table(P, "P")
     n, q = table.shape
-    paradigm = Supervised(y)
+    paradigm = Supervised(y, kind)
     paradigm.check(n)
     gamma = paradigm.guidance()
     bound = as_kernel(kernel).bound(table, np.random.default_rng(0), gamma)
@@ -72,13 +76,17 @@ def cross_validated_accuracy(
 def silhouette(P: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> float:
     """How much nearer projected rows are to their own cluster than to the next one.
 
-    From −1 to 1, and 0 where there is one cluster only.
+    From −1 to 1, and 0 where there is one cluster only. Of many rows a sample is scored, with some of every cluster.
     """
     table, codes = as_table(P, "P"), _labels(labels)
     clusters = len(np.unique(codes))
     if not 1 < clusters < len(table):
         return 0.0
-    return float(silhouette_score(table, codes, sample_size=min(SILHOUETTE_ROWS, len(table)), random_state=seed))
+    if len(table) > SILHOUETTE_ROWS:
+        sample = np.random.default_rng(seed).permutation(len(table))[:SILHOUETTE_ROWS]
+        rows = np.union1d(sample, np.unique(codes, return_index=True)[1])
+        table, codes = table[rows], codes[rows]
+    return float(silhouette_score(table, codes))
 
 
 def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussian") -> float:

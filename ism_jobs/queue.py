@@ -43,10 +43,10 @@ class Tickets:
         self._queue.enqueue_many([data], pipeline=pipe)
         return ticket
 
-    def tear(self, pipe: Connection, ticket: str) -> None:
-        """Take a ticket out of the queue."""
-        pipe.lrem(self._queue.key, 1, ticket)
-        pipe.delete(Ticket.key_for(ticket))
+    def tear(self, ticket: str) -> None:
+        """Take a ticket out of the queue, unless a worker has just taken it."""
+        if self._redis.lrem(self._queue.key, 1, ticket):
+            self._redis.delete(Ticket.key_for(ticket))
 
     def position(self, ticket: str) -> int | None:
         """How many are before it; None once it has been taken."""

@@ -20,7 +20,7 @@ def _data_home() -> Path:
 class Settings(BaseSettings):
     """The field `redis_url` is the variable ISM_REDIS_URL, and so on."""
 
-    model_config = SettingsConfigDict(env_prefix="ISM_", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="ISM_", env_ignore_empty=True, frozen=True)
 
     redis_url: str | None = Field(None, description="An existing Redis; without it `ism serve` runs one of its own.")
     redis_dir: Path = Field(default_factory=_data_home, description="Where `ism serve` keeps its Redis's files.")

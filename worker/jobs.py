@@ -43,19 +43,24 @@ def run(id: str) -> None:
         return
     structlog.contextvars.bind_contextvars(job=id, attempt=attempt.number)
     log.info("job begins")
-    record = store.jobs.get(id)
     try:
-        _carry_out(store, record, attempt)
+        _hold(store, store.jobs.get(id), attempt, settings)
     except TakenOver:
         log.warning("job was taken over")
+
+
+def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
+    """Bring the job to an end, or put it back."""
+    try:
+        _carry_out(store, record, attempt)
     except HandBack:
         store.jobs.put_back(record, crashed=False)
         log.info("job put back")
     except CancelAsked:
         attempt.cancel()
         log.info("job cancelled")
-    except RedisError:
-        raise  # the job is not lost: its lease ends, and it is put back
+    except (RedisError, TakenOver):
+        raise  # without Redis the job is not lost: its lease ends, and it is put back
     except Exception as error:
         problem = _problem(error, settings)
         if type(problem) is Problem:
@@ -73,8 +78,7 @@ def _carry_out(store: Store, record: Record, attempt: Attempt) -> None:
     trace = Trace.unpacked(left) if left else Trace()
     outcome = _report(run_job(table, spec, description, trace), attempt, trace)
     artifacts = artifacts_of(outcome)
-    for name, value in artifacts.items():
-        attempt.save_artifact(name, value)
+    attempt.save_artifacts(artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
     log.info("job succeeded", seconds=round(outcome.metrics["seconds_total"], 3))
 

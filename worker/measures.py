@@ -8,9 +8,10 @@ import numpy as np
 from ism_core import Result
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.metrics import association, hsic, nmi, novelty, silhouette
+from ism_core.metrics import association, hsic, nmi, silhouette
 from ism_jobs.design import Design, Given
 from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
+from worker.translate import KINDS
 from worker.validation import Validation
 
 Metrics = dict[str, float]
@@ -26,9 +27,8 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         "features": float(len(result.W)),
     }
     if isinstance(spec, SupervisedSpec):
-        assert design.given is not None
-        found |= _dependence(P, design.given, result)
-        if validation is not None:
+        found |= _dependence(P, design, result)
+        if validation is not None and validation.scores:
             found[validation.measure] = float(np.mean(validation.scores))
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
             found["folds"] = float(len(validation.scores))
@@ -36,11 +36,11 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
     assert result.labels is not None
     found |= _clustering(P, result)
     if isinstance(spec, AlternativeSpec) and design.given is not None:
-        found["novelty"] = novelty(*_known(result.labels, design.given))
+        found["novelty"] = 1 - _agreement(result.labels, design.given)
     if isinstance(spec, SemiSupervisedSpec) and design.given is not None and design.kind == "classes":
-        found["nmi_scores"] = nmi(*_known(result.labels, design.given))
+        found["nmi_scores"] = _agreement(result.labels, design.given)
     if design.reference is not None:
-        found["nmi_reference"] = nmi(*_known(result.labels, design.reference))
+        found["nmi_reference"] = _agreement(result.labels, design.reference)
     return found
 
 
@@ -50,12 +50,15 @@ def peak_memory() -> float:
     return float(largest if sys.platform == "darwin" else largest * 1024)
 
 
-def _dependence(P: Array, given: Given, result: Result) -> Metrics:
+def _dependence(P: Array, design: Design, result: Result) -> Metrics:
     """HSIC between the projection, by the job's own kernel, and the target."""
+    assert design.given is not None
+    assert design.kind is not None
+    given, kind = design.given, KINDS[design.kind]
     try:
         return {
-            "hsic": hsic(P, given, result.kernel),
-            "hsic_normalised": hsic(P, given, result.kernel, normalised=True),
+            "hsic": hsic(P, given, result.kernel, kind=kind),
+            "hsic_normalised": hsic(P, given, result.kernel, kind=kind, normalised=True),
         }
     except InvalidInput:  # a projection that is the same for all rows depends on nothing
         return {"hsic": 0.0, "hsic_normalised": 0.0}
@@ -74,7 +77,7 @@ def _clustering(P: Array, result: Result) -> Metrics:
     return found
 
 
-def _known(labels: Given, others: Given) -> tuple[Given, Given]:
-    """Both, where both are known."""
+def _agreement(labels: Given, others: Given) -> float:
+    """NMI over the rows where both are known; NaN where there are none."""
     known = np.array([value is not None and value == value for value in others])
-    return labels[known], others[known].astype(str)
+    return nmi(labels[known], others[known].astype(str)) if known.any() else float("nan")

@@ -37,6 +37,8 @@ class JobWorker(Worker):
         """Also renew the lease on the job, which the numerics may not do for a long while."""
         super().maintain_heartbeats(job)
         self._store.jobs.renew(job.args[0], self.name)
+        if self._stop_requested:
+            self.kill_horse(signal.SIGTERM)  # again: the first may have come before the process could hear it
 
     def monitor_work_horse(self, job: Ticket, queue: Queue) -> None:
         """When the process has ended, and its job has not, the job was lost."""

@@ -64,7 +64,7 @@ class Clock:
         steps = last[0] - first[0]
         if steps == 0:
             return None
-        left = float(self._max_iter - iteration)
+        left = float(max(self._max_iter - iteration, 0))
         rate = (first[2] - last[2]) / steps
         if rate > 0:
             left = min(left, max(last[2], 0.0) / rate)

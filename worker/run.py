@@ -14,7 +14,7 @@ from ism_jobs.specs import JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 from worker.measures import Metrics, metrics_of, peak_memory
 from worker.preparation import Preparation
-from worker.progress import Clock, Progress
+from worker.progress import Clock, Progress, Stage
 from worker.trace import Row, Trace
 from worker.translate import kernel_of, paradigm_of
 from worker.validation import Folds, Validation
@@ -66,8 +66,8 @@ def run(
     solved = clock.elapsed
     validation = None
     if folds is not None and folds.count:
-        validation = yield from _validate(folds, spec, result, clock)
-    yield Moment(_progress("saving", spec, result, clock, None))
+        validation = yield from _validate(folds, spec, trace.rows[-1], clock)
+    yield Moment(_progress("saving", spec, trace.rows[-1], clock, None))
 
     model = Model(design.encoding, spec.missing, preparation.fill, preparation.mean, preparation.scale, result.W)
     embedding = model.project(design.X)
@@ -117,7 +117,7 @@ def _solve(X: Array, spec: JobSpec, design: Design, trace: Trace, clock: Clock) 
         yield Moment(progress, "step", row)
 
 
-def _validate(folds: Folds, spec: JobSpec, result: Result, clock: Clock) -> Generator[Moment, None, Validation]:
+def _validate(folds: Folds, spec: JobSpec, last: Row, clock: Clock) -> Generator[Moment, None, Validation]:
     began, scores, fold = clock.elapsed, folds.scores(), 0
     while True:
         try:
@@ -126,27 +126,26 @@ def _validate(folds: Folds, spec: JobSpec, result: Result, clock: Clock) -> Gene
             validation: Validation = end.value
             return validation
         fold = fold if done is None else done
-        progress = _progress("validation", spec, result, clock, clock.after_fold(fold, began), fold, folds.count)
+        progress = _progress("validation", spec, last, clock, clock.after_fold(fold, began), fold, folds.count)
         yield Moment(progress, "" if done is None else "validation")
 
 
 def _progress(
-    stage: str,
+    stage: Stage,
     spec: JobSpec,
-    result: Result,
+    last: Row,
     clock: Clock,
     remaining: float | None,
     fold: int | None = None,
     folds: int | None = None,
 ) -> Progress:
-    last = result.steps[-1]
     return Progress(
-        stage,  # type: ignore[arg-type]
-        last.iteration,
+        stage,
+        last["iteration"],
         spec.max_iter,
-        result.objective,
-        last.change,
-        last.angle,
+        last["objective"],
+        last["change"],
+        last["angle"],
         clock.elapsed,
         remaining,
         fold,

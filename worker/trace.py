@@ -21,12 +21,14 @@ class Trace:
     rows: list[Row] = field(default_factory=list)
     W: Array | None = None  # where the last step was
     resumed_at: int = 0  # the iteration that this attempt began from
+    resumed_round: int = 0  # and its round
 
     def add(self, step: Step) -> Row:
         """The step as a row; kept if it belongs to the ascent."""
+        of_ascent = step.stage == "ascent"
         row = {
-            "iteration": step.iteration + (self.resumed_at if step.stage == "ascent" else 0),
-            "round": step.round,
+            "iteration": step.iteration + (self.resumed_at if of_ascent else 0),
+            "round": step.round + (self.resumed_round if of_ascent else 0),
             "stage": step.stage,
             "objective": step.objective,
             "change": step.change,
@@ -34,7 +36,7 @@ class Trace:
             "gradient": step.gradient,
             "eigenvalues": step.eigenvalues.tolist(),
         }
-        if step.stage == "ascent":
+        if of_ascent:
             self.W = step.W
             if not self.rows or row["iteration"] > self.rows[-1]["iteration"]:
                 self.rows.append(row)
@@ -71,4 +73,4 @@ class Trace:
         """The trace of an earlier attempt, to go on from."""
         with np.load(io.BytesIO(packed), allow_pickle=False) as file:
             rows = json.loads(file["rows"].tobytes())
-            return cls(rows, file["W"], rows[-1]["iteration"])
+            return cls(rows, file["W"], rows[-1]["iteration"], rows[-1]["round"])

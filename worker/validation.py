@@ -1,6 +1,7 @@
 """How well an SVM on the projection does on rows that nothing was learnt from."""
 
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,13 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from ism_core import iterate
+from ism_core import InvalidInput, iterate
 from ism_core.arrays import Array
 from ism_core.paradigms import Supervised
 from ism_core.targets import Targets
 from ism_jobs.design import Design, Given
 from ism_jobs.specs import SupervisedSpec
+from ism_jobs.wording import counted
 from worker.preparation import Preparation
 from worker.translate import KINDS, kernel_of
 
@@ -41,21 +43,31 @@ class Folds:
         self._kind = KINDS[design.kind]
         self._codes = codes = Targets(self._y, "y", self._kind).codes
         self.warnings: list[str] = []
-        most = len(self._y) if codes is None else int(np.bincount(codes).min())
+        if codes is None:
+            most, of = len(self._y) // 2, f"There are {len(self._y)} rows"  # R² needs 2 rows to score
+        else:
+            most = int(np.bincount(codes).min())
+            of = f"The smallest class has {counted(most, 'row')}"
         self.count = min(spec.folds, most)
         if spec.folds and self.count < 2:
             self.count = 0
-            self.warnings.append("The smallest class has 1 row, so there is no cross-validation.")
+            self.warnings.append(f"{of}, so there is no cross-validation.")
         elif self.count < spec.folds:
-            self.warnings.append(f"The smallest class has {most} rows, so there are {self.count} folds.")
+            self.warnings.append(f"{of}, so there are {self.count} folds.")
 
     def scores(self) -> Generator[int | None, None, Validation]:
         """Yields the number of folds that are done, or None when a fold has made a step."""
         scores: list[float] = []
         yield 0
-        for train, test in self._splits():
-            scores.append((yield from self._score(train, test)))
-            yield len(scores)
+        for done, (train, test) in enumerate(self._splits(), 1):
+            with suppress(InvalidInput):  # all rows together can be learnt from: the job has been solved
+                scores.append((yield from self._score(train, test)))
+            yield done
+        if len(scores) < self.count:
+            self.warnings.append(
+                f"{self.count - len(scores)} of {self.count} folds could not be scored:"
+                " what is left of the rows without them does not vary."
+            )
         return Validation("r2" if self._codes is None else "accuracy", tuple(scores))
 
     def _splits(self) -> list[tuple[Rows, Rows]]:

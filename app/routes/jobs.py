@@ -12,7 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from app import cursors
 from app.comparison import BatchView, batch_view
 from app.contents import etag_of, is_known, not_modified
-from app.deps import EventsDep, JobDep, StoreDep
+from app.deps import ChildrenDep, EventsDep, JobDep, SettingsDep, StoreDep
 from app.posting import post
 from app.problems import documented
 from app.views import JobPage, JobView, job_view
@@ -63,6 +63,8 @@ def _refuse_constant(name: str) -> None:
 )
 async def post_jobs(
     store: StoreDep,
+    children: ChildrenDep,
+    settings: SettingsDep,
     response: Response,
     body: Annotated[Any, Depends(_json_body)],
     idempotency_key: Annotated[
@@ -70,7 +72,7 @@ async def post_jobs(
     ] = None,
 ) -> JobView | BatchView:
     """A spec makes a job. A list of specs, or a spec with lists of kernels, q, … (a grid), makes a batch."""
-    records, batch = await run_sync(post, store, body, idempotency_key)
+    records, batch = await post(store, children, settings, body, idempotency_key)
     response.headers["Retry-After"] = "1"
     if batch is not None:
         response.headers["Location"] = f"/batches/{batch}"

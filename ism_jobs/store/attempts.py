@@ -58,14 +58,27 @@ class Attempt:
         """What an earlier attempt has left."""
         return blobs.get(self._redis, keys.checkpoint(self.job))
 
-    def save_artifact(self, name: str, value: bytes) -> None:
-        """Keep one output. It is seen once the job has succeeded at this attempt."""
-        key, seconds = keys.artifact(self.job, self.number, name), self._settings.job_seconds
+    def save_artifacts(self, artifacts: Mapping[str, bytes]) -> None:
+        """Keep the outputs. They are seen once the job has succeeded at this attempt.
+
+        Small ones go together, since each answer may wait for Redis's disk.
+        """
+        large = {name: value for name, value in artifacts.items() if len(value) > blobs.CHUNK_BYTES}
+        small = {name: value for name, value in artifacts.items() if name not in large}
+        for group in ({name: value} for name, value in large.items()):
+            self._save_group(group)
+        if small:
+            self._save_group(small)
+
+    def _save_group(self, artifacts: Mapping[str, bytes]) -> None:
+        saved, seconds = keys.saved(self.job), self._settings.job_seconds
 
         def put(pipe: Connection) -> None:
-            blobs.put(pipe, key, value, seconds)
-            pipe.sadd(keys.saved(self.job), key)
-            pipe.expire(keys.saved(self.job), seconds)
+            for name, value in artifacts.items():
+                key = keys.artifact(self.job, self.number, name)
+                blobs.put(pipe, key, value, seconds)
+                pipe.sadd(saved, key)
+            pipe.expire(saved, seconds)
 
         self._save(put)
 

@@ -67,7 +67,7 @@ class Datasets:
     def _publish(self, dataset: Dataset, staged: str) -> tuple[Dataset, bool]:
         key, chunks = keys.dataset(dataset.id), keys.dataset_chunks(dataset.id)
         if self._redis.exists(key, chunks) == 2:
-            self.keep(dataset.id)
+            keep(self._redis, dataset.id, self._seconds)
             return self.get(dataset.id), False
         with self._redis.pipeline() as pipe:
             fields = {
@@ -90,13 +90,6 @@ class Datasets:
         if not fields:
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
         return Dataset.parsed(id, fields)
-
-    def keep(self, id: str) -> None:
-        """Begin its time anew."""
-        with self._redis.pipeline() as pipe:
-            pipe.expire(keys.dataset(id), self._seconds)
-            pipe.expire(keys.dataset_chunks(id), self._seconds)
-            pipe.execute()
 
     def read(self, id: str, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
@@ -133,3 +126,9 @@ class Datasets:
             pipe.zrem(keys.DATASETS, id)
 
         transaction(self._redis, change, keys.dataset_jobs(id))
+
+
+def keep(redis: Connection, id: str, seconds: int) -> None:
+    """Begin a data set's time anew."""
+    redis.expire(keys.dataset(id), seconds)
+    redis.expire(keys.dataset_chunks(id), seconds)

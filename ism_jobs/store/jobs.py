@@ -11,6 +11,7 @@ from ism_jobs.queue import Tickets
 from ism_jobs.settings import Settings
 from ism_jobs.store import blobs, keys, scripts
 from ism_jobs.store.attempts import Attempt, end_arguments, end_keys
+from ism_jobs.store.datasets import keep
 from ism_jobs.store.pages import Place, page
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.transactions import transaction
@@ -46,6 +47,8 @@ class Jobs:
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
+            for id in {record.dataset for record in records}:
+                keep(pipe, id, self._settings.dataset_seconds)
             if batch is not None:
                 pipe.hset(
                     keys.batch(batch), mapping={"created": now, "jobs": json.dumps([record.id for record in records])}
@@ -124,9 +127,7 @@ class Jobs:
             else:
                 done = self._finish(record, State.CANCELLED)
                 if done and record.ticket:
-                    with self._redis.pipeline() as pipe:
-                        self.tickets.tear(pipe, record.ticket)
-                        pipe.execute()
+                    self.tickets.tear(record.ticket)
             if done:
                 return self.get(id)
 
@@ -168,7 +169,12 @@ class Jobs:
         return value
 
     def put_back(self, record: Record, *, crashed: bool) -> bool:
-        """Queue a running job again, before the others; tells whether it still was at this attempt."""
+        """Queue a running job again, before the others; tells whether it still was at this attempt.
+
+        One that was asked to stop ends instead.
+        """
+        if self._redis.hexists(keys.job(record.id), "cancel"):
+            return self._finish(record, State.CANCELLED)
 
         def change(pipe: Connection) -> bool:
             state, attempt = pipe.hmget(keys.job(record.id), "state", "attempt")

@@ -1,0 +1,80 @@
+"""Work in a process of its own: its value, its problem, its death and its time limit."""
+
+import os
+import signal
+import time
+from typing import Any
+
+import anyio
+import pytest
+
+from app.children import Children
+from ism_jobs.errors import FieldError, InvalidTable, Problem
+from ism_jobs.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def children() -> Children:
+    return Children(Settings(redis_url="redis://unused", child_seconds=2, children=2))
+
+
+def run(children: Children, function: Any, *args: Any) -> Any:
+    return anyio.run(children.run, function, *args)
+
+
+def doubled(text: str, *, times: int = 2) -> str:
+    return text * times
+
+
+def refuse() -> None:
+    raise InvalidTable("It has no rows.", [FieldError("a", "Nothing.")])
+
+
+def fail() -> None:
+    raise ZeroDivisionError("the secret of the house")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sleep() -> None:
+    time.sleep(60)
+
+
+def test_the_value_comes_back_whatever_its_size(children: Children) -> None:
+    assert run(children, doubled, "ab") == "abab"
+    assert len(run(children, doubled, "x" * 1_000_000)) == 2_000_000
+
+
+def test_a_problem_comes_back_with_its_fields(children: Children) -> None:
+    with pytest.raises(InvalidTable, match="no rows") as refusal:
+        run(children, refuse)
+    assert refusal.value.errors == [FieldError("a", "Nothing.")]
+
+
+def test_an_unexpected_error_shows_nothing_of_itself(children: Children) -> None:
+    with pytest.raises(Problem, match="ours") as failure:
+        run(children, fail)
+    assert type(failure.value) is Problem
+    assert "secret" not in failure.value.detail
+
+
+def test_a_death_is_told_and_takes_nobody_along(children: Children) -> None:
+    with pytest.raises(InvalidTable, match="died"):
+        run(children, die)
+    assert run(children, doubled, "ab") == "abab"
+
+
+def test_a_death_in_the_middle_of_the_answer_is_told_too(children: Children, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any) -> None:
+        raise OSError("got end of file during message")
+
+    monkeypatch.setattr("multiprocessing.connection.Connection.recv", broken)
+    with pytest.raises(InvalidTable, match="died"):
+        run(children, doubled, "ab")
+
+
+def test_what_takes_too_long_is_ended(children: Children) -> None:
+    with pytest.raises(InvalidTable, match="2 seconds"):
+        run(children, sleep)

@@ -1,0 +1,76 @@
+"""What callers see when something on our side fails: a problem with an id to find it by, and nothing of the inside."""
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+
+from app.main import create_app
+from ism_jobs.settings import Settings
+
+NOWHERE = Settings(redis_url="redis://127.0.0.1:1/0", child_seconds=30)
+
+
+def answers(settings: Settings, requests: list[tuple[str, str, dict[str, Any]]], prepare: Callable[[Any], None]) -> Any:
+    """What an app in this process answers to requests."""
+
+    async def ask() -> list[httpx.Response]:
+        app = create_app(settings)
+        prepare(app)
+        transport = httpx.ASGITransport(app=app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://ism") as client,
+        ):
+            return [await client.request(method, path, **options) for method, path, options in requests]
+
+    return anyio.run(ask)
+
+
+def test_an_unexpected_error_shows_nothing_of_itself() -> None:
+    def prepare(app: Any) -> None:
+        @app.get("/broken")
+        def broken() -> None:
+            raise ZeroDivisionError("the secret of the house")
+
+    headers = {"X-Request-ID": "find-me"}
+    (answer, after) = answers(NOWHERE, [("GET", "/broken", {"headers": headers}), ("GET", "/healthz", {})], prepare)
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["x-request-id"] == "find-me"
+    for word in ("secret", "ZeroDivisionError", "Traceback", ".py"):
+        assert word not in answer.text
+    assert answer.json().keys() == {"type", "title", "status", "detail", "errors"}
+    assert after.status_code == 200
+
+
+REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
+    ("GET", "/readyz", {}),
+    ("GET", "/metrics", {}),
+    ("GET", "/datasets", {}),
+    ("GET", "/datasets/x", {}),
+    ("DELETE", "/datasets/x", {}),
+    ("POST", "/datasets", {"content": b"a,b\n1,2\n3,4\n"}),
+    ("GET", "/jobs", {}),
+    ("GET", "/jobs/x", {}),
+    ("GET", "/jobs/x/events", {}),
+    ("GET", "/jobs/x/W", {}),
+    ("POST", "/jobs/x/cancel", {}),
+    ("GET", "/batches/x", {}),
+    ("POST", "/jobs", {"json": {"dataset": "x", "paradigm": "unsupervised", "clusters": 2}}),
+]
+
+
+def test_without_redis_everything_asks_to_come_again() -> None:
+    for request, answer in zip(REQUESTS, answers(NOWHERE, REQUESTS, lambda app: None), strict=True):
+        assert answer.status_code == 503, (request, answer.text)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert int(answer.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/kernels", "/paradigms", "/openapi.json"])
+def test_what_needs_no_redis_answers_without(path: str) -> None:
+    (answer,) = answers(NOWHERE, [("GET", path, {})], lambda app: None)
+    assert answer.status_code == 200

@@ -1,0 +1,97 @@
+"""From a table and a spec to the numbers that are learnt from."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ism_jobs.design import Design, columns_of
+from ism_jobs.errors import InvalidSpec
+from ism_jobs.specs import JOB_SPEC
+from ism_jobs.tables import read_table
+
+TABLE = pa.table(
+    {
+        "a": [1.0, 2.0, None, 4.0, 5.0],
+        "colour": ["red", None, "blue", "red", "green"],
+        "b": [0.5, 0.25, 0.125, 0.0, 1.0],
+        "y": ["p", "q", "p", None, "q"],
+        "z": [1.5, None, 2.5, 3.5, 4.5],
+    }
+)
+
+
+@pytest.fixture
+def design(tmp_path: Path):
+    def made(table: pa.Table = TABLE, **spec: Any) -> Design:
+        pq.write_table(table, tmp_path / "table.parquet")
+        table, description = read_table(tmp_path / "table.parquet")
+        read = JOB_SPEC.validate_python({"dataset": "d"} | spec)
+        return Design.of(table.select(columns_of(read, description)), read, description)
+
+    return made
+
+
+def test_features_are_encoded_and_what_is_given_stands_beside_them(design) -> None:
+    found = design(
+        paradigm="semi_supervised", clusters=2, scores="z", reference="y", categorical="onehot", missing="mean"
+    )
+    assert found.encoding.names == ("a", "colour=blue", "colour=green", "colour=red", "b")
+    assert found.X.shape == (5, 5)
+    np.testing.assert_array_equal(np.isnan(found.X).any(axis=1), [False, True, True, False, False])
+    np.testing.assert_array_equal(found.rows, range(5))
+    np.testing.assert_array_equal(found.given, [1.5, np.nan, 2.5, 3.5, 4.5])
+    assert found.reference.tolist() == ["p", "q", "p", None, "q"]
+    assert found.kind == "values"
+
+
+def test_rows_that_lack_a_feature_or_a_target_are_dropped(design) -> None:
+    found = design(paradigm="supervised", target="y", features=["b", "a"], missing="drop")
+    np.testing.assert_array_equal(found.rows, [0, 1, 4])
+    np.testing.assert_array_equal(found.X, [[0.5, 1.0], [0.25, 2.0], [1.0, 5.0]])
+    assert found.given.tolist() == ["p", "q", "q"]
+    assert found.kind == "classes"
+
+
+def test_rows_that_lack_a_score_or_a_reference_are_not_dropped(design) -> None:
+    found = design(
+        paradigm="semi_supervised", clusters=2, scores="z", reference="y", features=["a", "b"], missing="drop"
+    )
+    np.testing.assert_array_equal(found.rows, [0, 1, 3, 4])
+    np.testing.assert_array_equal(found.given, [1.5, np.nan, 3.5, 4.5])
+    assert found.reference.tolist() == ["p", "q", None, "q"]
+
+
+def test_several_targets_are_columns_of_numbers(design) -> None:
+    found = design(paradigm="supervised", target=["z", "b"], features=["a"], missing="drop")
+    np.testing.assert_array_equal(found.rows, [0, 3, 4])
+    np.testing.assert_array_equal(found.given, [[1.5, 0.5], [3.5, 0.0], [4.5, 1.0]])
+
+
+def test_there_may_be_nothing_given(design) -> None:
+    found = design(paradigm="unsupervised", clusters=2, features=["b"])
+    assert (found.given, found.reference, found.kind) == (None, None, None)
+
+
+def test_too_few_rows_are_refused(design) -> None:
+    with pytest.raises(InvalidSpec, match=r'"drop" leaves 1 of the 5 rows; at least 2 are needed') as refused:
+        design(
+            pa.table({"a": [1.0, None, 3.0, None, None], "b": [1.0, 2.0, None, 3.0, 4.0]}),
+            paradigm="unsupervised",
+            clusters=1,
+            missing="drop",
+        )
+    assert [error.field for error in refused.value.errors] == ["missing"]
+
+
+def test_a_job_reads_its_columns_only(tmp_path: Path) -> None:
+    pq.write_table(TABLE, tmp_path / "table.parquet")
+    _, description = read_table(tmp_path / "table.parquet")
+    spec = JOB_SPEC.validate_python(
+        {"dataset": "d", "paradigm": "alternative", "clusters": 2, "clustering": "y", "reference": "y"}
+        | {"features": ["b", "a"]}
+    )
+    assert columns_of(spec, description) == ["b", "a", "y"]

@@ -1,0 +1,405 @@
+"""Jobs over HTTP: posted, refused with reasons, repeated safely, listed, waited for, cancelled, deleted."""
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+from tests.service.api import Api, problem
+from tests.service.conftest import SLOW
+
+
+def spec(dataset: str, **fields: Any) -> dict[str, Any]:
+    return {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "linear", "folds": 0, **fields}
+
+
+@pytest.fixture(scope="module")
+def small_id(api: Api) -> str:
+    """Two numbers, a text column with a missing value, a number column with a missing value, and classes."""
+    rows = ["1,4,red,7,a", "2,3,blue,,a", "3,9,red,9,b", "4,1,,3,b", "5,5,green,8,a", "6,2,blue,1,b"]
+    return api.upload("\n".join(["x,y,colour,gap,class", *rows]).encode(), "small.csv")["id"]
+
+
+def test_a_posted_job_is_queued_and_says_where_to_look(api: Api, wine_id: str, features: list[str]) -> None:
+    answer = api.post("/jobs", json=spec(wine_id, features=features, label="L", metadata={"a": "b"}))
+    assert answer.status_code == 202
+    view = answer.json()
+    assert answer.headers["location"] == f"/jobs/{view['id']}" == view["links"]["self"]
+    assert int(answer.headers["retry-after"]) >= 1
+    assert (view["state"], view["label"], view["metadata"], view["dataset"]) == ("queued", "L", {"a": "b"}, wine_id)
+    assert view["spec"]["q"] == 2
+    assert view["spec"]["kernel"] == "linear"
+    view = api.succeeded(view["id"])
+    assert view["created"] <= view["started"] <= view["finished"]
+    assert view["created"].endswith("Z")
+    assert (view["attempt"], view["position"], view["error"]) == (1, None, None)
+    assert view["metrics"]["converged"] == 1.0
+    for name, link in view["links"].items():
+        if name not in ("transform", "events"):
+            assert api.get(link).status_code == 200, name
+
+
+def test_only_the_features_asked_for_are_learnt_from(api: Api, wine_id: str) -> None:
+    job = api.submit(**spec(wine_id, features=["ash", "alcohol"], q=1))
+    api.succeeded(job)
+    result = api.get(f"/jobs/{job}/result").json()
+    assert result["features"] == ["ash", "alcohol"]
+    assert np.shape(result["W"]) == (2, 1)
+    assert sum(result["importance"]) == pytest.approx(1)
+
+
+def test_missing_values_are_refused_filled_or_dropped(api: Api, small_id: str) -> None:
+    columns = ["x", "y", "gap"]
+    document = problem(api.post("/jobs", json=spec(small_id, features=columns)), 422)
+    assert '"gap"' in document["detail"] or "gap" in document["detail"]
+    assert '"mean"' in document["detail"]
+    mean, drop = (api.submit(**spec(small_id, features=columns, missing=way)) for way in ("mean", "drop"))
+    api.succeeded(mean)
+    api.succeeded(drop)
+    assert api.get(f"/jobs/{mean}/result").json()["rows"] == 6
+    result = api.get(f"/jobs/{drop}/result").json()
+    assert result["rows"] == 5
+    assert any("1 of 6 rows" in warning for warning in result["warnings"])
+    rows = api.get(f"/jobs/{drop}/embedding").json()["rows"]
+    assert [row[0] for row in rows] == [0, 2, 3, 4, 5]
+
+
+def test_text_columns_become_readable_features(api: Api, small_id: str) -> None:
+    document = problem(api.post("/jobs", json=spec(small_id, features=["x", "colour"], missing="drop")), 422)
+    assert "onehot" in document["detail"]
+    job = api.submit(**spec(small_id, features=["x", "colour"], missing="drop", categorical="onehot"))
+    api.succeeded(job)
+    names = ["x", "colour=blue", "colour=green", "colour=red"]
+    assert api.get(f"/jobs/{job}/result").json()["features"] == names
+    assert [row[0] for row in api.get(f"/jobs/{job}/W").json()["rows"]] == names
+
+
+def test_drop_that_leaves_too_little_is_refused_when_posted(api: Api) -> None:
+    one_class = api.upload(b"x,y,class\n1,,a\n2,3,b\n3,4,b\n4,7,b\n")["id"]
+    document = problem(api.post("/jobs", json=spec(one_class, missing="drop")), 422)
+    assert document["errors"][0]["field"] == "missing"
+    crossed = api.upload(b"x,y,z\n1,,1\n,3,2\n3,,3\n,7,4\n5,6,5\n")["id"]
+    asked = {"dataset": crossed, "paradigm": "unsupervised", "clusters": 2, "missing": "drop"}
+    assert problem(api.post("/jobs", json=asked), 422)["errors"][0]["field"] in ("missing", "clusters")
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no such column": ({"target": "clas"}, "target", '"class"'),
+    "no such kernel": ({"kernel": "gausian"}, "kernel", "gaussian"),
+    "a parameter of no kernel": ({"kernel": {"name": "gaussian", "sigm": 1}}, "kernel.sigm", "sigma"),
+    "a parameter out of range": ({"kernel": {"name": "gaussian", "sigma": -1}}, "kernel.sigma", "-1"),
+    "no such field": ({"gamma": 3}, "gamma", "gamma"),
+    "q too large": ({"q": 200, "features": ["ash", "alcohol"]}, "q", "200"),
+    "q no number": ({"q": "two"}, "q", "two"),
+    "delta out of range": ({"delta": 0}, "delta", "0"),
+    "target among the features": ({"features": ["class", "ash"]}, "features.0", "class"),
+    "no such paradigm": ({"paradigm": "supervise"}, "paradigm", "supervised"),
+    "text as values": ({"target": "strong", "target_kind": "values"}, "target", "strong"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_spec_is_refused_with_field_and_sentence(api: Api, wine_id: str, kind: str) -> None:
+    fields, field, word = WRONG[kind]
+    document = problem(api.post("/jobs", json=spec(wine_id, **fields)), 422)
+    messages = {error["field"]: error["message"] for error in document["errors"]}
+    assert word in messages[field]
+
+
+def test_every_problem_is_told_at_once(api: Api, wine_id: str) -> None:
+    document = problem(api.post("/jobs", json=spec(wine_id, q=0, delta=7, kernel="cubic")), 422)
+    assert {error["field"] for error in document["errors"]} == {"q", "delta", "kernel"}
+
+
+def test_an_unknown_data_set_is_named(api: Api, wine_id: str) -> None:
+    document = problem(api.post("/jobs", json=spec("0123456789")), 422)
+    assert document["errors"][0]["field"] == "dataset"
+    assert "0123456789" in document["detail"]
+    document = problem(api.post("/jobs", json=[spec(wine_id), spec("0123456789")]), 422)
+    assert document["errors"][0]["field"] == "1.dataset"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\x00",
+        b"dataset=x&paradigm=supervised",
+        b'{"q": NaN}',
+        b"NaN",
+        b"Infinity",
+        b"null",
+        b'"text"',
+        b"5",
+        b"[]",
+        b"[5]",
+        b"{}",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"kernel":' * 900 + b"1" + b"}" * 900,
+        b'{"sum": [' * 400 + b"1" + b"]}" * 400,
+        b'{"q": ' + b"9" * 5_000 + b"}",
+        b'{"q": 1e999, "paradigm": "supervised"}',
+        b'{"dataset": "\\ud800", "paradigm": "unsupervised", "clusters": 2}',
+        b'{"\\ud800": 1}',
+        b'{"dataset": "\\u0000", "paradigm": "unsupervised", "clusters": 2}',
+    ],
+    ids=lambda body: body[:20],
+)
+def test_a_body_that_is_no_spec_is_refused(api: Api, body: bytes) -> None:
+    assert problem(api.post("/jobs", content=body), 422)["errors"]
+
+
+def test_a_key_makes_a_request_safe_to_repeat(api: Api, wine_id: str) -> None:
+    headers = {"Idempotency-Key": uuid4().hex}
+    posted = spec(wine_id, features=["ash", "alcohol"])
+    first = api.post("/jobs", json=posted, headers=headers)
+    again = api.post("/jobs", json=dict(reversed(posted.items())), headers=headers)
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"]
+    assert first.headers["location"] == again.headers["location"]
+    other = api.post("/jobs", json={**posted, "q": 1}, headers=headers)
+    assert problem(other, 422)["errors"][0]["field"] == "Idempotency-Key"
+    assert api.post("/jobs", json=posted).json()["id"] != first.json()["id"]
+
+
+def test_a_key_makes_a_batch_safe_to_repeat(api: Api, wine_id: str) -> None:
+    headers = {"Idempotency-Key": uuid4().hex}
+    posted = [spec(wine_id, features=["ash", "alcohol"], q=q) for q in (1, 2)]
+    first, again = (api.post("/jobs", json=posted, headers=headers).json() for _ in range(2))
+    assert first["id"] == again["id"]
+    assert [row["id"] for row in first["jobs"]] == [row["id"] for row in again["jobs"]]
+    for other in (posted[:1], posted[::-1], [*posted, posted[0]], posted[0]):
+        assert problem(api.post("/jobs", json=other, headers=headers), 422)["errors"][0]["field"] == "Idempotency-Key"
+
+
+def test_requests_with_one_key_at_the_same_moment_make_one_job(api: Api, wine_id: str) -> None:
+    headers = {"Idempotency-Key": uuid4().hex}
+    answers: list[Any] = []
+    posted = spec(wine_id, features=["ash", "alcohol"])
+    threads = [
+        threading.Thread(target=lambda: answers.append(api.post("/jobs", json=posted, headers=headers)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {answer.status_code for answer in answers} == {202}
+    assert len({answer.json()["id"] for answer in answers}) == 1
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201])
+def test_a_key_has_a_length(api: Api, wine_id: str, key: str) -> None:
+    problem(api.post("/jobs", json=spec(wine_id), headers={"Idempotency-Key": key}), 422)
+
+
+def test_a_grid_is_compared_best_first(api: Api, wine_id: str, features: list[str]) -> None:
+    grid = spec(
+        wine_id, features=features, kernel=["gaussian", "linear"], q=[1, 2], folds=3, missing=["refuse", "mean"]
+    )
+    answer = api.post("/jobs", json=grid)
+    assert answer.status_code == 202
+    batch = answer.json()
+    assert answer.headers["location"] == f"/batches/{batch['id']}"
+    assert sum(batch["states"].values()) == 8
+    batch = api.compared(batch["id"])
+    assert batch["states"] == {"succeeded": 8}
+    assert batch["metric"] == "accuracy"
+    accuracies = [row["metrics"]["accuracy"] for row in batch["jobs"]]
+    assert accuracies == sorted(accuracies, reverse=True)
+    tried = {(row["settings"]["kernel"], row["settings"]["q"], row["settings"]["missing"]) for row in batch["jobs"]}
+    assert len(tried) == 8
+    listed = api.get(batch["links"]["jobs"]).json()["items"]
+    assert {job["id"] for job in listed} == {row["id"] for row in batch["jobs"]}
+    assert all(job["batch"] == batch["id"] for job in listed)
+
+    answer = api.get(batch["links"]["csv"])
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    header, *lines = answer.text.splitlines()
+    assert header.startswith("job,state,label,")
+    assert [line.split(",")[0] for line in lines] == [row["id"] for row in batch["jobs"]]
+    assert api.get(f"/batches/{batch['id']}", headers={"Accept": "text/csv"}).text == answer.text
+    problem(api.get(f"/batches/{batch['id']}?format=npy"), 406)
+
+
+def test_a_list_of_jobs_is_a_batch_even_of_different_paradigms(api: Api, wine_id: str, features: list[str]) -> None:
+    cluster = {"dataset": wine_id, "paradigm": "unsupervised", "clusters": 3, "features": features, "kernel": "linear"}
+    batch = api.post("/jobs", json=[spec(wine_id, features=features), cluster]).json()
+    batch = api.compared(batch["id"])
+    assert batch["states"] == {"succeeded": 2}
+    assert batch["metric"] is not None
+    api.delete(f"/jobs/{batch['jobs'][0]['id']}")
+    assert len(api.get(f"/batches/{batch['id']}").json()["jobs"]) == 1
+
+
+def test_what_is_wrong_in_a_batch_is_told_with_its_place_and_nothing_is_queued(api: Api, wine_id: str) -> None:
+    label = uuid4().hex
+    good, bad = spec(wine_id, label=label, features=["ash"], q=1), spec(wine_id, label=label, q=0)
+    document = problem(api.post("/jobs", json=[good, bad]), 422)
+    assert [error["field"] for error in document["errors"]] == ["1.q"]
+    document = problem(api.post("/jobs", json=spec(wine_id, label=label, q=[1, 0])), 422)
+    assert [error["field"] for error in document["errors"]] == ["q.1"]
+    problem(api.post("/jobs", json=spec(wine_id, label=label, seed=list(range(1001)))), 422)
+    assert api.get("/jobs", params={"label": label}).json()["items"] == []
+    problem(api.get("/batches/nothing"), 404)
+
+
+@pytest.fixture(scope="module")
+def several(api: Api, wine_id: str) -> tuple[str, list[str]]:
+    label = uuid4().hex
+    ids = [api.submit(**spec(wine_id, features=["ash", "alcohol"], seed=seed, label=label)) for seed in range(7)]
+    for id in ids:
+        api.succeeded(id)
+    return label, ids
+
+
+def test_the_list_of_jobs_goes_through_its_pages(api: Api, several: tuple[str, list[str]]) -> None:
+    label, ids = several
+    found, cursor, pages = [], None, 0
+    while pages == 0 or cursor:
+        page = api.get("/jobs", params={"label": label, "limit": 3} | ({"cursor": cursor} if cursor else {})).json()
+        found += [job["id"] for job in page["items"]]
+        cursor, pages = page["next"], pages + 1
+    assert found == ids[::-1]
+    assert pages == 3
+
+
+def test_the_list_of_jobs_is_filtered(api: Api, several: tuple[str, list[str]], wine_id: str) -> None:
+    label, ids = several
+
+    def listed(**params: str) -> set[str]:
+        return {job["id"] for job in api.get("/jobs", params={"limit": "1000", **params}).json()["items"]}
+
+    assert listed(label=label, state="succeeded") == set(ids)
+    assert listed(label=label, state="queued") == set()
+    assert listed(label=label, dataset=wine_id) == set(ids)
+    assert listed(label=label, dataset="other") == set()
+    assert listed(label=label, batch="other") == set()
+    assert set(ids) <= listed()
+
+
+@pytest.mark.parametrize(("name", "value"), [("limit", "0"), ("limit", "1001"), ("limit", "x"), ("state", "lost")])
+def test_wrong_filters_are_refused(api: Api, name: str, value: str) -> None:
+    assert problem(api.get("/jobs", params={name: value}), 422)["errors"][0]["field"] == name
+
+
+def test_a_job_that_has_not_changed_is_not_sent_again(api: Api, done: str) -> None:
+    answer = api.get(f"/jobs/{done}")
+    etag = answer.headers["etag"]
+    for known in (etag, f"W/{etag}", f'"other", {etag}', "*"):
+        again = api.get(f"/jobs/{done}", headers={"If-None-Match": known})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", etag)
+    assert api.get(f"/jobs/{done}", headers={"If-None-Match": '"other"'}).json() == answer.json()
+    # an ended job does not change: there is nothing to wait for
+    assert api.get(f"/jobs/{done}?wait=60", headers={"If-None-Match": etag}).status_code == 304
+    assert api.get(f"/jobs/{done}?wait=60").json()["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("wait", ["-1", "61", "nan", "inf", "x"])
+def test_a_wrong_wait_is_refused(api: Api, done: str, wait: str) -> None:
+    assert problem(api.get(f"/jobs/{done}", params={"wait": wait}), 422)["errors"][0]["field"] == "wait"
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", ""),
+        ("GET", "/events"),
+        ("GET", "/result"),
+        ("GET", "/W"),
+        ("GET", "/model"),
+        ("GET", "/plots/trace.svg"),
+        ("POST", "/cancel"),
+        ("POST", "/transform"),
+        ("DELETE", ""),
+    ],
+)
+def test_a_job_that_is_not_there_is_not_found(api: Api, method: str, path: str) -> None:
+    assert '"nothing"' in problem(api.request(method, f"/jobs/nothing{path}"), 404)["detail"]
+
+
+@pytest.fixture
+def running(api: Api, slow_id: str) -> Iterator[str]:
+    """A job that is running, and would for long."""
+    job = api.submit(dataset=slow_id, **SLOW)
+    while api.get(f"/jobs/{job}").json()["progress"] is None:
+        time.sleep(0.02)
+    yield job
+    api.post(f"/jobs/{job}/cancel")
+    api.ended(job)
+
+
+def test_a_running_job_tells_how_far_it_is_and_stops_when_cancelled(api: Api, running: str, slow_id: str) -> None:
+    view = api.get(f"/jobs/{running}").json()
+    assert view["state"] == "running"
+    assert view["progress"]["max_iter"] == 100_000
+    assert view["progress"]["stage"] in ("search", "ascent")
+    for path in ("result", "W", "model", "plots/embedding.png", "metrics"):
+        assert "running" in problem(api.get(f"/jobs/{running}/{path}"), 409)["detail"]
+    problem(api.post(f"/jobs/{running}/transform", content=b"x0\n1\n"), 409)
+    assert "cancel" in problem(api.delete(f"/jobs/{running}"), 409)["detail"]
+    assert "1 job" in problem(api.delete(f"/datasets/{slow_id}"), 409)["detail"]
+
+    etag = api.get(f"/jobs/{running}").headers["etag"]
+    changed = api.get(f"/jobs/{running}?wait=60", headers={"If-None-Match": etag})
+    assert changed.status_code == 200
+    assert changed.headers["etag"] != etag
+
+    assert api.get(f"/jobs/{running}?wait=0.05").json()["state"] == "running"
+
+    answer = api.post(f"/jobs/{running}/cancel")
+    assert answer.status_code == 202
+    assert answer.json()["id"] == running
+    view = api.ended(running)
+    assert (view["state"], view["error"]) == ("cancelled", None)
+    assert view["finished"] is not None
+    assert "cancelled" in problem(api.get(f"/jobs/{running}/result"), 409)["detail"]
+    assert "cancelled" in problem(api.post(f"/jobs/{running}/cancel"), 409)["detail"]
+    assert [kind for _, kind, _ in api.events(running)][-1] == "state"
+
+
+def test_a_job_that_waits_is_cancelled_at_once(api: Api, slow_id: str, wine_id: str) -> None:
+    first, second = (api.submit(dataset=slow_id, **SLOW, seed=seed) for seed in (1, 2))  # for both workers
+    while any(api.get(f"/jobs/{job}").json()["state"] == "queued" for job in (first, second)):
+        time.sleep(0.02)
+    waiting, next_one = (api.submit(**spec(wine_id, features=["ash", "alcohol"])) for _ in range(2))
+    assert [api.get(f"/jobs/{job}").json()["position"] for job in (waiting, next_one)] == [0, 1]
+    assert "queued" in problem(api.get(f"/jobs/{waiting}/result"), 409)["detail"]
+    view = api.post(f"/jobs/{waiting}/cancel").json()
+    assert (view["state"], view["started"], view["attempt"]) == ("cancelled", None, 0)
+    assert api.get(f"/jobs/{next_one}").json()["position"] == 0
+    for job in (first, second):
+        assert api.post(f"/jobs/{job}/cancel").status_code == 202
+    assert api.ended(next_one)["state"] == "succeeded"
+    for job in (first, second):
+        assert api.ended(job)["state"] == "cancelled"
+    assert api.get(f"/jobs/{waiting}").json()["state"] == "cancelled"
+
+
+def test_a_deleted_job_is_gone_with_all_it_made(api: Api, wine_id: str) -> None:
+    job = api.submit(**spec(wine_id, features=["ash", "alcohol"]))
+    api.succeeded(job)
+    answer = api.delete(f"/jobs/{job}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    for path in ("", "/result", "/W", "/events"):
+        problem(api.get(f"/jobs/{job}{path}"), 404)
+    problem(api.delete(f"/jobs/{job}"), 404)
+    assert job not in {item["id"] for item in api.get("/jobs").json()["items"]}
+
+
+def test_a_job_that_fails_says_why(api: Api) -> None:
+    """What only the numbers can tell fails the job, with a problem of the same form."""
+    dataset = api.upload(b"x,y,class\n1e19,1,a\n-1e19,2,b\n1e18,3,a\n5,4,b\n")["id"]
+    kernel = {"name": "polynomial", "degree": 20, "gamma": 1000}
+    view = api.ended(api.submit(**spec(dataset, scale="none", kernel=kernel, q=1)))
+    assert view["state"] == "failed"
+    assert view["error"].keys() == {"type", "title", "status", "detail", "errors"}
+    assert "overflows" in view["error"]["detail"]
+    assert view["error"]["detail"] in problem(api.get(f"/jobs/{view['id']}/result"), 409)["detail"]
+    assert api.events(view["id"])[-1][2] == view

@@ -1,0 +1,122 @@
+"""The OpenAPI document against the service: no server error, and no answer that is not documented."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase
+
+from app.main import create_app
+from ism_jobs.settings import Settings
+from tests.service.api import Api
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_schema_conformance",
+    "response_headers_conformance",
+)
+CONFIG = {
+    "seed": 1,
+    "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
+    "generation": {"deterministic": True, "database": "none", "max-examples": 8},
+    "operations": [
+        # the corners of everything that can be posted are 8,000 cases
+        {
+            "include-operation-id": "postJobs",
+            "phases": {"coverage": {"enabled": False}},
+            "generation": {"max-examples": 25},
+        },
+        # each picture takes half a second
+        {
+            "include-operation-id": "getPlot",
+            "phases": {"coverage": {"enabled": False}},
+            "generation": {"max-examples": 4},
+        },
+    ],
+}
+BOUNDED: dict[str, Any] = {
+    "deadline": None,
+    "database": None,
+    "derandomize": True,
+    "suppress_health_check": list(HealthCheck),
+    "phases": [Phase.explicit, Phase.generate],
+}
+ROWS = ["1,4,red,a", "2,3,blue,a", "3,9,red,b", "4,1,blue,b", "5,5,red,a", "6,2,blue,b", "8,3,red,a", "7,7,red,b"]
+
+
+@pytest.fixture(scope="module")
+def known(api: Api) -> Iterator[dict[str, str]]:
+    """A data set, a batch and a job that are there. Whatever is posted besides is cancelled in the end."""
+    dataset = api.upload("\n".join(["x,y,colour,class", *ROWS]).encode(), "openapi.csv")["id"]
+    spec = {"dataset": dataset, "paradigm": "unsupervised", "features": ["x", "y"], "reference": "class", "folds": 0}
+    batch = api.post("/jobs", json={**spec, "clusters": 2, "kernel": ["linear", "squared"]}).json()
+    jobs = [row["id"] for row in api.compared(batch["id"])["jobs"]]
+    yield {"dataset": dataset, "batch": batch["id"], "job": jobs[0]}
+    for state in ("queued", "running"):
+        for job in api.get("/jobs", params={"dataset": dataset, "state": state, "limit": 1000}).json()["items"]:
+            api.post(f"/jobs/{job['id']}/cancel")
+            api.ended(job["id"])
+
+
+schema = schemathesis.openapi.from_dict(
+    create_app(Settings(redis_url="redis://unused")).openapi(), config=schemathesis.Config.from_dict(CONFIG)
+)
+
+
+def test_the_service_gives_the_document_that_is_tested(api: Api) -> None:
+    assert api.get("/openapi.json").json() == schema.raw_schema
+
+
+def with_what_is_there(case: Any, known: dict[str, str]) -> None:
+    """Most requests are about things that exist, or they would end at 404; none of them deletes these."""
+    kind = case.path.split("/")[1].removesuffix("s").replace("batche", "batch")
+    id = (case.path_parameters or {}).get("id")
+    if not is_destructive(case) and isinstance(id, str) and len(id) <= 100 and len(id) % 7:
+        case.path_parameters["id"] = known[kind]
+    for body in case.body if isinstance(case.body, list) else [case.body]:
+        if case.path == "/jobs" and isinstance(body, dict) and isinstance(body.get("dataset"), str):
+            body |= {"dataset": known["dataset"]}
+            body |= {name: "class" for name in ("target", "scores", "clustering") if name in body}
+            body |= {"features": ["x", "y"], "max_iter": 20} if isinstance(body.get("label"), str | None) else {}
+    if case.path.endswith("/transform") and isinstance(case.body, str) and len(case.body) % 2:
+        case.body = "x,y\n1,2\n3,4\n"
+    if isinstance(case.query, dict) and isinstance(case.query.get("wait"), float | int):
+        case.query["wait"] = min(case.query["wait"], 0.1)
+
+
+def is_destructive(case: Any) -> bool:
+    return case.method == "DELETE" or case.path.endswith("/cancel")
+
+
+@schema.parametrize()
+@hypothesis.settings(**BOUNDED)
+def test_every_answer_is_documented(case: Any, service: str, known: dict[str, str]) -> None:
+    with_what_is_there(case, known)
+    case.call_and_validate(base_url=service, timeout=30)
+
+
+def test_every_answer_in_a_sequence_is_documented(service: str, known: dict[str, str]) -> None:
+    """Uploads, jobs and what follows from them. What these sequences have not made they do not delete."""
+    made: set[str] = set()
+
+    class Sequence(schema.as_state_machine()):  # type: ignore[misc]
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+            return {"base_url": service, "timeout": 30}
+
+        def before_call(self, case: Any) -> None:
+            super().before_call(case)
+            if not is_destructive(case):
+                with_what_is_there(case, known)
+            elif case.path_parameters.get("id") not in made:
+                case.path_parameters["id"] = "nothing"
+
+        def after_call(self, response: Any, case: Any) -> None:
+            super().after_call(response, case)
+            if case.method == "POST" and response.status_code in (201, 202):
+                made.add(response.json()["id"])
+
+    Sequence.run(settings=hypothesis.settings(max_examples=6, stateful_step_count=6, **BOUNDED))

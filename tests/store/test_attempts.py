@@ -1,0 +1,162 @@
+"""What a worker may do with a job it holds, and that it may do nothing once it holds it no more."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ism_jobs.settings import Settings
+from ism_jobs.store import Attempt, CancelAsked, State, Store, TakenOver, blobs, keys
+
+SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
+
+REPORTS: list[Callable[[Attempt], None]] = [
+    lambda attempt: attempt.report({"iteration": 99}, "step", {"iteration": 99}),
+    lambda attempt: attempt.save_checkpoint(b"of the first"),
+    lambda attempt: attempt.save_artifacts({"W": b"of the first"}),
+    lambda attempt: attempt.succeed({"objective": 1.0}, ["W"]),
+    lambda attempt: attempt.fail({"detail": "by the first"}),
+    lambda attempt: attempt.cancel(),
+]
+NAMES = ["report", "checkpoint", "artifact", "succeed", "fail", "cancel"]
+
+
+def begun(store: Store, id: str = "a", worker: str = "w1") -> Attempt:
+    store.jobs.create([(id, SPEC)])
+    attempt = store.jobs.claim(id, worker)
+    assert attempt is not None
+    return attempt
+
+
+def content(store: Store) -> dict[bytes, bytes]:
+    """Everything of ours in Redis, but not how long it has to live."""
+    return {key: store.redis.dump(key) for key in store.redis.scan_iter("ism:*")}
+
+
+def test_a_report_is_seen_and_renews_the_lease(store: Store) -> None:
+    attempt = begun(store)
+    store.redis.zadd(keys.RUNNING, {"a": 0})
+    version = store.jobs.get("a").version
+    attempt.report({"stage": "ascent", "iteration": 3})
+    record = store.jobs.get("a")
+    assert record.progress == {"stage": "ascent", "iteration": 3}
+    assert record.version > version
+    assert store.redis.zscore(keys.RUNNING, "a") > store.redis.time()[0]
+
+
+def test_a_report_tells_that_a_cancel_was_asked_for(store: Store) -> None:
+    attempt = begun(store)
+    store.jobs.cancel("a")
+    with pytest.raises(CancelAsked):
+        attempt.report({"iteration": 3})
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["stopped", "lost"])
+def test_a_job_that_was_to_be_cancelled_does_not_wait_for_another_worker(store: Store, lost: bool) -> None:
+    begun(store)
+    store.redis.delete("rq:queue:ism")
+    store.jobs.cancel("a")
+    if lost:
+        store.jobs.abandoned("a", "w1")
+    else:
+        store.jobs.put_back(store.jobs.get("a"), crashed=False)
+    assert store.jobs.get("a").state is State.CANCELLED
+    assert store.redis.llen("rq:queue:ism") == 0
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=NAMES)
+def test_an_attempt_that_was_overtaken_changes_nothing(store: Store, report: Callable[[Attempt], None]) -> None:
+    first = begun(store)
+    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    second = store.jobs.claim("a", "w2")
+    second.save_checkpoint(b"of the second")
+    second.save_artifacts({"W": b"of the second"})
+    before = content(store)
+    with pytest.raises(TakenOver):
+        report(first)
+    assert content(store) == before
+    second.succeed({"objective": 2.0}, ["W"])
+    assert store.jobs.artifact(store.jobs.get("a"), "W") == b"of the second"
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=NAMES)
+def test_an_attempt_at_a_job_that_waits_again_changes_nothing(store: Store, report: Callable[[Attempt], None]) -> None:
+    first = begun(store)
+    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    before = content(store)
+    with pytest.raises(TakenOver):
+        report(first)
+    assert content(store) == before
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=NAMES)
+def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
+    store: Store, report: Callable[[Attempt], None]
+) -> None:
+    first = begun(store)
+    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.cancel("a")
+    store.jobs.delete("a")
+    with pytest.raises(TakenOver):
+        report(first)
+    assert list(content(store)) == [keys.TOTALS.encode()]
+
+
+def test_a_job_ends_once(store: Store) -> None:
+    attempt = begun(store)
+    attempt.succeed({"objective": 1.0}, [])
+    for report in REPORTS:
+        with pytest.raises(TakenOver):
+            report(attempt)
+    record = store.jobs.get("a")
+    assert (record.state, record.summary, record.error) == (State.SUCCEEDED, {"objective": 1.0}, None)
+    assert record.started <= record.finished
+    assert store.jobs.counts()["succeeded"] == 1
+
+
+def test_a_job_that_is_put_back_waits_first_and_keeps_its_checkpoint(store: Store) -> None:
+    attempt = begun(store)
+    store.jobs.create([("next", SPEC)])
+    attempt.save_checkpoint(b"here")
+    started = store.jobs.get("a").started
+    assert store.jobs.put_back(store.jobs.get("a"), crashed=False)
+    record = store.jobs.get("a")
+    assert (record.state, record.attempt, record.crashes) == (State.QUEUED, 1, 0)
+    assert store.jobs.tickets.position(record.ticket) == 0
+    assert store.jobs.counts() == {"queued": 2, "running": 0}
+    again = store.jobs.claim("a", "w2")
+    assert (again.number, again.checkpoint()) == (2, b"here")
+    assert store.jobs.get("a").started == started
+
+
+def test_only_the_attempt_that_runs_is_put_back(store: Store) -> None:
+    begun(store)
+    old = store.jobs.get("a")
+    assert store.jobs.put_back(old, crashed=True)
+    assert not store.jobs.put_back(old, crashed=True), "it waits"
+    store.jobs.claim("a", "w2")
+    assert not store.jobs.put_back(old, crashed=True), "another has it"
+    assert store.redis.llen("rq:queue:ism") == 2  # the first ticket, which nobody took here, and one more
+    assert store.jobs.get("a").crashes == 1
+
+
+def test_a_worker_renews_the_lease_of_its_own_job_only(redis_url: str, store: Store) -> None:
+    begun(store)
+    for worker, renewed in (("w2", False), ("w1", True)):
+        store.redis.zadd(keys.RUNNING, {"a": 0})
+        store.jobs.renew("a", worker)
+        assert (store.redis.zscore(keys.RUNNING, "a") > 0) is renewed
+    Store(store.redis, Settings(redis_url=redis_url)).jobs.renew("nevermade", "w1")
+    assert store.redis.zscore(keys.RUNNING, "nevermade") is None
+
+
+def test_there_is_no_checkpoint_before_one_is_saved(store: Store) -> None:
+    assert begun(store).checkpoint() is None
+
+
+def test_artifacts_of_all_sizes_are_kept(store: Store) -> None:
+    artifacts = {"small": b"1", "large": b"2" * (blobs.CHUNK_BYTES + 1), "none": b"", "another": b"3"}
+    attempt = begun(store)
+    attempt.save_artifacts(artifacts)
+    attempt.succeed({}, list(artifacts))
+    record = store.jobs.get("a")
+    assert {name: store.jobs.artifact(record, name) for name in artifacts} == artifacts

@@ -1,0 +1,141 @@
+"""Jobs whose worker is gone, and tickets that are lost, are found again."""
+
+import pytest
+
+from ism_jobs.settings import Settings
+from ism_jobs.store import Attempt, State, Store, TakenOver, keys
+
+SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
+QUEUE = "rq:queue:ism"
+
+
+def begun(store: Store, id: str, worker: str = "w1") -> Attempt:
+    if not store.redis.exists(keys.job(id)):
+        store.jobs.create([(id, SPEC)])
+    store.redis.lpop(QUEUE)  # as the worker that begins it does
+    attempt = store.jobs.claim(id, worker)
+    assert attempt is not None
+    return attempt
+
+
+def end_lease(store: Store, id: str) -> None:
+    store.redis.zadd(keys.RUNNING, {id: store.redis.time()[0] - 1})
+
+
+def queued_long_ago(store: Store, id: str) -> None:
+    store.redis.zadd(keys.QUEUED, {id: 1.0})
+
+
+def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: Store) -> None:
+    lost, live = begun(store, "lost"), begun(store, "live")
+    end_lease(store, "lost")
+    store.jobs.sweep()
+    record = store.jobs.get("lost")
+    assert (record.state, record.crashes) == (State.QUEUED, 1)
+    assert store.jobs.tickets.position(record.ticket) == 0
+    with pytest.raises(TakenOver):
+        lost.report({"iteration": 1})
+    live.report({"iteration": 1})
+    assert store.jobs.get("live").state is State.RUNNING
+
+
+def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> None:
+    """The second sweep saw the same ended lease, but comes when another worker has the job already."""
+    begun(store, "a")
+    end_lease(store, "a")
+    seen = store.redis.zrangebyscore
+
+    def late(key, *rest, **more):
+        found = seen(key, *rest, **more)
+        if key == keys.RUNNING and found:
+            monkeypatch.undo()
+            store.jobs.sweep()
+            begun(store, "a", "w2").report({"iteration": 1})
+        return found
+
+    monkeypatch.setattr(store.redis, "zrangebyscore", late)
+    store.jobs.sweep()
+    record = store.jobs.get("a")
+    assert (record.state, record.attempt, record.crashes) == (State.RUNNING, 2, 1)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_job_that_keeps_losing_its_worker_fails_with_a_sentence(redis_url: str, store: Store, most: int) -> None:
+    store = Store(store.redis, Settings(redis_url=redis_url, max_attempts=most))
+    for _ in range(most):
+        begun(store, "a")
+        end_lease(store, "a")
+        store.jobs.sweep()
+    record = store.jobs.get("a")
+    assert (record.state, record.attempt) == (State.FAILED, most)
+    assert "ended unexpectedly" in record.error["detail"]
+    assert ("1 time," if most == 1 else "3 times,") in record.error["detail"]
+    assert store.redis.llen(QUEUE) == 0
+    assert store.redis.ttl(keys.job("a")) > 0
+    assert store.jobs.counts()["running"] == 0
+
+
+def test_a_stop_does_not_count_as_a_loss(redis_url: str, store: Store) -> None:
+    store = Store(store.redis, Settings(redis_url=redis_url, max_attempts=1))
+    for _ in range(5):
+        begun(store, "a")
+        store.jobs.put_back(store.jobs.get("a"), crashed=False)
+    assert store.jobs.get("a").state is State.QUEUED
+
+
+def test_a_worker_gives_up_its_own_job_only(store: Store) -> None:
+    begun(store, "a", "w2")
+    store.jobs.abandoned("a", "w1")
+    assert store.jobs.get("a").state is State.RUNNING
+    store.jobs.abandoned("a", "w2")
+    assert store.jobs.get("a").state is State.QUEUED
+    store.jobs.abandoned("a", "w2")
+    assert store.jobs.get("a").crashes == 1
+
+
+def test_a_job_that_was_deleted_before_its_worker_looked_is_no_error(store: Store) -> None:
+    begun(store, "a").succeed({}, [])
+    store.jobs.delete("a")
+    store.jobs.abandoned("a", "w1")
+    assert not store.redis.exists(keys.job("a"))
+
+
+def test_a_lost_ticket_is_written_anew_at_the_second_look(store: Store) -> None:
+    store.jobs.create([("lost", SPEC), ("waiting", SPEC)])
+    store.redis.lpop(QUEUE)
+    for expected in (1, 2):
+        for id in ("lost", "waiting"):
+            queued_long_ago(store, id)
+        store.jobs.sweep()
+        assert store.redis.llen(QUEUE) == expected
+    assert store.jobs.tickets.position(store.jobs.get("lost").ticket) == 0
+    for _ in range(3):
+        for id in ("lost", "waiting"):
+            queued_long_ago(store, id)
+        store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 2, "a ticket that waits is not written again"
+
+
+def test_a_job_that_has_just_been_queued_is_left_alone(store: Store) -> None:
+    store.jobs.create([("new", SPEC)])
+    store.redis.delete(QUEUE)
+    for _ in range(3):
+        store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 0
+
+
+def test_a_ticket_that_was_rewritten_may_be_lost_too(store: Store) -> None:
+    store.jobs.create([("a", SPEC)])
+    for _ in range(3):
+        store.redis.delete(QUEUE)
+        for _ in range(2):
+            queued_long_ago(store, "a")
+            store.jobs.sweep()
+        assert store.redis.llen(QUEUE) == 1
+
+
+def test_the_indexes_forget_jobs_that_are_gone(store: Store) -> None:
+    store.redis.zadd(keys.QUEUED, {"gone": 1.0})
+    store.redis.zadd(keys.RUNNING, {"gone": 1.0})
+    store.jobs.sweep()
+    assert store.jobs.counts() == {"queued": 0, "running": 0}

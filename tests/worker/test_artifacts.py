@@ -1,0 +1,156 @@
+"""What a job leaves, also where its data is barely data."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from ism_core.metrics import silhouette
+from ism_jobs.model import Model
+from ism_jobs.packing import unpack
+from tests.worker.test_run import drained, wine
+from worker.artifacts import artifacts_of, summary_document
+from worker.run import Outcome
+
+METRICS = {
+    *("objective", "iterations", "converged", "rows", "features", "seconds_solve", "seconds_total"),
+    "peak_memory_bytes",
+}
+CLUSTERING = {"clusters", "silhouette", "association", "hsic", "hsic_normalised"}
+
+
+def refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """The result, and the tables, as they are kept; all checked against each other."""
+    kept = artifacts_of(outcome)
+    result = json.loads(kept["result"], parse_constant=refuse)
+    json.loads(json.dumps(summary_document(outcome)), parse_constant=refuse)
+    tables = {name: unpack(value) for name, value in kept.items() if name not in ("result", "model")}
+    W = np.array(result["W"])
+    np.testing.assert_array_equal(Model.from_npz(kept["model"]).W, W)
+    np.testing.assert_array_equal(np.column_stack([tables["W"][axis] for axis in result["axes"]]), W)
+    assert tables["W"]["feature"].to_pylist() == result["features"]
+    assert tables["embedding"]["row"].to_pylist() == outcome.design.rows.tolist()
+    assert len(tables["trace"]) > 0
+    assert (
+        dict(zip(*(tables["metrics"][name].to_pylist() for name in ("metric", "value")), strict=True))
+        == (result["metrics"])
+    )
+    assert sum(result["importance"]) == pytest.approx(1)
+    if outcome.result.labels is not None:
+        assert sum(result["cluster_sizes"]) == result["rows"]
+        assert tables["labels"]["cluster"].to_pylist() == tables["embedding"]["group"].to_pylist()
+    assert np.isfinite(outcome.embedding).all()
+    return result, tables
+
+
+@pytest.mark.parametrize(
+    ("spec", "metrics"),
+    [
+        (
+            {"paradigm": "supervised", "target": "class"},
+            {"hsic", "hsic_normalised", "accuracy", "accuracy_std", "folds"},
+        ),
+        ({"paradigm": "supervised", "target": "class", "folds": 0}, {"hsic", "hsic_normalised"}),
+        (
+            {"paradigm": "supervised", "target": ["alcohol", "ash"], "categorical": "onehot", "folds": 2},
+            {"hsic", "hsic_normalised", "r2", "r2_std", "folds"},
+        ),
+        (
+            {"paradigm": "unsupervised", "clusters": 3, "reference": "class"},
+            CLUSTERING | {"nmi_reference"},
+        ),
+        (
+            {"paradigm": "semi_supervised", "scores": "class", "clusters": 3},
+            CLUSTERING | {"nmi_scores"},
+        ),
+        (
+            {"paradigm": "semi_supervised", "scores": ["alcohol", "ash"], "clusters": 3, "categorical": "onehot"},
+            CLUSTERING,
+        ),
+        (
+            {"paradigm": "alternative", "clustering": "class", "clusters": 2},
+            CLUSTERING | {"novelty"},
+        ),
+    ],
+)
+def test_every_paradigm_has_its_metrics(tmp_path: Path, spec: dict[str, Any], metrics: set[str]) -> None:
+    _, outcome = drained(wine(), tmp_path, **spec)
+    result, tables = documents(outcome)
+    assert set(result["metrics"]) == METRICS | metrics
+    assert all(value is not None for value in result["metrics"].values())
+    assert ("labels" in tables) is (spec["paradigm"] != "supervised")
+    one_target = spec["paradigm"] != "supervised" or isinstance(spec["target"], str)
+    assert ("group" in tables["embedding"].column_names) is one_target
+
+
+X2 = {"a": [0.0, 1.0], "b": [1.0, 0.5]}
+DEGENERATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "two rows": (X2 | {"y": ["p", "q"]}, {"paradigm": "supervised", "target": "y"}),
+    "two rows, values": (X2 | {"y": [0.5, 2.5]}, {"paradigm": "supervised", "target": "y"}),
+    "two clusters of two rows": (X2, {"paradigm": "unsupervised", "clusters": 2}),
+    "one cluster": (X2 | {"c": [1.0, 1.0]}, {"paradigm": "unsupervised", "clusters": 1}),
+    "constant features": (
+        {"a": np.ones(8), "b": np.arange(8.0), "c": np.full(8, 1e9), "y": list("ppppqqqq")},
+        {"paradigm": "supervised", "target": "y", "q": 3},
+    ),
+    "constant projection": (
+        {"a": [0.0, 0, 0, 0, 0, 0, 0, 1], "y": list("ppppqqqq")},
+        {"paradigm": "supervised", "target": "y", "q": 1, "kernel": "linear"},
+    ),
+    "one feature": (
+        {"a": np.arange(9.0), "y": list("pppqqqrrr")},
+        {"paradigm": "supervised", "target": "y", "q": 1},
+    ),
+    "rows that repeat": (
+        {"a": np.repeat([0.0, 1.0], 6), "b": np.repeat([1.0, 3.0], 6)},
+        {"paradigm": "unsupervised", "clusters": 3, "kernel": "relative_gaussian"},
+    ),
+    "a class for each row": (
+        {"a": np.arange(6.0), "b": np.arange(6.0) ** 2, "y": list("abcdef")},
+        {"paradigm": "supervised", "target": "y"},
+    ),
+    "a cluster for each row": (
+        {"a": np.arange(6.0), "b": np.arange(6.0) ** 2},
+        {"paradigm": "unsupervised", "clusters": 6},
+    ),
+    "large and small numbers": (
+        {"a": np.arange(12) * 1e15, "b": np.arange(12) ** 2 * 1e-15, "y": list("pppppqqqqqqp")},
+        {"paradigm": "supervised", "target": "y"},
+    ),
+    "a reference that is known where rows are dropped only": (
+        {
+            "a": pa.array([*np.arange(9.0), None]),
+            "b": np.arange(10.0) ** 2,
+            "r": pa.array([None] * 9 + ["known"], pa.string()),
+        },
+        {"paradigm": "unsupervised", "clusters": 2, "missing": "drop", "reference": "r"},
+    ),
+    "a known clustering of one row": (
+        {"a": np.arange(10.0), "b": np.arange(10.0) ** 2, "c": list("pqqqqqqqqq")},
+        {"paradigm": "alternative", "clustering": "c", "clusters": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_results_are_strict_json_whatever_the_data(tmp_path: Path, case: str) -> None:
+    columns, spec = DEGENERATE[case]
+    _, outcome = drained(pa.table(columns), tmp_path, **spec)
+    result, _ = documents(outcome)
+    nothing_known = {"nmi_reference"} if "reference" in spec else set()
+    assert {name for name, value in result["metrics"].items() if value is None} == nothing_known
+
+
+def test_a_silhouette_is_told_where_a_cluster_is_too_small_for_a_sample() -> None:
+    """Of many rows a sample is scored; without care it would hold rows of one cluster only."""
+    P = np.random.default_rng(0).normal(size=(60_000, 1))
+    labels = np.zeros(len(P), dtype=int)
+    labels[5] = 1
+    assert -1 <= silhouette(P, labels) <= 1

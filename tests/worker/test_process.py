@@ -1,0 +1,225 @@
+"""Real workers on a real Redis: how jobs end, and that none is lost when a process is stopped or killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from cli.redis_server import RedisServer
+from ism_jobs.packing import unpack
+from ism_jobs.settings import Settings
+from ism_jobs.store import Record, State, Store, keys
+from ism_jobs.tables import open_table
+
+SECONDS = 60  # to wait for anything
+LONG = {"paradigm": "supervised", "target": "y", "q": 4, "delta": 1e-9, "starts": 1, "folds": 0}  # some seconds
+SHORT = LONG | {"delta": 0.1, "max_iter": 3, "features": ["x1", "x2", "x3"], "q": 1, "kernel": "linear"}
+
+
+@pytest.fixture(scope="module")
+def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis that no other test empties under the workers."""
+    with RedisServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def kept(own_redis: str) -> Iterator[Store]:
+    store = Store.open(Settings(redis_url=own_redis, lease_seconds=2))
+    yield store
+    store.redis.close()
+
+
+@pytest.fixture(scope="module")
+def dataset(kept: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    rng = np.random.default_rng(0)
+    columns = {f"x{column}": rng.normal(size=1_500) for column in range(1, 31)}
+    path = tmp_path_factory.mktemp("data") / "table.parquet"
+    pq.write_table(pa.table(columns | {"y": rng.choice(["a", "b", "c"], 1_500)}), path)
+    return kept.datasets.add(open_table(path), "noise", path.stat().st_size)[0].id
+
+
+@contextmanager
+def worker(url: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
+    environment = os.environ | {"ISM_REDIS_URL": url, "ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"} | variables
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cli.main", "worker"], env=environment, stdout=file, stderr=file
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait(SECONDS)
+
+
+@pytest.fixture(scope="module")
+def alive(own_redis: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker for all tests, until the last stops it."""
+    log = tmp_path_factory.mktemp("log") / "worker.log"
+    with worker(own_redis, log, ISM_MAX_ATTEMPTS="2") as process:
+        yield process
+
+
+def wait(what: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+def ended(store: Store, id: str) -> Record:
+    return wait(lambda: (record := store.jobs.get(id)).state.ended and record)
+
+
+def at_iteration(store: Store, id: str, least: int, attempt: int = 1) -> Record:
+    def reached() -> Record | None:
+        record = store.jobs.get(id)
+        far = record.progress is not None and record.progress["iteration"] >= least
+        return record if record.state is State.RUNNING and record.attempt == attempt and far else None
+
+    return wait(reached)
+
+
+def horse_of(process: "subprocess.Popen[bytes]") -> int:
+    """The process in which a worker runs a job."""
+    return int(wait(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text).split()[0])
+
+
+def iterations(store: Store, record: Record) -> list[int]:
+    return unpack(store.jobs.artifact(record, "trace")).column("iteration").to_pylist()
+
+
+def test_a_job_succeeds(kept: Store, dataset: str, alive: object) -> None:
+    kept.jobs.create([("succeeds", {"dataset": dataset} | SHORT | {"folds": 2})])
+    record = ended(kept, "succeeds")
+    assert (record.state, record.attempt, record.error) == (State.SUCCEEDED, 1, None)
+    assert set(record.artifacts) == {"W", "embedding", "trace", "metrics", "model", "result"}
+    assert {"accuracy", "objective"} <= set(record.summary["metrics"])
+    assert record.created <= record.started <= record.finished
+    kinds = [entry[b"kind"].decode() for _, entry in kept.redis.xrange(keys.events("succeeds"))]
+    assert kinds[:2] == ["state", "state"]
+    assert kinds[-4:] == ["validation", "validation", "validation", "state"]
+    assert set(kinds[2:-4]) == {"step"}
+    assert not kept.redis.exists(keys.checkpoint("succeeds"))
+    kept.jobs.delete("succeeds")
+    assert list(kept.redis.scan_iter("ism:job:succeeds*")) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence", "field"),
+    [
+        ({"q": 31}, "q is 31; it must be a whole number from 1 to the 3 feature(s)", "q"),
+        ({"dataset": "gone"}, 'There is no data set "gone"', None),
+        ({"paradigm": "unsupervised"}, "for a reason that is ours", None),
+    ],
+)
+def test_a_job_that_cannot_run_fails_with_a_sentence(
+    kept: Store, dataset: str, alive: object, change: dict[str, Any], sentence: str, field: str | None
+) -> None:
+    """Nothing of this passes the checks of the API, or did when it was posted."""
+    id = f"fails{len(sentence)}"
+    kept.jobs.create([(id, {"dataset": dataset} | SHORT | change)])
+    record = ended(kept, id)
+    assert record.state is State.FAILED
+    assert sentence in record.error["detail"]
+    assert [error["field"] for error in record.error["errors"]] == ([field] if field else [])
+
+
+def test_a_job_that_takes_too_long_fails_with_a_sentence(
+    kept: Store, own_redis: str, dataset: str, alive: object
+) -> None:
+    impatient = Store(kept.redis, Settings(redis_url=own_redis, job_time_limit=1))
+    impatient.jobs.create([("takestoolong", {"dataset": dataset} | LONG)])
+    record = ended(kept, "takestoolong")
+    assert record.state is State.FAILED
+    assert record.error["type"] == "urn:ism:problem:time-over"
+    assert "the limit of this service" in record.error["detail"]
+
+
+def test_a_running_job_stops_when_it_is_cancelled(kept: Store, dataset: str, alive: object) -> None:
+    kept.jobs.create([("cancelled", {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300})])
+    at_iteration(kept, "cancelled", 1)
+    kept.jobs.cancel("cancelled")
+    record = ended(kept, "cancelled")
+    assert (record.state, record.attempt, record.artifacts) == (State.CANCELLED, 1, [])
+
+
+def test_a_worker_outlives_jobs_that_are_deleted_under_it(
+    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
+) -> None:
+    for number in range(5):
+        kept.jobs.create([(f"deleted{number}", {"dataset": dataset} | SHORT)])
+        ended(kept, f"deleted{number}")
+        kept.jobs.delete(f"deleted{number}")
+    kept.jobs.create([("afterthem", {"dataset": dataset} | SHORT)])
+    assert ended(kept, "afterthem").state is State.SUCCEEDED
+    assert alive.poll() is None
+
+
+def test_a_job_whose_process_is_killed_is_put_back_and_finished(
+    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
+) -> None:
+    kept.jobs.create([("loseshorse", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "loseshorse", 2)
+    os.kill(horse_of(alive), signal.SIGKILL)
+    record = ended(kept, "loseshorse")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
+    found = iterations(kept, record)
+    assert found == list(range(len(found)))
+
+
+def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
+    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
+) -> None:
+    kept.jobs.create([("poison", {"dataset": dataset} | LONG)])
+    for attempt in (1, 2):
+        at_iteration(kept, "poison", 0, attempt)
+        os.kill(horse_of(alive), signal.SIGKILL)
+    record = ended(kept, "poison")
+    assert record.state is State.FAILED
+    assert "ended unexpectedly 2 times, most likely for want of memory" in record.error["detail"]
+    assert alive.poll() is None
+
+
+def test_stopped_and_killed_workers_leave_their_job_to_the_next(
+    kept: Store, own_redis: str, dataset: str, alive: "subprocess.Popen[bytes]", tmp_path: Path
+) -> None:
+    kept.jobs.create([("wanders", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "wanders", 2)
+    alive.terminate()
+    assert alive.wait(SECONDS) == 0
+    record = kept.jobs.get("wanders")
+    assert (record.state, record.attempt, record.crashes) == (State.QUEUED, 1, 0)
+    assert kept.jobs.tickets.position(record.ticket) == 0
+    reached = record.progress["iteration"]
+    assert kept.redis.exists(keys.checkpoint("wanders"))
+    with (
+        worker(own_redis, tmp_path / "second.log") as second,
+        worker(own_redis, tmp_path / "third.log") as third,
+    ):
+        record = at_iteration(kept, "wanders", reached + 1, attempt=2)
+        name = kept.redis.hget(keys.job("wanders"), "worker").decode()
+        pid = int(kept.redis.hget(f"rq:worker:{name}", "pid"))
+        running = second if second.pid == pid else third
+        horse = horse_of(running)
+        running.kill()
+        os.kill(horse, signal.SIGKILL)  # as when their machine dies
+        record = ended(kept, "wanders")
+        assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 3, 1)
+    found = iterations(kept, record)
+    assert found == list(range(len(found)))
+    assert len(found) > reached

@@ -1,0 +1,214 @@
+"""One job from its table to its outcome, beside what ism_core gives for the same numbers."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.datasets import load_wine
+
+from ism_core import Alternative, Result, SemiSupervised, Supervised, Unsupervised, solve
+from ism_core.paradigms import Paradigm
+from ism_jobs.specs import JOB_SPEC
+from ism_jobs.tables import read_table
+from worker.run import Moment, Outcome, run
+from worker.trace import Trace
+
+WINE = load_wine()
+X, Y = WINE.data, WINE.target
+NAMES = [name.replace("/", " ") for name in WINE.feature_names]
+CLASSES = np.array(["one", "two", "three"])[Y]
+
+
+def wine(**columns: Any) -> pa.Table:
+    return pa.table(dict(zip(NAMES, X.T.copy(), strict=True)) | {"class": CLASSES} | columns)
+
+
+def drained(table: pa.Table, folder: Path, trace: Trace | None = None, **spec: Any) -> tuple[list[Moment], Outcome]:
+    """All moments of a job, and its outcome; the table goes through a file, as it would with a service."""
+    pq.write_table(table, folder / "table.parquet")
+    table, description = read_table(folder / "table.parquet")
+    moments, job = [], run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
+    while True:
+        try:
+            moments.append(next(job))
+        except StopIteration as end:
+            return moments, end.value
+
+
+def standard(X: np.ndarray) -> np.ndarray:
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def assert_same(outcome: Outcome, result: Result, X: np.ndarray) -> None:
+    np.testing.assert_allclose(outcome.result.W, result.W, atol=1e-10)
+    np.testing.assert_allclose(outcome.result.eigenvalues, result.eigenvalues, rtol=1e-10)
+    np.testing.assert_allclose(outcome.embedding, X @ result.W, atol=1e-10 * np.abs(X).max())
+    assert outcome.result.objective == pytest.approx(result.objective, rel=1e-10)
+    assert outcome.metrics["iterations"] == result.iterations
+    assert outcome.result.stop is result.stop
+    if result.labels is not None:
+        np.testing.assert_array_equal(outcome.result.labels, result.labels)
+
+
+PARADIGMS: dict[str, tuple[dict[str, Any], Paradigm]] = {
+    "classes": ({"paradigm": "supervised", "target": "class", "folds": 0}, Supervised(CLASSES)),
+    "unsupervised": ({"paradigm": "unsupervised", "clusters": 3}, Unsupervised(3)),
+    "semi_supervised": (
+        {"paradigm": "semi_supervised", "scores": "class", "clusters": 3, "mu": 2.0},
+        SemiSupervised(CLASSES, 3, 2.0),
+    ),
+    "alternative": (
+        {"paradigm": "alternative", "clustering": "class", "clusters": 2, "mu": 3.0},
+        Alternative(CLASSES, 2, 3.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("scale", ["standard", "none"])
+@pytest.mark.parametrize("paradigm", PARADIGMS)
+def test_a_job_finds_what_the_core_finds(tmp_path: Path, paradigm: str, scale: str) -> None:
+    spec, wanted = PARADIGMS[paradigm]
+    if paradigm in ("unsupervised", "semi_supervised"):
+        spec = {"reference": "class"} | spec
+    features = standard(X) if scale == "standard" else X
+    _, outcome = drained(wine(), tmp_path, scale=scale, q=2, seed=3, delta=1e-4, **spec)
+    assert_same(outcome, solve(features, wanted, "gaussian", 2, seed=3, delta=1e-4), features)
+    assert outcome.model.features == tuple(NAMES)
+
+
+def test_values_as_targets_are_explained(tmp_path: Path) -> None:
+    spec = {"paradigm": "supervised", "features": NAMES[2:], "folds": 0, "kernel": "linear"}
+    for target, y in ((NAMES[0], X[:, 0]), (NAMES[:2], X[:, :2])):
+        _, outcome = drained(wine(), tmp_path, target=target, **spec)
+        assert_same(outcome, solve(standard(X[:, 2:]), Supervised(y), "linear", 2), standard(X[:, 2:]))
+
+
+@pytest.mark.parametrize("kind", ["classes", "values"])
+def test_the_kind_of_a_target_is_as_the_spec_says_in_all_that_is_measured(tmp_path: Path, kind: str) -> None:
+    """0, 1, 2 would be read as classes, and 0 to 22 as values."""
+    y = Y.astype(float) if kind == "values" else np.arange(len(X)) // 8 * 1.0
+    _, outcome = drained(
+        wine(y=y),
+        tmp_path,
+        paradigm="supervised",
+        target="y",
+        target_kind=kind,
+        features=NAMES,
+        folds=2,
+        kernel="linear",
+    )
+    wanted = Supervised(y, "labels" if kind == "classes" else "real")
+    result = solve(standard(X), wanted, "linear", 2)
+    assert_same(outcome, result, standard(X))
+    assert ("accuracy" if kind == "classes" else "r2") in outcome.metrics
+    assert outcome.metrics["hsic"] == pytest.approx(result.objective / (len(X) - 1) ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("missing", ["mean", "drop"])
+def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> None:
+    holes = X.copy()
+    holes[np.random.default_rng(0).random(X.shape) < 0.01] = np.nan
+    table = wine(**dict(zip(NAMES, holes.T.copy(), strict=True)))
+    _, outcome = drained(table, tmp_path, paradigm="supervised", target="class", missing=missing, folds=2)
+    complete = np.flatnonzero(~np.isnan(holes).any(axis=1))
+    if missing == "mean":
+        prepared, rows = standard(np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)), np.arange(len(X))
+    else:
+        prepared, rows = standard(holes[complete]), complete
+        dropped = len(X) - len(complete)
+        assert outcome.warnings[0] == f"{dropped} of {len(X)} rows were dropped because they miss a value."
+    np.testing.assert_array_equal(outcome.design.rows, rows)
+    assert_same(outcome, solve(prepared, Supervised(CLASSES[rows]), "gaussian", 2), prepared)
+    assert outcome.metrics["accuracy"] > 0.85
+
+
+def test_text_becomes_a_feature_for_each_level(tmp_path: Path) -> None:
+    table = wine(region=np.array(["north", "south"])[np.arange(len(X)) % 2])
+    _, outcome = drained(table, tmp_path, paradigm="supervised", target="class", categorical="onehot", folds=0)
+    encoded = np.column_stack([X, np.arange(len(X)) % 2 == 0, np.arange(len(X)) % 2 == 1])
+    assert outcome.model.features == (*NAMES, "region=north", "region=south")
+    assert_same(outcome, solve(standard(encoded), Supervised(CLASSES), "gaussian", 2), standard(encoded))
+
+
+def test_rows_without_a_score_or_a_reference_are_clustered_all_the_same(tmp_path: Path) -> None:
+    scores = [None if row % 3 else name for row, name in enumerate(CLASSES)]
+    _, outcome = drained(
+        wine(scores=scores).drop_columns("class").append_column("known", pa.array(scores)),
+        tmp_path,
+        paradigm="semi_supervised",
+        scores="scores",
+        reference="known",
+        clusters=3,
+    )
+    assert len(outcome.result.labels) == len(X)
+    assert outcome.metrics["nmi_reference"] == outcome.metrics["nmi_scores"] > 0.8
+
+
+def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
+    moments, outcome = drained(wine(), tmp_path, paradigm="supervised", target="class", folds=3)
+    steps = [moment for moment in moments if moment.kind == "step"]
+    ascent = [moment.row for moment in steps if moment.row["stage"] == "ascent"]
+    assert ascent == outcome.trace.rows
+    assert [row["iteration"] for row in ascent] == list(range(len(ascent)))
+    assert steps[-1].progress.iteration == outcome.result.iterations
+    assert [moment.progress.fold for moment in moments if moment.kind == "validation"] == [0, 1, 2, 3]
+    assert moments[-1].progress.stage == "saving"
+    assert set(steps[0].event()) == {
+        *("iteration", "round", "stage", "objective", "eigenvalues", "change", "angle", "gradient"),
+        *("elapsed_seconds", "remaining_seconds"),
+    }
+    stages = [moment.progress.stage for moment in moments]
+    order = ["search", "ascent", "validation", "saving"]
+    assert [order.index(stage) for stage in stages] == sorted(order.index(stage) for stage in stages)
+    times = [moment.progress.elapsed_seconds for moment in moments]
+    assert times == sorted(times)
+
+
+@pytest.mark.parametrize("paradigm", ["classes", "unsupervised"])
+def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm: str) -> None:
+    spec = PARADIGMS[paradigm][0] | {"features": NAMES, "delta": 1e-7, "folds": 2}
+    _, whole = drained(wine(), tmp_path, **spec)
+    trace, stop = Trace(), whole.result.iterations // 2
+    table, description = read_table(tmp_path / "table.parquet")
+    job = run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
+    for moment in job:
+        if moment.progress.stage == "ascent" and moment.progress.iteration == stop:
+            break
+    job.close()
+    left = Trace.unpacked(trace.packed())
+    assert left.resumed_at == stop
+    moments, outcome = drained(wine(), tmp_path, left, **spec)
+    assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
+    rounds = [row["round"] for row in outcome.trace.rows]
+    assert rounds == sorted(rounds)
+    assert {moment.progress.stage for moment in moments} <= {"ascent", "validation", "saving"}, "no new search"
+    iterations = [moment.progress.iteration for moment in moments]
+    assert iterations == sorted(iterations)
+    assert iterations[0] == stop
+    assert iterations[-1] == outcome.trace.rows[-1]["iteration"] == outcome.metrics["iterations"]
+    assert outcome.result.objective == pytest.approx(whole.result.objective, rel=1e-6)
+    if paradigm == "classes":
+        objectives = [row["objective"] for row in outcome.trace.rows]
+        assert all(late >= early * (1 - 1e-12) for early, late in pairwise(objectives))
+        np.testing.assert_allclose(outcome.result.W, whole.result.W, atol=1e-4)
+
+
+def test_a_job_that_goes_on_at_its_last_iteration_ends(tmp_path: Path) -> None:
+    spec = {"paradigm": "supervised", "target": "class", "delta": 1e-12, "max_iter": 3, "folds": 2}
+    _, first = drained(wine(), tmp_path, **spec)
+    moments, outcome = drained(wine(), tmp_path, Trace.unpacked(first.trace.packed()), **spec)
+    assert outcome.result.objective >= first.result.objective * (1 - 1e-12)
+    remaining = [moment.progress.remaining_seconds for moment in moments]
+    assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)
+
+
+def test_the_time_left_is_told_or_unknown_but_never_negative(tmp_path: Path) -> None:
+    for spec in (PARADIGMS["unsupervised"][0], PARADIGMS["classes"][0] | {"folds": 3}):
+        moments, _ = drained(wine(), tmp_path, features=NAMES, **spec)
+        remaining = [moment.progress.remaining_seconds for moment in moments]
+        assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)
+        assert any(seconds is not None for seconds in remaining)

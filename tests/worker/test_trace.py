@@ -1,0 +1,46 @@
+"""The way to a result, and how an attempt goes on from another's."""
+
+import numpy as np
+import pyarrow as pa
+
+from ism_core import Step
+from worker.trace import Trace
+
+
+def step(iteration: int, round: int = 0, stage: str = "ascent") -> Step:
+    first = iteration == 0
+    change = None if first else 0.1
+    values = np.array([2.0, 1.0]) + iteration
+    return Step(stage, round, iteration, float(iteration), values, change, change, 0.5, np.eye(3, 2) * iteration)
+
+
+def test_the_steps_of_the_ascent_are_rows_of_a_table() -> None:
+    trace = Trace()
+    assert trace.add(step(4, stage="search"))["stage"] == "search"
+    assert trace.rows == []
+    for iteration in range(3):
+        trace.add(step(iteration))
+    table = trace.table()
+    assert table.column_names == [
+        *("iteration", "round", "stage", "objective", "change", "angle", "gradient", "eigenvalue1", "eigenvalue2")
+    ]
+    assert table.column("iteration").to_pylist() == [0, 1, 2]
+    assert table.column("iteration").type == pa.int64()
+    assert table.column("change").to_pylist() == [None, 0.1, 0.1]
+    assert table.column("eigenvalue2").to_pylist() == [1.0, 2.0, 3.0]
+
+
+def test_a_trace_goes_on_after_it_was_packed() -> None:
+    trace = Trace()
+    for iteration in range(4):
+        trace.add(step(iteration, round=iteration // 2))
+    again = Trace.unpacked(trace.packed())
+    assert again.rows == trace.rows
+    assert again.resumed_at == 3
+    np.testing.assert_array_equal(again.W, trace.W)
+    for iteration in range(3):  # the first repeats where the other stopped
+        again.add(step(iteration, round=iteration // 2))
+    assert [row["iteration"] for row in again.rows] == [0, 1, 2, 3, 4, 5]
+    assert [row["round"] for row in again.rows] == [0, 0, 1, 1, 1, 2]
+    assert Trace.unpacked(again.packed()).rows == again.rows
+    np.testing.assert_array_equal(again.W, step(2).W)
