@@ -111,3 +111,17 @@ def test_a_fold_that_teaches_nothing_is_left_out_with_a_warning() -> None:
     y[17] = 0.5
     some = folds(np.random.default_rng(0).normal(size=(100, 2)), y, folds=5)
     assert len(scored(some)[1].scores) == 4
+
+
+@pytest.mark.parametrize("y", [np.repeat([0.0, 1.0, 2.0], [300, 297, 3]), np.linspace(0, 1.5, 600)])
+def test_of_many_rows_the_svm_sees_a_sample_with_some_of_every_class(
+    y: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.validation.SVM_ROWS", 50)
+    tested = folds(y[:, None] + np.random.default_rng(0).normal(size=(600, 3)) / 100, y, folds=3)
+    rows = tested._sample(np.arange(600))
+    assert 50 <= len(np.unique(rows)) == len(rows) <= 53
+    if y[1] == 0:
+        assert set(y[rows]) == set(y)
+    _, validation = scored(tested)
+    assert np.mean(validation.scores) > 0.9
