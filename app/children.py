@@ -14,9 +14,10 @@ from typing import Any, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
+import structlog
 
 from ism_jobs.errors import InvalidTable, Problem, StoreFull, Unavailable
-from ism_jobs.logs import log
+from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
 
 P = ParamSpec("P")
@@ -37,6 +38,7 @@ class Children:
     def __init__(self, settings: Settings) -> None:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(PRELOADED)
+        self._settings = settings
         self._seconds = settings.child_seconds
         self._slots = anyio.CapacityLimiter(settings.children)
 
@@ -50,7 +52,10 @@ class Children:
 
     def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
         receiver, sender = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_work, args=(sender, function, args, kwargs), daemon=True)
+        ids = structlog.contextvars.get_contextvars()
+        process = self._context.Process(
+            target=_work, args=(sender, self._settings, ids, function, args, kwargs), daemon=True
+        )
         process.start()
         sender.close()
         try:
@@ -71,8 +76,12 @@ class Children:
         return result
 
 
-def _work(sender: Connection, function: Callable[..., Any], args: Any, kwargs: Any) -> None:
+def _work(
+    sender: Connection, settings: Settings, ids: dict[str, Any], function: Callable[..., Any], args: Any, kwargs: Any
+) -> None:
     os.nice(5)  # requests go first
+    configure(settings)
+    structlog.contextvars.bind_contextvars(**ids)
     answer: tuple[bool, Any]
     try:
         answer = True, function(*args, **kwargs)

@@ -23,6 +23,8 @@ MEDIA_TYPES = {
     "png": "image/png",
 }
 
+BY_ACCEPT = {"Vary": "Accept"}  # a header of whatever chosen_format has chosen the format of
+
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
@@ -67,9 +69,9 @@ def is_known(request: Request, etag: str) -> bool:
     return etag in known or "*" in known
 
 
-def not_modified(etag: str) -> Response:
+def not_modified(etag: str, headers: Mapping[str, str] | None = None) -> Response:
     """The caller has it."""
-    return Response(status_code=304, headers={"ETag": etag})
+    return Response(status_code=304, headers={"ETag": etag, **(headers or {})})
 
 
 def content(

@@ -1,4 +1,4 @@
-"""What routes are given: the store, the events, the children, the settings."""
+"""What routes are given: the store, the events, the children, those that read uploads, the settings."""
 
 from typing import Annotated
 
@@ -25,6 +25,11 @@ def _children(request: Request) -> Children:
     return children
 
 
+def _readers(request: Request) -> Children:
+    readers: Children = request.app.state.readers
+    return readers
+
+
 def _settings(request: Request) -> Settings:
     settings: Settings = request.app.state.settings
     return settings
@@ -33,6 +38,7 @@ def _settings(request: Request) -> Settings:
 StoreDep = Annotated[Store, Depends(_store)]
 EventsDep = Annotated[Events, Depends(_events)]
 ChildrenDep = Annotated[Children, Depends(_children)]
+ReadersDep = Annotated[Children, Depends(_readers)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
 JobId = Annotated[str, Path(description="The id of a job.", max_length=100)]
 

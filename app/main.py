@@ -29,6 +29,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.events = Events.open(settings)
         app.state.children = Children(settings)
         app.state.children.warm_up()
+        app.state.readers = Children(settings)  # apart from the others: long uploads hold up nothing but uploads
         yield
         await app.state.events.close()
         app.state.store.redis.close()

@@ -30,6 +30,9 @@ class Requests:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        method = scope["method"]
+        if method == "HEAD" and not scope["path"].endswith("/events"):  # which would go on for ever
+            scope = _as_get(scope)
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         id = given if _ID.fullmatch(given) else uuid4().hex
@@ -42,6 +45,7 @@ class Requests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                LATENCY.labels(method, _route(scope)).observe(time.perf_counter() - began)
                 MutableHeaders(scope=message)["X-Request-ID"] = id
             await send(message)
 
@@ -57,18 +61,26 @@ class Requests:
                 raise
             await respond(unexpected())(scope, receive, send_with_id)
         finally:
-            self._note(scope, status or 500, time.perf_counter() - began)
+            _note(method, scope, status or 500, time.perf_counter() - began)
 
     def _limit(self, scope: Scope) -> int:
         is_file = scope["path"] == "/datasets" or scope["path"].endswith("/transform")
         return self._settings.max_upload_bytes if is_file else min(SPEC_BYTES, self._settings.max_upload_bytes)
 
-    def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = getattr(scope.get("route"), "path", "none")
-        REQUESTS.labels(scope["method"], route, status).inc()
-        LATENCY.labels(scope["method"], route).observe(seconds)
-        level = log.debug if scope["path"] in QUIET else log.info
-        level("request", method=scope["method"], path=scope["path"], status=status, ms=round(1000 * seconds, 1))
+
+def _as_get(scope: Scope) -> Scope:
+    """HEAD is GET of the whole, whose body the server does not send."""
+    return {**scope, "method": "GET", "headers": [pair for pair in scope["headers"] if pair[0] != b"range"]}
+
+
+def _note(method: str, scope: Scope, status: int, seconds: float) -> None:
+    REQUESTS.labels(method, _route(scope), status).inc()
+    level = log.debug if scope["path"] in QUIET else log.info
+    level("request", method=method, path=scope["path"], status=status, ms=round(1000 * seconds, 1))
+
+
+def _route(scope: Scope) -> str:
+    return getattr(scope.get("route"), "path_format", "none")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

@@ -23,7 +23,7 @@ class StoreCollector(Collector):
         counts = self._store.jobs.counts()
         yield GaugeMetricFamily("ism_jobs_queued", "Jobs that wait.", counts["queued"])
         yield GaugeMetricFamily("ism_jobs_running", "Jobs that run.", counts["running"])
-        yield GaugeMetricFamily("ism_workers", "Workers there are.", self._store.jobs.tickets.workers())
+        yield GaugeMetricFamily("ism_workers", "Workers there are.", self._store.jobs.workers())
         ended = CounterMetricFamily("ism_jobs_ended", "Jobs that have ended, by state.", labels=["state"])
         for state in State:
             if state.ended:

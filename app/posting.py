@@ -4,6 +4,8 @@ import hashlib
 import json
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
 
 from anyio.to_thread import run_sync
 
@@ -20,18 +22,58 @@ from ism_jobs.tables import Description
 ID_BYTES = 10
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """The jobs that were asked for. Their ids follow from the idempotency key where there is one."""
+
+    specs: list[JobSpec]
+    documents: list[dict[str, Any]]
+    ids: list[str]
+    batch: str | None
+
+    @classmethod
+    def of(cls, body: object, idempotency_key: str | None) -> Self:
+        specs, is_batch = expand(body)
+        new_id = _ids(idempotency_key)
+        return cls(
+            specs,
+            [spec.model_dump(mode="json") for spec in specs],
+            [new_id(f"job {place}") for place in range(len(specs))],
+            new_id("batch") if is_batch else None,
+        )
+
+
 async def post(
     store: Store, children: Children, settings: Settings, body: object, idempotency_key: str | None
 ) -> tuple[list[Record], str | None]:
-    """Queue what was posted; gives the jobs, and the batch if they are one."""
-    specs, is_batch = await run_sync(_checked, store, body)
-    await _check_what_is_left(children, settings, specs)
-    return await run_sync(_queued, store, specs, is_batch, idempotency_key)
+    """Queue what was posted; gives the jobs, and the batch if they are one.
+
+    A request that is repeated under its key is not checked again: what it needs may be gone since.
+    """
+    wanted = await run_sync(_Wanted.of, body, idempotency_key)
+    records = await run_sync(_found, store, wanted) if idempotency_key is not None else None
+    if records is None:
+        await run_sync(_check, store, wanted.specs)
+        await _check_what_is_left(children, settings, wanted.specs)
+        records = await run_sync(_made, store, wanted)
+    return records, wanted.batch
 
 
-def _checked(store: Store, body: object) -> tuple[list[JobSpec], bool]:
-    """The specs, if they fit their data sets as far as the descriptions tell."""
-    specs, is_batch = expand(body)
+def _found(store: Store, wanted: _Wanted) -> list[Record] | None:
+    """The jobs, if they have been made before."""
+    try:
+        records = [store.jobs.get(id) for id in wanted.ids]
+    except NotFound:
+        return None
+    return _the_same(store, wanted, records)
+
+
+def _check(store: Store, specs: list[JobSpec]) -> None:
+    """Whether the specs fit their data sets, as far as the descriptions tell."""
+    check_all(specs, _descriptions(store, specs))
+
+
+def _descriptions(store: Store, specs: list[JobSpec]) -> dict[str, Description]:
     descriptions: dict[str, Description] = {}
     for place, spec in enumerate(specs):
         if spec.dataset not in descriptions:
@@ -40,8 +82,7 @@ def _checked(store: Store, body: object) -> tuple[list[JobSpec], bool]:
             except NotFound as problem:
                 field = "dataset" if len(specs) == 1 else f"{place}.dataset"
                 raise InvalidSpec(problem.detail, [FieldError(field, problem.detail)]) from None
-    check_all(specs, descriptions)
-    return specs, is_batch
+    return descriptions
 
 
 async def _check_what_is_left(children: Children, settings: Settings, specs: list[JobSpec]) -> None:
@@ -63,23 +104,24 @@ async def _check_what_is_left(children: Children, settings: Settings, specs: lis
             raise InvalidSpec(sentence, [FieldError("clusters", sentence)])
 
 
-def _queued(
-    store: Store, specs: list[JobSpec], is_batch: bool, idempotency_key: str | None
-) -> tuple[list[Record], str | None]:
-    """The ids follow from the idempotency key where there is one: then a repeated request finds its jobs made."""
-    new_id = _ids(idempotency_key)
-    batch = new_id("batch") if is_batch else None
-    documents = [spec.model_dump(mode="json") for spec in specs]
-    ids = [new_id(f"job {place}") for place in range(len(specs))]
+def _made(store: Store, wanted: _Wanted) -> list[Record]:
+    """The jobs, queued; those of a request with the same key may have been quicker."""
     try:
-        records = store.jobs.create(list(zip(ids, documents, strict=True)), batch)
+        records = store.jobs.create(list(zip(wanted.ids, wanted.documents, strict=True)), wanted.batch)
     except NotFound:
-        records = []
-    same = [record.spec for record in records] == documents and all(record.batch == batch for record in records)
-    if not same or (batch is not None and len(store.jobs.batch(batch)[1]) != len(records)):
+        _descriptions(store, wanted.specs)  # if it is a data set that has just been deleted, this says so
+        records = []  # some of the jobs with this key have been deleted
+    return _the_same(store, wanted, records)
+
+
+def _the_same(store: Store, wanted: _Wanted, records: list[Record]) -> list[Record]:
+    """The records, if they are what was asked for."""
+    same = [record.spec for record in records] == wanted.documents
+    same = same and all(record.batch == wanted.batch for record in records)
+    if not same or (wanted.batch is not None and len(store.jobs.batch(wanted.batch)[1]) != len(records)):
         sentence = "This Idempotency-Key has been used for other jobs; use a new key for new jobs."
         raise InvalidSpec(sentence, [FieldError("Idempotency-Key", sentence)])
-    return records, batch
+    return records
 
 
 def _ids(key: str | None) -> Callable[[str], str]:

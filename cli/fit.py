@@ -92,7 +92,7 @@ def _shown(moments: Any, shown: bool) -> Any:
 
 
 def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:
-    """The files that `ism get` gives for a job."""
+    """The files that `ism get` gives for a job; result.json has no job to tell about."""
     from app.chores import draw
     from ism_jobs.packing import LABEL_COLUMNS, pack
     from ism_jobs.tables import write_table
@@ -102,7 +102,10 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     tables = tables_of(outcome)
     for name, table in tables.items():
         kind: Any = "json" if name == "metrics" and format == "npy" else format
-        (out / f"{name}.{kind}").write_bytes(write_table(table, kind, LABEL_COLUMNS[name]))
+        if (name, kind) == ("metrics", "json"):
+            (out / "metrics.json").write_text(json.dumps(document["metrics"]))
+        else:
+            (out / f"{name}.{kind}").write_bytes(write_table(table, kind, LABEL_COLUMNS[name]))
     (out / "model.npz").write_bytes(outcome.model.to_npz())
     (out / "model.onnx").write_bytes(outcome.model.to_onnx())
     (out / "result.json").write_text(json.dumps(document, indent=2))

@@ -17,6 +17,7 @@ from cli.redis_server import NoRedis, RedisServer
 from cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
+KILL_AFTER = 10  # seconds past those that running jobs have
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -44,7 +45,7 @@ def serve(**options: Any) -> None:
         environment = _environment(settings, redis_url)
         parts = [Part("api", ["api"], environment, essential=True), *_worker_parts(settings, environment)]
         threading.Thread(target=_greet, args=(settings,), daemon=True).start()
-        code = Supervisor(parts, settings.shutdown_seconds).run()
+        code = Supervisor(parts, settings.shutdown_seconds + KILL_AFTER).run()
     if code:
         sys.exit(code)
     click.echo("ISM has stopped; jobs that were running go on at the next start.", err=True)
@@ -71,9 +72,9 @@ def worker(**options: Any) -> None:
     settings = _settings(options)
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:
-        sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds).run())
+        sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds + KILL_AFTER).run())
     for variable in THREAD_VARIABLES:  # before numpy is imported: then it never makes more
-        os.environ.setdefault(variable, str(settings.threads_per_worker))
+        os.environ[variable] = str(settings.threads_per_worker)
     from ism_jobs.logs import configure
     from worker.process import work
 

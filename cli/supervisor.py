@@ -1,4 +1,4 @@
-"""Keeps a few processes running, and stops them in order."""
+"""Keeps a few processes running, and stops them together."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ class Part:
     essential: bool = False  # when it ends, all end
 
     def start(self, stdin: int) -> "subprocess.Popen[bytes]":
-        """Run it in a session of its own, so that Ctrl-C reaches us alone and we decide the order."""
+        """Run it in a session of its own, so that Ctrl-C reaches us alone and Redis can stop last."""
         command = [sys.executable, "-m", "cli.main", *self.arguments]
         environment = {**self.environment, SUPERVISED: "1"}
         return subprocess.Popen(command, env=environment, stdin=stdin, start_new_session=True)
@@ -42,7 +42,7 @@ def stop_with_supervisor() -> None:
 
 
 class Supervisor:
-    """Starts the parts, starts again those that die, and stops them all, the first first."""
+    """Starts the parts, starts again those that die, and stops them all."""
 
     def __init__(self, parts: Sequence[Part], shutdown_seconds: float) -> None:
         self._parts = parts

@@ -9,10 +9,11 @@ from ism_client.events import Event
 
 _FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
 _STAGES = {
+    "preparing": "Preparing",
     "search": "Looking for a start",
     "ascent": "Climbing",
     "validation": "Validating",
-    "saving": "Saving",
+    "measuring": "Measuring",
 }
 
 

@@ -22,7 +22,7 @@ def standardised(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
             f"Column {column} of {name} holds values up to {np.abs(table[:, column]).max():.3g},"
             " too large to standardise; rescale it.",
         )
-    constant = is_constant(table)
+    constant = is_constant(table) | (scale == 0)  # 0 where the squares of the deviations are too small for a number
     scale = np.where(constant, 1.0, scale)
     centred[:, constant] = 0
     return centred / scale, mean, scale

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ism_jobs.errors import FieldError
-from ism_jobs.specs import JobSpec
+from ism_jobs.specs import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
 from ism_jobs.wording import counted, figure, listed, named
 
@@ -34,7 +34,7 @@ def survey(features: Sequence[Column], rows: int, spec: JobSpec) -> Survey:
     encoded = len(features) - len(texts)
     errors = _gaps(features, rows, spec)
     if texts and spec.categorical == "refuse":
-        errors.append(_text(texts, len(features)))
+        errors.append(_text(texts, len(features), spec))
         return Survey((*errors, *_sizes(features, spec)), None, complete)
     levels = [column for column in texts if column.distinct is None or column.distinct > MOST_LEVELS]
     if levels:
@@ -85,7 +85,7 @@ def _gaps(features: Sequence[Column], rows: int, spec: JobSpec) -> list[FieldErr
     return errors
 
 
-def _text(texts: Sequence[Column], features: int) -> FieldError:
+def _text(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldError:
     names = listed([column.name for column in texts], quoted=True)
     have = "feature holds" if len(texts) == 1 else "features hold"
     numbers = ", or name only columns of numbers in features" if len(texts) < features else ""
@@ -93,6 +93,8 @@ def _text(texts: Sequence[Column], features: int) -> FieldError:
         f"{len(texts):,} {have} text: {names}."
         f' Set categorical to "onehot" to make a 0/1 feature of each level{numbers}.'
     )
+    if len(texts) == 1 and not isinstance(spec, SupervisedSpec) and spec.reference is None:
+        sentence += " If it holds known classes, name it in reference: then the clusters are only compared with it."
     return FieldError("categorical", sentence)
 
 

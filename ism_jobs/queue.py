@@ -9,6 +9,7 @@ from uuid import uuid4
 from rq import Queue, Worker
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
+from rq.utils import now
 
 from ism_jobs.connection import Connection
 
@@ -24,9 +25,10 @@ class Tickets:
         self._time_limit = time_limit
         self._queue = Queue(NAME, connection=redis, serializer=JSONSerializer)
 
-    def workers(self) -> int:
-        """How many workers there are."""
-        return int(Worker.count(queue=self._queue))
+    def workers(self, silence: float) -> int:
+        """How many workers there are; one that has given no sign of life for so many seconds is not counted."""
+        seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue, serializer=JSONSerializer)]
+        return sum(last is not None and (now() - last).total_seconds() <= silence for last in seen)
 
     def write(self, pipe: Connection, job: str, *, at_front: bool = False) -> str:
         """Put a job into the queue when the pipeline is executed; gives the ticket's id."""

@@ -26,7 +26,9 @@ class Settings(BaseSettings):
     redis_dir: Path = Field(default_factory=_data_home, description="Where `ism serve` keeps its Redis's files.")
     host: str = Field("127.0.0.1", description="The address the API listens on.")
     port: int = Field(8000, ge=0, le=65535, description="The port the API listens on.")
-    workers: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes.")
+    workers: int = Field(
+        default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes of `ism serve`."
+    )
     worker_threads: int | None = Field(None, ge=1, description="Threads that a worker may use.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
     log_format: Literal["json", "text"] = Field("json", description="One JSON object a line, or text for people.")
@@ -43,7 +45,7 @@ class Settings(BaseSettings):
     dataset_seconds: int = Field(30 * DAY, ge=60, description="How long a data set is kept after its last use.")
     job_seconds: int = Field(30 * DAY, ge=60, description="How long an ended job and its artifacts are kept.")
     events_kept: int = Field(10_000, ge=10, description="Most events kept of one job.")
-    job_time_limit: int = Field(DAY, ge=1, description="Longest time that one job may run, in seconds.")
+    job_time_limit: int = Field(DAY, ge=1, description="Longest time that one attempt at a job may run, in seconds.")
     max_attempts: int = Field(3, ge=1, description="How often a job may lose its worker before it is failed.")
     lease_seconds: int = Field(15, ge=2, description="After this long without a sign of life a job is put back.")
     shutdown_seconds: int = Field(

@@ -68,8 +68,8 @@ class CommonSpec(Strict):
     )
     folds: Annotated[int, Whole(2, 20, also=0)] = Field(
         5,
-        description="Supervised jobs with classes: in how many folds the accuracy is cross-validated; 0 skips it."
-        " Other jobs have nothing to validate and ignore it.",
+        description="Supervised jobs: in how many folds the accuracy (of classes) or R² (of values) is cross-validated;"
+        " 0 skips it. Other jobs have nothing to validate and ignore it.",
     )
     label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
         None, description="A name of your own for the job, to find it by.", examples=["wine, first look"]

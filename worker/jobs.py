@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Generator
+from dataclasses import replace
 
 import structlog
 from redis.exceptions import RedisError
@@ -54,7 +55,7 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
     try:
         _carry_out(store, record, attempt)
     except HandBack:
-        store.jobs.put_back(record, crashed=False)
+        store.jobs.put_back(replace(record, attempt=attempt.number), crashed=False)
         log.info("job put back")
     except CancelAsked:
         attempt.cancel()
@@ -86,6 +87,7 @@ def _carry_out(store: Store, record: Record, attempt: Attempt) -> None:
 def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: Trace) -> Outcome:
     """Drive a job to its outcome, telling the store about every step."""
     saved = reported = time.monotonic()
+    stage = ""
     while True:
         try:
             moment = next(moments)
@@ -97,9 +99,9 @@ def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: 
                 attempt.save_checkpoint(trace.packed())
             raise HandBack
         now = time.monotonic()
-        if moment.kind or now - reported > QUIET_SECONDS:
+        if moment.kind or moment.progress.stage != stage or now - reported > QUIET_SECONDS:
             attempt.report(moment.progress.document(), moment.kind, moment.event())
-            reported = now
+            stage, reported = moment.progress.stage, now
         if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
             attempt.save_checkpoint(trace.packed())
             saved = now

@@ -2,12 +2,15 @@
 
 import resource
 import sys
+from contextlib import suppress
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ism_core import Result
+from ism_core import Result, targets
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
+from ism_core.kernel import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
 from ism_jobs.design import Design, Given
 from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
@@ -15,6 +18,9 @@ from worker.translate import KINDS
 from worker.validation import Validation
 
 Metrics = dict[str, float]
+Rows = NDArray[np.intp]
+
+MEASURED_ROWS = 5_000
 
 
 def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validation: Validation | None) -> Metrics:
@@ -27,7 +33,9 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         "features": float(len(result.W)),
     }
     if isinstance(spec, SupervisedSpec):
-        found |= _dependence(P, design, result)
+        assert design.given is not None
+        assert design.kind is not None
+        found |= _dependence(P, design.given, KINDS[design.kind], result.kernel)
         if validation is not None and validation.scores:
             found[validation.measure] = float(np.mean(validation.scores))
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
@@ -50,31 +58,34 @@ def peak_memory() -> float:
     return float(largest if sys.platform == "darwin" else largest * 1024)
 
 
-def _dependence(P: Array, design: Design, result: Result) -> Metrics:
-    """HSIC between the projection, by the job's own kernel, and the target."""
-    assert design.given is not None
-    assert design.kind is not None
-    given, kind = design.given, KINDS[design.kind]
+def _clustering(P: Array, result: Result) -> Metrics:
+    assert result.labels is not None
+    found = {"clusters": float(len(np.unique(result.labels))), "silhouette": silhouette(P, result.labels)}
+    rows = _sample(len(P))
+    with suppress(InvalidInput):  # a projection that is the same for all rows has no affinities to speak of
+        found["association"] = association(P[rows], result.labels[rows])
+    if found["clusters"] > 1:
+        found |= _dependence(P, result.labels, "labels", result.kernel)
+    return found
+
+
+def _dependence(P: Array, given: Given, kind: targets.Kind, kernel: Kernel) -> Metrics:
+    """HSIC between the projection, by the job's own kernel, and labels or values."""
+    rows = _sample(len(P))
+    if len(rows) < len(P):
+        kernel = kernel.restricted(rows, rows)
     try:
         return {
-            "hsic": hsic(P, given, result.kernel, kind=kind),
-            "hsic_normalised": hsic(P, given, result.kernel, kind=kind, normalised=True),
+            "hsic": hsic(P[rows], given[rows], kernel, kind=kind),
+            "hsic_normalised": hsic(P[rows], given[rows], kernel, kind=kind, normalised=True),
         }
     except InvalidInput:  # a projection that is the same for all rows depends on nothing
         return {"hsic": 0.0, "hsic_normalised": 0.0}
 
 
-def _clustering(P: Array, result: Result) -> Metrics:
-    assert result.labels is not None
-    found = {"clusters": float(len(np.unique(result.labels))), "silhouette": silhouette(P, result.labels)}
-    try:
-        found["association"] = association(P, result.labels)
-        if found["clusters"] > 1:
-            found["hsic"] = hsic(P, result.labels, result.kernel)
-            found["hsic_normalised"] = hsic(P, result.labels, result.kernel, normalised=True)
-    except InvalidInput:  # as above
-        pass
-    return found
+def _sample(n: int) -> Rows:
+    """All rows, or a sample of many: these measures compare every row with every other."""
+    return np.arange(n) if n <= MEASURED_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:MEASURED_ROWS])
 
 
 def _agreement(labels: Given, others: Given) -> float:

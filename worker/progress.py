@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ism_core import Step
 
-Stage = Literal["search", "ascent", "validation", "saving"]
+Stage = Literal["preparing", "search", "ascent", "validation", "measuring"]
 
 
 @dataclass(frozen=True)

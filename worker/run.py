@@ -60,6 +60,7 @@ def run(
     del table
     folds = Folds(design, spec) if isinstance(spec, SupervisedSpec) and spec.folds else None
     clock = Clock(spec.delta, spec.max_iter, folds.count if folds else 0)
+    yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
     preparation, X = Preparation.learnt(design.X, spec.missing, spec.scale)
     result = yield from _solve(X, spec, design, trace, clock)
     del X
@@ -67,7 +68,7 @@ def run(
     validation = None
     if folds is not None and folds.count:
         validation = yield from _validate(folds, spec, trace.rows[-1], clock)
-    yield Moment(_progress("saving", spec, trace.rows[-1], clock, None))
+    yield Moment(_progress("measuring", spec, trace.rows[-1], clock, None))
 
     model = Model(design.encoding, spec.missing, preparation.fill, preparation.mean, preparation.scale, result.W)
     embedding = model.project(design.X)

@@ -1,11 +1,11 @@
 """Batches: the comparison of their jobs."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.comparison import BatchView, batch_table, batch_view
-from app.contents import chosen_format, content, etag_of
+from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
 from app.contents import documented as documented_content
 from app.deps import StoreDep
 from app.problems import documented
@@ -20,7 +20,12 @@ router = APIRouter(prefix="/batches", tags=["jobs"])
     summary="Compare the jobs of a batch",
     response_model=BatchView,
     responses={
-        **documented_content("csv", description="The jobs, the best first"),
+        **documented_content(
+            "json",
+            "csv",
+            description="The jobs, the best first",
+            json_schema={"$ref": "#/components/schemas/BatchView"},
+        ),
         **documented(404, 406, 422),
     },
 )
@@ -29,10 +34,12 @@ def get_batch(
     id: Annotated[str, Path(description="The id of a batch.", max_length=100)],
     store: StoreDep,
     format: Annotated[str | None, Query(description="json or csv")] = None,
-) -> Any:
+) -> Response:
     """Sorted by the paradigm's own measure, as far as the jobs have ended."""
+    chosen = chosen_format(request, format, ("json", "csv"))
     view = batch_view(id, *store.jobs.batch(id))
-    if chosen_format(request, format, ("json", "csv")) == "json":
-        return view
-    body = write_table(batch_table(view), "csv")
-    return content(request, body, "csv", f"batch-{id}", etag_of(body))
+    body = view.model_dump_json().encode() if chosen == "json" else write_table(batch_table(view), "csv")
+    etag = etag_of(body)
+    if is_known(request, etag):
+        return not_modified(etag, BY_ACCEPT)
+    return content(request, body, chosen, f"batch-{id}", etag, BY_ACCEPT)

@@ -1,12 +1,13 @@
 """Data sets: upload, list, describe, delete."""
 
+import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app import cursors, uploads
 from app.chores import ingest
-from app.deps import ChildrenDep, SettingsDep, StoreDep
+from app.deps import ReadersDep, SettingsDep, StoreDep
 from app.problems import documented
 from app.views import DatasetPage, DatasetView, dataset_item, dataset_view
 
@@ -34,20 +35,24 @@ HEADERS: dict[str, bool | None] = {"auto": None, "true": True, "false": False}
 async def upload_dataset(
     request: Request,
     response: Response,
-    children: ChildrenDep,
+    readers: ReadersDep,
     settings: SettingsDep,
     name: Annotated[str | None, Query(description="A name to show; the file's by default.", max_length=200)] = None,
     header: Header = "auto",
 ) -> DatasetView:
     """CSV, TSV, Parquet, NPY, NPZ or JSON records, gzip allowed: as the field `file` of a form, or as the raw body.
 
-    The answer describes each column. The id is a hash of the content, so the same table twice is one data set.
+    The answer describes each column. The id is a hash of the content, so the same table twice is one data set, under
+    its first name.
     """
     async with uploads.received(request, settings, name, HEADERS[header]) as upload:
-        dataset, new = await children.run(ingest, upload, settings)
+        dataset, new = await readers.run(ingest, upload, settings)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/datasets/{dataset.id}"
-    return dataset_view(dataset)
+    view = dataset_view(dataset)
+    if name not in (None, dataset.name):
+        view.notes = [*view.notes, f"This table was there already, as {json.dumps(dataset.name)}; it keeps that name."]
+    return view
 
 
 @router.get("", operation_id="listDatasets", summary="List data sets", responses=documented(422))

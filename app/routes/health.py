@@ -34,7 +34,7 @@ async def get_health() -> Health:
 @router.get("/readyz", operation_id="getReadiness", summary="Can it work?", responses=documented())
 def get_readiness(store: StoreDep) -> Readiness:
     """200 when Redis answers and at least one worker is there, else 503."""
-    workers = store.jobs.tickets.workers()
+    workers = store.jobs.workers()
     if workers == 0:
         raise Unavailable("There is no worker yet; jobs are accepted and wait. Start one with `ism worker`.")
     return Readiness(workers=workers)

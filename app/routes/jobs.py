@@ -3,11 +3,15 @@
 import json
 import time
 from collections.abc import AsyncIterable
+from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from redis.exceptions import ConnectionError as NotReachable
+from redis.exceptions import TimeoutError as NoAnswer
 
 from app import cursors
 from app.comparison import BatchView, batch_view
@@ -22,13 +26,15 @@ from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_WAIT = 60.0
+LOOK_AT_QUEUE = 2.0  # seconds
 RETRY_AFTER = {"description": "Seconds to wait before the first look.", "schema": {"type": "integer"}}
 
 
 async def _json_body(request: Request) -> Any:
     """The body by hand: a wrong one gets our own sentence."""
+    body = await request.body()
     try:
-        return json.loads(await request.body(), parse_constant=_refuse_constant)
+        return await run_sync(partial(json.loads, body, parse_constant=_refuse_constant))
     except (ValueError, RecursionError) as error:
         sentence = f"The body is not JSON: {str(error) or 'it is nested too deeply'}."
         raise InvalidSpec(sentence, [FieldError("body", sentence)]) from None
@@ -65,20 +71,21 @@ async def post_jobs(
     store: StoreDep,
     children: ChildrenDep,
     settings: SettingsDep,
-    response: Response,
     body: Annotated[Any, Depends(_json_body)],
     idempotency_key: Annotated[
         str | None, Header(description="The same key and body again give the same job.", min_length=1, max_length=200)
     ] = None,
-) -> JobView | BatchView:
+) -> Response:
     """A spec makes a job. A list of specs, or a spec with lists of kernels, q, … (a grid), makes a batch."""
     records, batch = await post(store, children, settings, body, idempotency_key)
-    response.headers["Retry-After"] = "1"
-    if batch is not None:
-        response.headers["Location"] = f"/batches/{batch}"
-        return batch_view(batch, records[0].created, records)
-    response.headers["Location"] = f"/jobs/{records[0].id}"
-    return job_view(records[0])
+    return await run_sync(_queued, records, batch)
+
+
+def _queued(records: list[Record], batch: str | None) -> Response:
+    first = records[0]
+    view = job_view(first) if batch is None else batch_view(batch, first.created, records)
+    headers = {"Location": view.links["self"], "Retry-After": "1"}
+    return Response(view.model_dump_json(), 202, headers, "application/json")
 
 
 @router.get("", operation_id="listJobs", summary="List jobs", responses=documented(422))
@@ -116,13 +123,15 @@ async def get_job(
     events: EventsDep,
     wait: Annotated[float, Query(ge=0, le=MAX_WAIT, description="Seconds to wait for the job to end.")] = 0.0,
 ) -> Any:
-    """With `wait`, the answer comes when the job ends or the time is over; with If-None-Match too, when it changes."""
-    known = request.headers.get("if-none-match")
+    """With `wait`, the answer comes when the job ends or the time is over; with If-None-Match too, when it changes.
+
+    Its position in the queue is then looked at every few seconds.
+    """
     view, etag = await run_sync(_look, store, record)
-    if wait and not record.state.ended and (known is None or is_known(request, etag)):
-        record = await _awaited(store, events, record, wait, any_change=known is not None)
-        view, etag = await run_sync(_look, store, record)
-    if known is not None and is_known(request, etag):
+    any_change = "if-none-match" in request.headers
+    if wait and not record.state.ended and (not any_change or is_known(request, etag)):
+        view, etag = await _awaited(request, store, events, record.id, wait, any_change)
+    if is_known(request, etag):
         return not_modified(etag)
     response.headers["ETag"] = etag
     return view
@@ -134,18 +143,23 @@ def _look(store: Store, record: Record) -> tuple[JobView, str]:
     return job_view(record, position), etag_of(record.id, record.version, position)
 
 
-async def _awaited(store: Store, events: Events, record: Record, seconds: float, any_change: bool) -> Record:
-    """The job when it has ended, or changed, or as it is when the time is over."""
+async def _awaited(
+    request: Request, store: Store, events: Events, id: str, seconds: float, any_change: bool
+) -> tuple[JobView, str]:
+    """The job when it has ended, or is no longer as the caller knows it, or as it is when the time is over."""
     deadline = time.monotonic() + seconds
-    last = await events.last(record.id)
-    version = record.version
+    last = await events.last(id)
     while True:
-        record = await run_sync(store.jobs.get, record.id)
-        left = deadline - time.monotonic()
-        if record.state.ended or left <= 0 or (any_change and record.version != version):
-            return record
-        if news := await events.after(record.id, last, left):
+        view, etag = await run_sync(lambda: _look(store, store.jobs.get(id)))
+        now = time.monotonic()
+        if view.state.ended or now >= deadline or (any_change and not is_known(request, etag)):
+            return view, etag
+        moves = any_change and view.state is State.QUEUED  # in the queue, of which there are no events
+        again = min(deadline, now + (LOOK_AT_QUEUE if moves else LONGEST_WAIT))
+        while (left := again - time.monotonic()) > 0 and (news := await events.after(id, last, left)):
             last = news[-1].id
+            if any_change or any(event.kind == "state" for event in news):
+                break
 
 
 @router.post(
@@ -184,24 +198,25 @@ async def follow_job(
     """Server-sent events from the job's beginning, or from Last-Event-ID on.
 
     `state`: the job has changed its state; `step`: an iteration (objective, eigenvalues, change, angle);
-    `validation`: a fold of the cross-validation is done. The stream ends when the job has.
+    `validation`: a fold of the cross-validation is done. The stream ends when the job has, or Redis goes away.
     """
     last = last_event_id or START
-    while True:
-        news = await events.after(record.id, last, 0 if record.state.ended else LONGEST_WAIT)
-        for event in news:
-            last = event.id
-            if event.kind == "state":
-                continue
-            yield ServerSentEvent(id=event.id, event=event.kind, raw_data=event.data)
-        if not record.state.ended and (not news or any(event.kind == "state" for event in news)):
-            try:
-                record = await run_sync(store.jobs.get, record.id)
-            except NotFound:  # deleted meanwhile
+    with suppress(NotReachable, NoAnswer):  # the stream ends, and can be followed on when Redis is back
+        while True:
+            news = await events.after(record.id, last, 0 if record.state.ended else LONGEST_WAIT)
+            for event in news:
+                last = event.id
+                if event.kind == "state":
+                    continue
+                yield ServerSentEvent(id=event.id, event=event.kind, raw_data=event.data)
+            if not record.state.ended and (not news or any(event.kind == "state" for event in news)):
+                try:
+                    record = await run_sync(store.jobs.get, record.id)
+                except NotFound:  # deleted meanwhile
+                    return
+                if not record.state.ended:
+                    view, _ = await run_sync(_look, store, record)
+                    yield ServerSentEvent(id=last, event="state", raw_data=view.model_dump_json())
+            elif record.state.ended and not news:  # its end is told when all that came before has been
+                yield ServerSentEvent(id=last, event="state", raw_data=job_view(record).model_dump_json())
                 return
-            if not record.state.ended:
-                view, _ = await run_sync(_look, store, record)
-                yield ServerSentEvent(id=last, event="state", raw_data=view.model_dump_json())
-        elif record.state.ended and not news:  # its end is told when all that came before has been
-            yield ServerSentEvent(id=last, event="state", raw_data=job_view(record).model_dump_json())
-            return

@@ -6,14 +6,15 @@ from typing import Annotated, Any, Literal
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from app import chores, uploads
-from app.contents import chosen_format, content, etag_of, is_known, not_modified
+from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
 from app.contents import documented as documented_content
 from app.deps import ChildrenDep, FinishedJobDep, SettingsDep, StoreDep
 from app.problems import documented
 from app.routes.datasets import HEADERS, Header
-from app.views import JobView, job_view
+from app.views import TABLES, JobView, job_view
 from ism_jobs.packing import LABEL_COLUMNS
 from ism_jobs.store import Record
 
@@ -35,6 +36,15 @@ PROBLEMS = documented(404, 406, 409, 422)
 Table = Literal["W", "embedding", "labels", "trace", "metrics"]
 Plot = Literal["embedding", "loadings", "trace"]
 Format = Annotated[str | None, Query(description="json (default), csv, npy or parquet; or by Accept.", max_length=20)]
+
+
+class _TableName(StringConvertor):
+    """Other names are left to other routes: GET of what is to be posted to is 405."""
+
+    regex = "|".join(TABLES)
+
+
+register_url_convertor("table", _TableName())
 
 
 class ResultView(BaseModel):
@@ -84,11 +94,11 @@ async def get_model(
     chosen = chosen_format(request, format, ("npz", "onnx"))
     etag = _etag(record, "model", chosen)
     if is_known(request, etag):
-        return not_modified(etag)
+        return not_modified(etag, BY_ACCEPT)
     body = await run_sync(store.jobs.artifact, record, "model")
     if chosen == "onnx":
         body = await children.run(chores.export_onnx, body)
-    return content(request, body, chosen, f"model-{record.id}", etag)
+    return content(request, body, chosen, f"model-{record.id}", etag, BY_ACCEPT)
 
 
 @router.get(
@@ -141,12 +151,12 @@ async def transform_rows(
     model = await run_sync(store.jobs.artifact, record, "model")
     async with uploads.received(request, settings, None, HEADERS[header]) as upload:
         body, notes = await children.run(chores.project, upload, model, chosen, settings)
-    headers = {"ISM-Notes": json.dumps(notes)}
+    headers = {"ISM-Notes": json.dumps(notes), **BY_ACCEPT}
     return content(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
 
 
 @router.get(
-    "/{table}",
+    "/{table:table}",
     operation_id="getTable",
     summary="W, embedding, labels, trace or metrics",
     response_class=Response,
@@ -170,14 +180,14 @@ async def get_table(
     chosen = chosen_format(request, format, offered)
     etag = _etag(record, table, chosen)
     if is_known(request, etag):
-        return not_modified(etag)
+        return not_modified(etag, BY_ACCEPT)
     if table == "metrics" and chosen == "json":
         body = json.dumps((record.summary or {}).get("metrics", {})).encode()
     else:
         packed = await run_sync(store.jobs.artifact, record, table)
         run: Any = run_sync if len(packed) < SMALL else children.run
         body = await run(chores.convert, packed, chosen, LABEL_COLUMNS[table])
-    return content(request, body, chosen, f"{table}-{record.id}", etag)
+    return content(request, body, chosen, f"{table}-{record.id}", etag, BY_ACCEPT)
 
 
 def _etag(record: Record, *parts: str) -> str:

@@ -1,16 +1,21 @@
 """What happened to a job, in order, for those who follow it."""
 
+import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 
 from ism_jobs.connection import AsyncConnection
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 
 START = "0-0"
-LONGEST_WAIT = 15.0  # seconds; Redis may be silent for so long, and a connection must not take that for its death
+LONGEST_WAIT = 15.0  # seconds; after these who follows a job looks at it again, whether or not something happened
+CONNECTIONS = 8
+AT_ONCE = 500  # events
+ROUND = 100  # milliseconds for which all followers are waited for; who comes meanwhile is among the next
 
 
 @dataclass(frozen=True)
@@ -22,19 +27,47 @@ class Event:
     data: str
 
 
+@dataclass(frozen=True, eq=False)
+class _Follower:
+    """Someone who has seen all up to an event, and waits for more."""
+
+    key: str
+    last: str
+    news: "asyncio.Future[list[Event]]"
+
+    def told(self, events: list[Event]) -> bool:
+        """Hand over those of the events that are new here; tells whether one was."""
+        new = [event for event in events if _order(event.id) > _order(self.last)]
+        if new and not self.news.done():
+            self.news.set_result(new)
+        return bool(new)
+
+
 class Events:
-    """Reads events, and waits for them without a thread each."""
+    """Reads events, and waits for them: one task waits for all followers, however many they are.
+
+    What is there already, each follower reads for itself. Then the task asks Redis for the events of all jobs that are
+    followed, of each from where the follower with the least has got to. It ends when nobody is left to wait for.
+    """
 
     def __init__(self, redis: AsyncConnection) -> None:
         self._redis = redis
+        self._followers: set[_Follower] = set()
+        self._reading: asyncio.Task[None] | None = None
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """The events in the Redis of the settings."""
-        return cls(Redis.from_url(settings.required_redis_url, socket_timeout=LONGEST_WAIT + 10))
+        """The events in the Redis of the settings; who finds all connections in use waits for one."""
+        url = settings.required_redis_url
+        return cls(
+            Redis.from_pool(BlockingConnectionPool.from_url(url, max_connections=CONNECTIONS, socket_timeout=10))
+        )
 
     async def close(self) -> None:
         """Let go of Redis."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
         await self._redis.aclose()
 
     async def last(self, job: str) -> str:
@@ -43,10 +76,50 @@ class Events:
         return newest[0][0].decode() if newest else START
 
     async def after(self, job: str, last: str, seconds: float) -> list[Event]:
-        """The events after one, waiting up to some seconds for the first."""
-        block = max(1, int(1000 * min(seconds, LONGEST_WAIT)))
-        answer = await self._redis.xread({keys.events(job): last}, count=500, block=block)
-        if not answer:
-            return []
-        (_, entries), *_ = answer
-        return [Event(id.decode(), entry[b"kind"].decode(), entry[b"data"].decode()) for id, entry in entries]
+        """The events after one, waiting up to some seconds for the first; raises when Redis goes away meanwhile."""
+        key = keys.events(job)
+        answer = await self._redis.xread({key: last}, count=AT_ONCE)
+        if answer or seconds <= 0:
+            return _parsed(answer).get(key, [])
+        follower = _Follower(key, last, asyncio.get_running_loop().create_future())
+        self._followers.add(follower)
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.create_task(self._read())
+        try:
+            await asyncio.wait([follower.news], timeout=min(seconds, LONGEST_WAIT))
+            return follower.news.result() if follower.news.done() else []
+        finally:
+            self._followers.discard(follower)
+
+    async def _read(self) -> None:
+        while self._followers:
+            waiting = list(self._followers)  # those who come later may have seen less than is asked for here
+            try:
+                answer = await self._redis.xread(_oldest(waiting), count=AT_ONCE, block=ROUND)
+                events = _parsed(answer)
+                self._followers.difference_update(one for one in waiting if one.told(events.get(one.key, [])))
+            except Exception as error:  # of all who wait, and theirs to tell
+                for follower in self._followers:
+                    if not follower.news.done():
+                        follower.news.set_exception(error)
+                self._followers.clear()
+
+
+def _oldest(followers: Iterable[_Follower]) -> dict[str, str]:
+    """For each key the least that one of its followers has seen."""
+    oldest: dict[str, str] = {}
+    for follower in followers:
+        oldest[follower.key] = min(oldest.get(follower.key, follower.last), follower.last, key=_order)
+    return oldest
+
+
+def _order(id: str) -> tuple[int, int]:
+    time, number = id.split("-")
+    return int(time), int(number)
+
+
+def _parsed(answer: Any) -> dict[str, list[Event]]:
+    return {
+        key.decode(): [Event(id.decode(), entry[b"kind"].decode(), entry[b"data"].decode()) for id, entry in entries]
+        for key, entries in answer
+    }

@@ -18,6 +18,7 @@ from ism_jobs.store.transactions import transaction
 from ism_jobs.wording import counted
 
 SWEEP_AT_ONCE = 100
+KEEP_EVERY = 60  # seconds
 
 
 class Jobs:
@@ -39,16 +40,22 @@ class Jobs:
         """
         now = time.time()
         records = [Record(id, State.QUEUED, spec, now, batch) for id, spec in specs]
-        watched = [keys.job(record.id) for record in records]
+        new = [keys.job(record.id) for record in records]
+        datasets = sorted({record.dataset for record in records})
 
         def make(pipe: Connection) -> list[Record]:
-            if pipe.exists(*watched):
+            if pipe.exists(*new):
                 return [self.get(record.id) for record in records]
+            ages = [pipe.ttl(keys.dataset(id)) for id in datasets]
+            if -2 in ages:
+                gone = json.dumps(datasets[ages.index(-2)])
+                raise NotFound(f"The data set {gone} has just been deleted; upload the table again.")
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
-            for id in {record.dataset for record in records}:
-                keep(pipe, id, self._settings.dataset_seconds)
+            for id, age in zip(datasets, ages, strict=True):
+                if age < self._settings.dataset_seconds - KEEP_EVERY:  # seldom, since it makes others look again
+                    keep(pipe, id, self._settings.dataset_seconds)
             if batch is not None:
                 pipe.hset(
                     keys.batch(batch), mapping={"created": now, "jobs": json.dumps([record.id for record in records])}
@@ -56,7 +63,7 @@ class Jobs:
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
             return records
 
-        return transaction(self._redis, make, *watched)
+        return transaction(self._redis, make, *new, *(keys.dataset(id) for id in datasets))
 
     def _write(self, pipe: Connection, record: Record) -> None:
         fields: dict[str, str | float] = {
@@ -110,11 +117,15 @@ class Jobs:
             keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id)],
             args=[id, worker, self._settings.lease_seconds, self._settings.events_kept],
         )
-        return Attempt(self._redis, self._settings, record, number) if number else None
+        if not number:
+            return None
+        keep(self._redis, record.dataset, self._settings.dataset_seconds)
+        return Attempt(self._redis, self._settings, record, number)
 
-    def renew(self, id: str, worker: str) -> None:
-        """A sign of life from the worker that has the job."""
-        self._renew(keys=[keys.job(id), keys.RUNNING], args=[id, worker, self._settings.lease_seconds])
+    def renew(self, id: str, worker: str) -> bool:
+        """A sign of life from the worker that has the job; tells whether it has been asked to stop."""
+        keys_, arguments = [keys.job(id), keys.RUNNING], [id, worker, self._settings.lease_seconds]
+        return bool(self._renew(keys=keys_, args=arguments) == 2)
 
     def cancel(self, id: str) -> Record:
         """Cancel a job that waits, or ask one that runs to stop at its next step."""
@@ -149,6 +160,10 @@ class Jobs:
         ids = self._redis.hget(keys.batch(batch), "jobs")
         if ids and not self._redis.exists(*(keys.job(id) for id in json.loads(ids))):
             self._redis.delete(keys.batch(batch))
+
+    def workers(self) -> int:
+        """How many workers are alive."""
+        return self.tickets.workers(2 * self._settings.lease_seconds)
 
     def counts(self) -> dict[str, float]:
         """How many wait and run now, and totals over the jobs that have ended."""
@@ -193,19 +208,19 @@ class Jobs:
 
         return transaction(self._redis, change, keys.job(record.id))
 
-    def abandoned(self, id: str, worker: str) -> None:
-        """The process in which this worker ran the job is gone: if the job has not ended, it was lost."""
+    def abandoned(self, id: str, worker: str, *, crashed: bool = True) -> None:
+        """The process in which this worker ran the job is gone: if the job has not ended, put it back."""
         raw = self._redis.hgetall(keys.job(id))
         if raw and raw.get(b"worker") == worker.encode():
-            self._recover(Record.parsed(id, raw))
+            self._recover(Record.parsed(id, raw), crashed)
 
-    def _recover(self, record: Record) -> None:
+    def _recover(self, record: Record, crashed: bool) -> None:
         """Put back a running job that lost its process, or fail it when that has happened too often."""
         if record.state is not State.RUNNING:
             return
-        crashes = record.crashes + 1
+        crashes = record.crashes + int(crashed)
         if crashes < self._settings.max_attempts:
-            self.put_back(record, crashed=True)
+            self.put_back(record, crashed=crashed)
             return
         problem = Problem(
             f"The process that ran this job has ended unexpectedly {counted(crashes, 'time')}, most likely for want of"
@@ -214,7 +229,7 @@ class Jobs:
         self._finish(record, State.FAILED, error=json.dumps(problem.document()))
 
     def sweep(self) -> None:
-        """Put back the jobs whose workers gave no sign of life, and write anew the tickets that were lost."""
+        """Put back jobs whose workers gave no sign of life, write lost tickets anew, forget the oldest that expired."""
         seconds, _ = self._redis.time()
         for id in self._redis.zrangebyscore(keys.RUNNING, "-inf", seconds, start=0, num=SWEEP_AT_ONCE):
             try:
@@ -224,10 +239,14 @@ class Jobs:
                 continue
             lease = self._redis.zscore(keys.RUNNING, id)  # after the record: another sweep may have been quicker
             if lease is not None and lease <= seconds:
-                self._recover(record)
+                self._recover(record, crashed=True)
         before = time.time() - self._settings.lease_seconds
         for id in self._redis.zrangebyscore(keys.QUEUED, "-inf", before, start=0, num=SWEEP_AT_ONCE):
             self._look_for_ticket(id.decode())
+        for index, key in ((keys.JOBS, keys.job), (keys.DATASETS, keys.dataset)):
+            for id in self._redis.zrange(index, 0, SWEEP_AT_ONCE - 1):
+                if not self._redis.exists(key(id.decode())):
+                    self._redis.zrem(index, id)
 
     def _look_for_ticket(self, id: str) -> None:
         """Between queue and claim a ticket is nowhere for a moment; one that is so at two looks in a row is lost."""

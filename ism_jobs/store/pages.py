@@ -6,6 +6,8 @@ from typing import TypeVar
 from ism_jobs.connection import Connection
 
 T = TypeVar("T")
+
+AT_ONCE = 500  # entries that are looked at together
 Place = tuple[float, str]  # things of the same moment are ordered by id, so a place is a time and an id
 
 
@@ -25,7 +27,7 @@ def page(
     newest = "+inf" if after is None else repr(after[0])
     offset = 0
     while True:
-        entries = redis.zrevrangebyscore(index, newest, "-inf", start=offset, num=2 * limit, withscores=True)
+        entries = redis.zrevrangebyscore(index, newest, "-inf", start=offset, num=max(limit, AT_ONCE), withscores=True)
         if not entries:
             return found, None
         offset += len(entries)

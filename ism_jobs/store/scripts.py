@@ -44,7 +44,7 @@ return redis.call('HEXISTS', KEYS[1], 'cancel')
 """
 )
 
-# KEYS job, running; ARGV id, worker, lease seconds → whether it is this worker's
+# KEYS job, running; ARGV id, worker, lease seconds → 0: not this worker's, 1: it is, 2: and has been asked to stop
 RENEW = (
     _NOW
     + """
@@ -52,7 +52,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'running' or redis.call('HGET', KEYS[
   return 0
 end
 redis.call('ZADD', KEYS[2], now + ARGV[3], ARGV[1])
-return 1
+return 1 + redis.call('HEXISTS', KEYS[1], 'cancel')
 """
 )
 

@@ -1,12 +1,16 @@
 """Work in a process of its own: its value, its problem, its death and its time limit."""
 
+import json
 import os
 import signal
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+import structlog
 
 from app.children import Children
 from ism_jobs.errors import FieldError, InvalidTable, Problem
@@ -34,6 +38,14 @@ def fail() -> None:
     raise ZeroDivisionError("the secret of the house")
 
 
+def fail_aloud(path: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT)
+    os.dup2(file, sys.stdout.fileno())
+    os.dup2(file, sys.stderr.fileno())
+    secret = "of the house"
+    raise ZeroDivisionError(len(secret))
+
+
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -58,6 +70,16 @@ def test_an_unexpected_error_shows_nothing_of_itself(children: Children) -> None
         run(children, fail)
     assert type(failure.value) is Problem
     assert "secret" not in failure.value.detail
+
+
+def test_an_unexpected_error_is_a_line_in_the_log_with_the_request_s_id(children: Children, tmp_path: Path) -> None:
+    with structlog.contextvars.bound_contextvars(request="find-me"), pytest.raises(Problem):
+        run(children, fail_aloud, str(tmp_path / "log"))
+    text = (tmp_path / "log").read_text()
+    (line,) = map(json.loads, text.splitlines())
+    assert (line["event"], line["request"], line["level"]) == ("a child failed", "find-me", "error")
+    assert "ZeroDivisionError" in text
+    assert "house" not in text
 
 
 def test_a_death_is_told_and_takes_nobody_along(children: Children) -> None:

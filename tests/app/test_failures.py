@@ -1,6 +1,8 @@
 """What callers see when something on our side fails: a problem with an id to find it by, and nothing of the inside."""
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -8,7 +10,9 @@ import httpx
 import pytest
 
 from app.main import create_app
+from cli.redis_server import RedisServer
 from ism_jobs.settings import Settings
+from ism_jobs.store import keys
 
 NOWHERE = Settings(redis_url="redis://127.0.0.1:1/0", child_seconds=30)
 
@@ -44,6 +48,32 @@ def test_an_unexpected_error_shows_nothing_of_itself() -> None:
         assert word not in answer.text
     assert answer.json().keys() == {"type", "title", "status", "detail", "errors"}
     assert after.status_code == 200
+
+
+def test_when_redis_goes_away_who_waits_is_told_and_streams_end(tmp_path: Path) -> None:
+    async def ask() -> list[httpx.Response]:
+        with RedisServer(tmp_path, fsync="no") as server:
+            settings = Settings(redis_url=server.url)
+            app = create_app(settings)
+            async with (
+                app.router.lifespan_context(app),
+                httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://ism") as client,
+            ):
+                store = app.state.store
+                store.redis.hset(keys.dataset("wine"), "name", "what the job names")
+                store.jobs.create([("a", {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3})])
+                paths = ("/jobs/a?wait=60", "/jobs/a/events")
+                asked = [asyncio.create_task(client.get(path)) for path in paths]
+                while len(app.state.events._followers) < len(paths):
+                    await asyncio.sleep(0.01)
+                server.process.kill()
+                return [await answer for answer in asked]
+
+    polled, streamed = asyncio.run(ask())
+    assert polled.status_code == 503
+    assert int(polled.headers["retry-after"]) > 0
+    assert streamed.status_code == 200
+    assert streamed.text.count("event: state") == 1
 
 
 REQUESTS: list[tuple[str, str, dict[str, Any]]] = [

@@ -48,3 +48,9 @@ def test_the_table_that_came_is_left_as_it_was(rows: Array) -> None:
     before = rows.copy()
     standardised(rows)
     np.testing.assert_array_equal(rows, before)
+
+
+def test_a_spread_whose_square_is_too_small_for_a_number_counts_as_none() -> None:
+    scaled, _, scale = standardised(np.array([[0.0], [1e-170], [2e-170]]))
+    assert scale == 1
+    assert (scaled == 0).all()

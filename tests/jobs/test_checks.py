@@ -239,3 +239,15 @@ def test_only_some_misspelled_names_are_looked_for() -> None:
         check_all(jobs, {"wine": WINE})
     assert len(caught.value.errors) == 50
     assert sum("did you mean" in error.message for error in caught.value.errors) == MOST_SUGGESTIONS
+
+
+def test_a_column_of_classes_is_offered_as_reference() -> None:
+    columns = [
+        Column(name="x", kind="number", missing=0, minimum=0.0, maximum=8.0, mean=4.0, constant=False, distinct=9),
+        Column(name="class", kind="text", missing=0, constant=False, distinct=3, levels=["a", "b", "c"]),
+    ]
+    table = Description(rows=9, columns=columns, preview=[], format="csv", notes=[])
+    spec = read_spec({"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "q": 1})
+    (problem,) = problems(spec, table)
+    assert "name it in reference" in problem.message
+    assert problems(spec.model_copy(update={"reference": "class"}), table) == []

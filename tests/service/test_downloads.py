@@ -215,3 +215,44 @@ def test_the_result_tells_everything_small(api: Api, done: str, features: list[s
     assert isinstance(result["certificate"]["second_order"], bool | None)
     assert result["stop"].endswith(".")
     assert len(result["importance"]) == len(features)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/healthz", "/readyz", "/metrics", "/docs", "/kernels", "/jobs", "/datasets", "/openapi.json"),
+        *(
+            "/datasets/{dataset}",
+            "/jobs/{job}",
+            "/jobs/{job}/result",
+            "/jobs/{job}/W",
+            "/jobs/{job}/embedding?format=npy",
+        ),
+        *("/jobs/{job}/model", "/jobs/{job}/plots/trace.png"),
+    ],
+)
+def test_head_tells_all_but_the_body(api: Api, done: str, wine_id: str, path: str) -> None:
+    path = path.format(job=done, dataset=wine_id)
+    head, whole = api.head(path, headers={"Range": "bytes=0-9"}), api.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    own = {"date", "x-request-id", "content-length"} if path == "/metrics" else {"date", "x-request-id"}
+    assert {(name, value) for name, value in head.headers.items() if name not in own} == {
+        (name, value) for name, value in whole.headers.items() if name not in own
+    }
+    assert api.head(path.replace(done, "nothing").replace(wine_id, "nothing")).status_code in (200, 404)
+    if "etag" in whole.headers:
+        assert api.head(path, headers={"If-None-Match": whole.headers["etag"]}).status_code == 304
+
+
+def test_what_accept_chooses_says_so(api: Api, done: str, wine_id: str, wine_csv: bytes) -> None:
+    spec = {"dataset": wine_id, "paradigm": "supervised", "target": "class", "features": ["ash"], "q": 1, "folds": 0}
+    batch = api.post("/jobs", json=[spec]).json()["id"]
+    api.compared(batch)
+    for path in (f"/jobs/{done}/W", f"/jobs/{done}/metrics", f"/jobs/{done}/model", f"/batches/{batch}"):
+        whole = api.get(path)
+        part = api.get(path, headers={"Range": "bytes=0-9"})
+        known = api.get(path, headers={"If-None-Match": whole.headers["etag"]})
+        assert [answer.status_code for answer in (whole, part, known)] == [200, 206, 304]
+        assert all(answer.headers["vary"] == "Accept" for answer in (whole, part, known))
+    assert api.post(f"/jobs/{done}/transform", content=wine_csv).headers["vary"] == "Accept"
+    assert "vary" not in api.get(f"/jobs/{done}/plots/trace.svg").headers

@@ -1,9 +1,11 @@
 """Following a job: every step once and in order, from the beginning or from where one left off."""
 
+import asyncio
 import itertools
 import time
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.service.api import Api, problem
@@ -98,6 +100,50 @@ def test_more_events_than_are_read_at_once_all_come(api: Api) -> None:
     ascent = [data["iteration"] for _, kind, data in events if kind == "step" and data["stage"] == "ascent"]
     assert ascent == [row[0] for row in trace]
     assert events[-1][2]["state"] == "succeeded"
+
+
+def test_hundreds_follow_and_wait_at_once(api: Api, slow_id: str, wine_id: str, features: list[str]) -> None:
+    held = [api.submit(dataset=slow_id, **SLOW, seed=seed) for seed in (3, 4)]  # both workers
+    job = api.submit(dataset=wine_id, paradigm="supervised", target="class", features=features, folds=2)
+    begun = asyncio.Semaphore(0)
+
+    async def polled(client: httpx.AsyncClient) -> str:
+        answer = await client.get(f"/jobs/{job}", params={"wait": 60})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["state"]
+
+    async def streamed(client: httpx.AsyncClient) -> str:
+        async with client.stream("GET", f"/jobs/{job}/events") as answer:
+            assert answer.status_code == 200
+            pieces = answer.aiter_text()
+            first = await anext(pieces)
+            begun.release()
+            return "".join([first, *[piece async for piece in pieces]])
+
+    async def follow() -> tuple[list[str], list[str]]:
+        limits = httpx.Limits(max_connections=None)
+        async with (
+            httpx.AsyncClient(base_url=str(api.base_url), timeout=90, limits=limits) as client,
+            asyncio.TaskGroup() as group,
+        ):
+            polls = [group.create_task(polled(client)) for _ in range(250)]
+            streams = [group.create_task(streamed(client)) for _ in range(250)]
+            for _ in streams:
+                await begun.acquire()
+            for one in held:
+                await client.post(f"/jobs/{one}/cancel")
+        return [poll.result() for poll in polls], [stream.result() for stream in streams]
+
+    def happened(stream: str) -> list[str]:
+        return [event for event in stream.split("\n\n") if "event: step" in event or "event: validation" in event]
+
+    states, streams = asyncio.run(follow())
+    assert set(states) == {"succeeded"}
+    expected = happened(api.get(f"/jobs/{job}/events").text)
+    assert expected
+    for stream in streams:
+        assert happened(stream) == expected
+        assert stream.count('"state":"succeeded"') == 1
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,25 @@ def test_a_key_makes_a_request_safe_to_repeat(api: Api, wine_id: str) -> None:
     assert api.post("/jobs", json=posted).json()["id"] != first.json()["id"]
 
 
+def test_a_request_is_safe_to_repeat_when_its_data_set_is_gone(api: Api) -> None:
+    dataset = api.upload(b"repeated,x,class\n1,2,a\n3,4,b\n5,7,a\n")["id"]
+    one, several = spec(dataset, q=1), [spec(dataset, q=1, missing="drop", seed=seed) for seed in (1, 2)]
+    headers = [{"Idempotency-Key": uuid4().hex} for _ in range(2)]
+    first = [
+        api.post("/jobs", json=body, headers=key).json() for body, key in zip((one, several), headers, strict=True)
+    ]
+    for job in (first[0], *first[1]["jobs"]):
+        api.succeeded(job["id"])
+    assert api.delete(f"/datasets/{dataset}").status_code == 204
+    again = [api.post("/jobs", json=body, headers=key) for body, key in zip((one, several), headers, strict=True)]
+    assert [answer.status_code for answer in again] == [202, 202]
+    assert [answer.json()["id"] for answer in again] == [view["id"] for view in first]
+    other = api.post("/jobs", json={**one, "seed": 9}, headers=headers[0])
+    assert problem(other, 422)["errors"][0]["field"] == "Idempotency-Key"
+    new = api.post("/jobs", json=one, headers={"Idempotency-Key": uuid4().hex})
+    assert problem(new, 422)["errors"][0]["field"] == "dataset"
+
+
 def test_a_key_makes_a_batch_safe_to_repeat(api: Api, wine_id: str) -> None:
     headers = {"Idempotency-Key": uuid4().hex}
     posted = [spec(wine_id, features=["ash", "alcohol"], q=q) for q in (1, 2)]
@@ -328,7 +347,7 @@ def test_a_job_that_is_not_there_is_not_found(api: Api, method: str, path: str) 
 def running(api: Api, slow_id: str) -> Iterator[str]:
     """A job that is running, and would for long."""
     job = api.submit(dataset=slow_id, **SLOW)
-    while api.get(f"/jobs/{job}").json()["progress"] is None:
+    while (api.get(f"/jobs/{job}").json()["progress"] or {"stage": "preparing"})["stage"] == "preparing":
         time.sleep(0.02)
     yield job
     api.post(f"/jobs/{job}/cancel")
@@ -371,9 +390,16 @@ def test_a_job_that_waits_is_cancelled_at_once(api: Api, slow_id: str, wine_id: 
     waiting, next_one = (api.submit(**spec(wine_id, features=["ash", "alcohol"])) for _ in range(2))
     assert [api.get(f"/jobs/{job}").json()["position"] for job in (waiting, next_one)] == [0, 1]
     assert "queued" in problem(api.get(f"/jobs/{waiting}/result"), 409)["detail"]
+    etag = api.get(f"/jobs/{next_one}").headers["etag"]
+    moved: list[Any] = []
+    headers = {"If-None-Match": etag}
+    thread = threading.Thread(target=lambda: moved.append(api.get(f"/jobs/{next_one}?wait=60", headers=headers)))
+    thread.start()
     view = api.post(f"/jobs/{waiting}/cancel").json()
     assert (view["state"], view["started"], view["attempt"]) == ("cancelled", None, 0)
     assert api.get(f"/jobs/{next_one}").json()["position"] == 0
+    thread.join()
+    assert (moved[0].status_code, moved[0].json()["state"], moved[0].json()["position"]) == (200, "queued", 0)
     for job in (first, second):
         assert api.post(f"/jobs/{job}/cancel").status_code == 202
     assert api.ended(next_one)["state"] == "succeeded"

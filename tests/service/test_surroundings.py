@@ -1,11 +1,13 @@
 """What stands around the jobs: the catalogue, health, metrics, request ids, and errors that give nothing away."""
 
 import re
+import time
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.service.api import Api, problem
+from tests.service.conftest import SLOW
 
 
 def test_the_kernels_are_listed_with_their_parameters(api: Api) -> None:
@@ -71,6 +73,22 @@ def test_the_metrics_move(api: Api, wine_id: str) -> None:
     assert after["ism_redis_memory_bytes", ()] > 0
 
 
+def test_the_time_to_an_answer_ends_where_the_answer_begins(api: Api, slow_id: str) -> None:
+    """A stream counts while it goes on, and as a request when it has ended, also because its client left."""
+    begun = ("ism_request_seconds_count", (("method", "GET"), ("route", "/jobs/{id}/events")))
+    ended = ("ism_requests_total", (("method", "GET"), ("route", "/jobs/{id}/events"), ("status", "200")))
+    before = metrics(api)
+    job = api.submit(dataset=slow_id, **SLOW)
+    with api.stream("GET", f"/jobs/{job}/events"):
+        while_it_goes_on = metrics(api)
+    assert while_it_goes_on[begun] == before.get(begun, 0) + 1
+    assert while_it_goes_on.get(ended, 0) == before.get(ended, 0)
+    while metrics(api).get(ended, 0) == before.get(ended, 0):
+        time.sleep(0.02)
+    api.post(f"/jobs/{job}/cancel")
+    api.ended(job)
+
+
 def test_every_answer_has_a_request_id(api: Api) -> None:
     ids = set()
     for path in ("/healthz", "/nothing", "/jobs/nothing", "/jobs?limit=0"):
@@ -97,13 +115,20 @@ def test_an_unknown_path_is_a_problem(api: Api, path: str) -> None:
         ("POST", "/jobs/a", {"GET", "DELETE"}),
         ("POST", "/kernels", {"GET"}),
         ("DELETE", "/healthz", {"GET"}),
+        ("GET", "/jobs/a/cancel", {"POST"}),
+        ("GET", "/jobs/a/transform", {"POST"}),
+        ("POST", "/jobs/a/W", {"GET"}),
+        ("HEAD", "/jobs/a/cancel", {"POST"}),
+        ("HEAD", "/jobs/a/events", {"GET"}),
     ],
 )
 def test_a_method_that_is_not_possible_is_a_problem(api: Api, method: str, path: str, allowed: set[str]) -> None:
     answer = api.request(method, path)
-    assert method in problem(answer, 405)["detail"]
+    assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == allowed
-    assert all(name in answer.json()["detail"] for name in allowed)
+    if method != "HEAD":
+        assert method in problem(answer, 405)["detail"]
+        assert all(name in answer.json()["detail"] for name in allowed)
 
 
 @pytest.mark.parametrize("id", ["%00", "%ff", "a%3Ab", "..", "%2e%2e", "x" * 101, "%0d%0aX-Evil:%201", "💥"])

@@ -152,6 +152,19 @@ def test_the_name_comes_from_the_file_or_the_caller(api: Api) -> None:
     assert api.post("/datasets", content=b"who,x\na,1\nb,4\n", params={"name": "Ä B"}).json()["name"] == "Ä B"
 
 
+def test_a_table_that_is_there_already_keeps_its_name_and_says_so(api: Api) -> None:
+    body = b"named,x\na,1\nb,2\n"
+    first = api.upload(body, "first.csv")
+    again = api.upload(body, "first.csv", name="second")
+    assert again["name"] == "first.csv"
+    assert [note for note in again["notes"] if note not in first["notes"]] == [
+        'This table was there already, as "first.csv"; it keeps that name.'
+    ]
+    for name in ({"name": "first.csv"}, {}):
+        assert api.upload(body, "other.csv", **name) == first
+    assert api.get(f"/datasets/{first['id']}").json() == first
+
+
 REFUSED = {
     "nothing": (b"", 422),
     "no table": (b"\x00\x01\x02\x03junk\xff" * 50, 415),

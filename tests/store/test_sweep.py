@@ -5,6 +5,8 @@ import pytest
 from ism_jobs.settings import Settings
 from ism_jobs.store import Attempt, State, Store, TakenOver, keys
 
+pytestmark = pytest.mark.usefixtures("wine")
+
 SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
 QUEUE = "rq:queue:ism"
 

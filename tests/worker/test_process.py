@@ -123,7 +123,7 @@ def test_a_job_succeeds(kept: Store, dataset: str, alive: object) -> None:
     ("change", "sentence", "field"),
     [
         ({"q": 31}, "q is 31; it must be a whole number from 1 to the 3 feature(s)", "q"),
-        ({"dataset": "gone"}, 'There is no data set "gone"', None),
+        ({"dataset": "lost"}, 'The data set "lost" is gone', None),
         ({"paradigm": "unsupervised"}, "for a reason that is ours", None),
     ],
 )
@@ -132,6 +132,7 @@ def test_a_job_that_cannot_run_fails_with_a_sentence(
 ) -> None:
     """Nothing of this passes the checks of the API, or did when it was posted."""
     id = f"fails{len(sentence)}"
+    kept.redis.copy(keys.dataset(dataset), keys.dataset("lost"), replace=True)  # a data set that lost its rows
     kept.jobs.create([(id, {"dataset": dataset} | SHORT | change)])
     record = ended(kept, id)
     assert record.state is State.FAILED
@@ -217,9 +218,39 @@ def test_stopped_and_killed_workers_leave_their_job_to_the_next(
         running = second if second.pid == pid else third
         horse = horse_of(running)
         running.kill()
-        os.kill(horse, signal.SIGKILL)  # as when their machine dies
+        wait(lambda: not Path(f"/proc/{horse}").exists())  # it dies with its worker
         record = ended(kept, "wanders")
         assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 3, 1)
     found = iterations(kept, record)
     assert found == list(range(len(found)))
     assert len(found) > reached
+
+
+def test_a_worker_ends_a_job_that_does_not_listen(own_redis: str, kept: Store, dataset: str, tmp_path: Path) -> None:
+    """Between two steps nothing is heard, and a step may be long: here the process is stopped for good."""
+    endless = {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300}
+    with worker(own_redis, tmp_path / "worker.log", ISM_SHUTDOWN_SECONDS="1") as process:
+        kept.jobs.create([("cancelleddeaf", endless), ("stoppeddeaf", endless)])
+        at_iteration(kept, "cancelleddeaf", 1)
+        os.kill(horse_of(process), signal.SIGSTOP)
+        kept.jobs.cancel("cancelleddeaf")
+        assert ended(kept, "cancelleddeaf").state is State.CANCELLED
+
+        at_iteration(kept, "stoppeddeaf", 1)
+        horse = horse_of(process)
+        os.kill(horse, signal.SIGSTOP)
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+        assert not Path(f"/proc/{horse}").exists()
+    record = kept.jobs.get("stoppeddeaf")
+    assert (record.state, record.crashes) == (State.QUEUED, 0)
+    kept.jobs.cancel("stoppeddeaf")
+
+
+def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_path: Path) -> None:
+    with worker(own_redis, tmp_path / "worker.log") as process:
+        wait(lambda: kept.jobs.workers() == 1)
+        process.kill()
+        process.wait()
+        assert kept.redis.scard("rq:workers") > 0
+        wait(lambda: kept.jobs.workers() == 0)

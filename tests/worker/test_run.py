@@ -156,13 +156,13 @@ def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
     assert [row["iteration"] for row in ascent] == list(range(len(ascent)))
     assert steps[-1].progress.iteration == outcome.result.iterations
     assert [moment.progress.fold for moment in moments if moment.kind == "validation"] == [0, 1, 2, 3]
-    assert moments[-1].progress.stage == "saving"
+    assert moments[-1].progress.stage == "measuring"
     assert set(steps[0].event()) == {
         *("iteration", "round", "stage", "objective", "eigenvalues", "change", "angle", "gradient"),
         *("elapsed_seconds", "remaining_seconds"),
     }
     stages = [moment.progress.stage for moment in moments]
-    order = ["search", "ascent", "validation", "saving"]
+    order = ["preparing", "search", "ascent", "validation", "measuring"]
     assert [order.index(stage) for stage in stages] == sorted(order.index(stage) for stage in stages)
     times = [moment.progress.elapsed_seconds for moment in moments]
     assert times == sorted(times)
@@ -185,7 +185,9 @@ def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
     rounds = [row["round"] for row in outcome.trace.rows]
     assert rounds == sorted(rounds)
-    assert {moment.progress.stage for moment in moments} <= {"ascent", "validation", "saving"}, "no new search"
+    assert {moment.progress.stage for moment in moments} <= {"preparing", "ascent", "validation", "measuring"}, (
+        "no new search"
+    )
     iterations = [moment.progress.iteration for moment in moments]
     assert iterations == sorted(iterations)
     assert iterations[0] == stop
