@@ -26,7 +26,7 @@ serve: setup
 	$(BIN)/ism serve $(ARGS)
 
 test: setup
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 check: setup
 	$(BIN)/ruff check .

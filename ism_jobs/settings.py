@@ -40,7 +40,7 @@ class Settings(BaseSettings):
     max_cells: int = Field(500_000_000, ge=1, description="Most cells of a data set, rows × columns.")
     upload_dir: Path | None = Field(None, description="Where uploads wait to be read.")
     child_seconds: int = Field(300, ge=1, description="Longest time to read one file or draw one picture.")
-    children: int = Field(2, ge=1, description="Files read and pictures drawn at once.")
+    children: int = Field(2, ge=1, description="Uploads read at once, and as many pictures drawn and files converted.")
 
     dataset_seconds: int = Field(30 * DAY, ge=60, description="How long a data set is kept after its last use.")
     job_seconds: int = Field(30 * DAY, ge=60, description="How long an ended job and its artifacts are kept.")
