@@ -27,7 +27,7 @@ class BatchRow(BaseModel):
     state: State
     label: str | None
     settings: dict[str, Any] = Field(description="What the job was asked for.")
-    metrics: dict[str, float | None] = Field(description="What it found; empty until it has succeeded.")
+    metrics: dict[str, int | float | None] = Field(description="What it found; empty until it has succeeded.")
     error: str | None
 
 

@@ -77,7 +77,7 @@ class JobView(BaseModel):
     position: int | None = Field(description="How many jobs wait before it; null once it has begun, and in lists.")
     progress: ProgressView | None
     error: ProblemView | None
-    metrics: dict[str, float | None] | None = Field(description="Once it has succeeded.")
+    metrics: dict[str, int | float | None] | None = Field(description="Once it has succeeded.")
     links: dict[str, str]
 
 

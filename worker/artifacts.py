@@ -93,4 +93,7 @@ def _plain(value: Any) -> Any:
 
 
 def _finite(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
+    """A count stays one."""
+    if value is None or not np.isfinite(value):
+        return None
+    return value if isinstance(value, int) else float(value)

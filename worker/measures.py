@@ -27,10 +27,10 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
     """All that can be said in numbers about a result."""
     found: Metrics = {
         "objective": result.objective,
-        "iterations": float(result.iterations),
-        "converged": float(result.converged),
-        "rows": float(len(P)),
-        "features": float(len(result.W)),
+        "iterations": result.iterations,
+        "converged": int(result.converged),
+        "rows": len(P),
+        "features": len(result.W),
     }
     if isinstance(spec, SupervisedSpec):
         assert design.given is not None
@@ -39,7 +39,7 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         if validation is not None and validation.scores:
             found[validation.measure] = float(np.mean(validation.scores))
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
-            found["folds"] = float(len(validation.scores))
+            found["folds"] = len(validation.scores)
         return found
     assert result.labels is not None
     found |= _clustering(P, result)
@@ -52,15 +52,15 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
     return found
 
 
-def peak_memory() -> float:
+def peak_memory() -> int:
     """The most memory that this process has held, in bytes."""
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(largest if sys.platform == "darwin" else largest * 1024)
+    return largest if sys.platform == "darwin" else largest * 1024
 
 
 def _clustering(P: Array, result: Result) -> Metrics:
     assert result.labels is not None
-    found = {"clusters": float(len(np.unique(result.labels))), "silhouette": silhouette(P, result.labels)}
+    found: Metrics = {"clusters": len(np.unique(result.labels)), "silhouette": silhouette(P, result.labels)}
     rows = _sample(len(P))
     with suppress(InvalidInput):  # a projection that is the same for all rows has no affinities to speak of
         found["association"] = association(P[rows], result.labels[rows])

@@ -74,7 +74,7 @@ def run(
     embedding = model.project(design.X)
     metrics = metrics_of(spec, design, result, embedding, validation)
     metrics |= {
-        "iterations": float(trace.rows[-1]["iteration"]),
+        "iterations": trace.rows[-1]["iteration"],
         "seconds_solve": solved,
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),

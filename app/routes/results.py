@@ -62,7 +62,7 @@ class ResultView(BaseModel):
     certificate: dict[str, float | bool | None] = Field(description="How close to a maximum the result is.")
     kernel: dict[str, Any] = Field(description="With the numbers that were found; it can be posted again.")
     way: str = Field(description="How Φ was computed.")
-    metrics: dict[str, float | None]
+    metrics: dict[str, int | float | None]
     warnings: list[str]
     rows: int = Field(description="How many rows were learnt from.")
     cluster_sizes: list[int] | None = None
