@@ -30,6 +30,7 @@ class _Wanted:
     documents: list[dict[str, Any]]
     ids: list[str]
     batch: str | None
+    fresh: bool  # there is no key, so nobody can have asked for them before
 
     @classmethod
     def of(cls, body: object, idempotency_key: str | None) -> Self:
@@ -40,23 +41,33 @@ class _Wanted:
             [spec.model_dump(mode="json") for spec in specs],
             [new_id(f"job {place}") for place in range(len(specs))],
             new_id("batch") if is_batch else None,
+            idempotency_key is None,
         )
 
 
 async def post(
     store: Store, children: Children, settings: Settings, body: object, idempotency_key: str | None
 ) -> tuple[list[Record], str | None]:
-    """Queue what was posted; gives the jobs, and the batch if they are one.
-
-    A request that is repeated under its key is not checked again: what it needs may be gone since.
-    """
-    wanted = await run_sync(_Wanted.of, body, idempotency_key)
-    records = await run_sync(_found, store, wanted) if idempotency_key is not None else None
+    """Queue what was posted; gives the jobs, and the batch if they are one."""
+    wanted, records = await run_sync(_begin, store, body, idempotency_key)
     if records is None:
-        await run_sync(_check, store, wanted.specs)
         await _check_what_is_left(children, settings, wanted.specs)
         records = await run_sync(_made, store, wanted)
     return records, wanted.batch
+
+
+def _begin(store: Store, body: object, idempotency_key: str | None) -> tuple[_Wanted, list[Record] | None]:
+    """The jobs, unless tables must be read first, to see what "missing": "drop" leaves of them.
+
+    A request that is repeated under its key is not checked again: what it needs may be gone since.
+    """
+    wanted = _Wanted.of(body, idempotency_key)
+    records = None if wanted.fresh else _found(store, wanted)
+    if records is None:
+        check_all(wanted.specs, _descriptions(store, wanted.specs))
+        if all(spec.missing != "drop" for spec in wanted.specs):
+            records = _made(store, wanted)
+    return wanted, records
 
 
 def _found(store: Store, wanted: _Wanted) -> list[Record] | None:
@@ -66,11 +77,6 @@ def _found(store: Store, wanted: _Wanted) -> list[Record] | None:
     except NotFound:
         return None
     return _the_same(store, wanted, records)
-
-
-def _check(store: Store, specs: list[JobSpec]) -> None:
-    """Whether the specs fit their data sets, as far as the descriptions tell."""
-    check_all(specs, _descriptions(store, specs))
 
 
 def _descriptions(store: Store, specs: list[JobSpec]) -> dict[str, Description]:
@@ -107,11 +113,12 @@ async def _check_what_is_left(children: Children, settings: Settings, specs: lis
 def _made(store: Store, wanted: _Wanted) -> list[Record]:
     """The jobs, queued; those of a request with the same key may have been quicker."""
     try:
-        records = store.jobs.create(list(zip(wanted.ids, wanted.documents, strict=True)), wanted.batch)
+        made = list(zip(wanted.ids, wanted.documents, strict=True))
+        records = store.jobs.create(made, wanted.batch, fresh=wanted.fresh)
     except NotFound:
         _descriptions(store, wanted.specs)  # if it is a data set that has just been deleted, this says so
-        records = []  # some of the jobs with this key have been deleted
-    return _the_same(store, wanted, records)
+        records = []  # else some of the jobs with this key have been deleted
+    return records if wanted.fresh else _the_same(store, wanted, records)
 
 
 def _the_same(store: Store, wanted: _Wanted, records: list[Record]) -> list[Record]:

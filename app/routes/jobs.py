@@ -26,6 +26,7 @@ from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_WAIT = 60.0
+SMALL_BODY = 2**16  # bytes that are parsed sooner than a thread would begin
 LOOK_AT_QUEUE = 2.0  # seconds
 RETRY_AFTER = {"description": "Seconds to wait before the first look.", "schema": {"type": "integer"}}
 
@@ -34,7 +35,8 @@ async def _json_body(request: Request) -> Any:
     """The body by hand: a wrong one gets our own sentence."""
     body = await request.body()
     try:
-        return await run_sync(partial(json.loads, body, parse_constant=_refuse_constant))
+        parse = partial(json.loads, body, parse_constant=_refuse_constant)
+        return parse() if len(body) < SMALL_BODY else await run_sync(parse)
     except (ValueError, RecursionError) as error:
         sentence = f"The body is not JSON: {str(error) or 'it is nested too deeply'}."
         raise InvalidSpec(sentence, [FieldError("body", sentence)]) from None
@@ -78,7 +80,7 @@ async def post_jobs(
 ) -> Response:
     """A spec makes a job. A list of specs, or a spec with lists of kernels, q, … (a grid), makes a batch."""
     records, batch = await post(store, children, settings, body, idempotency_key)
-    return await run_sync(_queued, records, batch)
+    return _queued(records, None) if batch is None else await run_sync(_queued, records, batch)
 
 
 def _queued(records: list[Record], batch: str | None) -> Response:

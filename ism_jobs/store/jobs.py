@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ism_jobs.connection import Connection
@@ -18,7 +19,6 @@ from ism_jobs.store.transactions import transaction
 from ism_jobs.wording import counted
 
 SWEEP_AT_ONCE = 100
-KEEP_EVERY = 60  # seconds
 
 
 class Jobs:
@@ -33,37 +33,48 @@ class Jobs:
         self._end = redis.register_script(scripts.END)
         self._ask_to_stop = redis.register_script(scripts.ASK_TO_STOP)
 
-    def create(self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None) -> list[Record]:
+    def create(
+        self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None, *, fresh: bool = False
+    ) -> list[Record]:
         """Queue jobs, given as ids and specs: all of them or, when something fails, none.
 
-        Where an id is taken, nothing is made and what is there is given back, if all of it still is.
+        Where an id is taken, nothing is made and what is there is given back, if all of it still is. `fresh` ids are
+        random, so nobody looks whether they are taken.
         """
         now = time.time()
         records = [Record(id, State.QUEUED, spec, now, batch) for id, spec in specs]
-        new = [keys.job(record.id) for record in records]
-        datasets = sorted({record.dataset for record in records})
+        taken = [keys.job(record.id) for record in records]
 
-        def make(pipe: Connection) -> list[Record]:
-            if pipe.exists(*new):
-                return [self.get(record.id) for record in records]
-            ages = [pipe.ttl(keys.dataset(id)) for id in datasets]
-            if -2 in ages:
-                gone = json.dumps(datasets[ages.index(-2)])
-                raise NotFound(f"The data set {gone} has just been deleted; upload the table again.")
+        def make(pipe: Connection) -> bool:
+            if not fresh and pipe.exists(*taken):
+                return False
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
-            for id, age in zip(datasets, ages, strict=True):
-                if age < self._settings.dataset_seconds - KEEP_EVERY:  # seldom, since it makes others look again
-                    keep(pipe, id, self._settings.dataset_seconds)
             if batch is not None:
                 pipe.hset(
                     keys.batch(batch), mapping={"created": now, "jobs": json.dumps([record.id for record in records])}
                 )
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
-            return records
+            for id in {record.dataset for record in records}:
+                keep(pipe, id, self._settings.dataset_seconds)
+            return True
 
-        return transaction(self._redis, make, *new, *(keys.dataset(id) for id in datasets))
+        if not transaction(self._redis, make, *(() if fresh else taken)):
+            return [self.get(record.id) for record in records]
+        self._check_datasets(records)
+        return records
+
+    def _check_datasets(self, records: Sequence[Record]) -> None:
+        """A data set that was deleted just before its jobs were made takes them along."""
+        ids = sorted({record.dataset for record in records})
+        if self._redis.exists(*(keys.dataset(id) for id in ids)) == len(ids):
+            return
+        for record in records:
+            with suppress(Conflict, NotFound):  # a worker has been quicker to find out
+                self.cancel(record.id)
+        gone = [id for id in ids if not self._redis.exists(keys.dataset(id))]
+        raise NotFound(f"The data set {json.dumps(gone[0])} has just been deleted; upload the table again.")
 
     def _write(self, pipe: Connection, record: Record) -> None:
         fields: dict[str, str | float] = {

@@ -14,7 +14,8 @@ def transaction(redis: Connection, change: Callable[[Connection], T], *watched: 
     """Do what `change` puts into the pipeline after `multi()`; if a watched key changes meanwhile, look again."""
     with redis.pipeline() as pipe:
         while True:
-            pipe.watch(*watched)
+            if watched:
+                pipe.watch(*watched)
             value = change(pipe)
             try:
                 if pipe.explicit_transaction:
