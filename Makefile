@@ -3,7 +3,7 @@
 # make test     the test suite
 # make check    lint, format, types, import rules
 # make lock     requirements.lock of the image anew; needs Python 3.12
-# make drill    rehearse the deployment without Docker, some 4 minutes; needs Python 3.12
+# make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
 # make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST, the service; some data needs ISM_DATA_DIR
 
 PYTHON ?= python3
