@@ -61,6 +61,7 @@ def run(settings: Settings) -> None:
         port=settings.port,
         log_config=None,
         access_log=False,
+        timeout_keep_alive=75,  # a busy client may take a while between connecting and asking
         timeout_graceful_shutdown=3,  # streams of events would keep it for ever
         server_header=False,
     )
