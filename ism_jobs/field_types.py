@@ -1,5 +1,6 @@
 """Types of a spec's fields that say in their own words what is allowed, with the JSON Schema to match."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,16 +24,16 @@ def refused_with(sentence: str) -> PydanticCustomError:
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
 
-class _Checked:
+class _Checked(ABC):
     """A type that is checked by its own function."""
 
+    @abstractmethod
     def check(self, value: Any) -> Any:
         """The value as it is kept, or an error."""
-        raise NotImplementedError
 
+    @abstractmethod
     def schema(self) -> JsonSchemaValue:
         """The same in JSON Schema."""
-        raise NotImplementedError
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
