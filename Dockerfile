@@ -1,4 +1,4 @@
-# One image for the API and the workers; docker-compose.yml runs both, with a Redis.
+# One image for the API, the workers and a Dask cluster; docker-compose.yml runs them, with a Redis.
 #
 #   docker build --tag ism .
 

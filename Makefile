@@ -4,7 +4,7 @@
 # make check    lint, format, types, import rules
 # make lock     requirements.lock of the image anew; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
-# make bench    optima beside a peer's, clusterings beside the paper's, memory on MNIST, the service; some data needs ISM_DATA_DIR
+# make bench    speed beside the limit of the machine and beside peers, growth, memory; 15 minutes; needs ISM_DATA_DIR
 
 PYTHON ?= python3
 PYTHON312 ?= python3.12
@@ -41,13 +41,10 @@ format: setup
 lock:
 	test -x .venv-lock/bin/pip-compile || ($(PYTHON312) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools)
 	CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
-	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+	    --extra dask --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
 
 drill: setup
 	$(BIN)/python -m tests.deployment_drill $(PYTHON312)
 
 bench: setup
-	$(BIN)/python -m benchmarks.optima
-	$(BIN)/python -m benchmarks.clusterings
-	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks.service
+	$(BIN)/python -m benchmarks $(ARGS)

@@ -49,14 +49,16 @@ async def post(
     store: Store, children: Children, settings: Settings, body: object, idempotency_key: str | None
 ) -> tuple[list[Record], str | None]:
     """Queue what was posted; gives the jobs, and the batch if they are one."""
-    wanted, records = await run_sync(_begin, store, body, idempotency_key)
+    wanted, records = await run_sync(_begin, store, settings, body, idempotency_key)
     if records is None:
         await _check_what_is_left(children, settings, wanted.specs)
         records = await run_sync(_made, store, wanted)
     return records, wanted.batch
 
 
-def _begin(store: Store, body: object, idempotency_key: str | None) -> tuple[_Wanted, list[Record] | None]:
+def _begin(
+    store: Store, settings: Settings, body: object, idempotency_key: str | None
+) -> tuple[_Wanted, list[Record] | None]:
     """The jobs, unless tables must be read first, to see what "missing": "drop" leaves of them.
 
     A request that is repeated under its key is not checked again: what it needs may be gone since.
@@ -64,7 +66,8 @@ def _begin(store: Store, body: object, idempotency_key: str | None) -> tuple[_Wa
     wanted = _Wanted.of(body, idempotency_key)
     records = None if wanted.fresh else _found(store, wanted)
     if records is None:
-        check_all(wanted.specs, _descriptions(store, wanted.specs))
+        descriptions = _descriptions(store, wanted.specs)
+        check_all(wanted.specs, descriptions, cluster=settings.dask_scheduler is not None)
         if all(spec.missing != "drop" for spec in wanted.specs):
             records = _made(store, wanted)
     return wanted, records

@@ -13,12 +13,10 @@ import sys
 import time
 
 import numpy as np
-import pymanopt
-from pymanopt.manifolds import Grassmann
-from pymanopt.optimizers import ConjugateGradient
 
 from benchmarks.datasets import load
-from ism_core import Gaussian, Multiquadratic, Polynomial, Supervised, solve, tiles
+from benchmarks.manifolds import Evaluation, climb
+from ism_core import Gaussian, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
 from ism_core.kernel import Term
@@ -31,7 +29,6 @@ KNOWN = {  # the best values of J seen by anyone so far
     "digits": (49378.1, 535302.0, 1015124.0),
 }
 PEER_STARTS = 5
-SMALL = 500  # rows up to which n×n arrays are faster than tiles
 REPEATS = 3  # of solve: the median counts
 
 
@@ -68,49 +65,10 @@ def main(names: list[str]) -> None:
 
 def best_of_peer(X: Array, gamma: Gamma, kernel: Term, q: int) -> tuple[float, float]:
     """The best J of the peer's starts, and the time that all of them took."""
-    manifold = Grassmann(X.shape[1], q)
-    evaluate = Evaluation(X, gamma, kernel)
-    problem = pymanopt.Problem(
-        manifold,
-        pymanopt.function.numpy(manifold)(lambda W: evaluate(W)[0]),
-        euclidean_gradient=pymanopt.function.numpy(manifold)(lambda W: evaluate(W)[1]),
-    )
-    best, start = -np.inf, time.perf_counter()
+    start, evaluate = time.perf_counter(), Evaluation(X, gamma, kernel)
     for seed in range(PEER_STARTS):
-        W = np.linalg.qr(np.random.default_rng(seed).standard_normal((X.shape[1], q)))[0]
-        best = max(best, -ConjugateGradient(verbosity=0).run(problem, initial_point=W).cost)
-    return best, time.perf_counter() - start
-
-
-class Evaluation:
-    """−J and its gradient at W, kept for the second of the two questions about the same W."""
-
-    def __init__(self, X: Array, gamma: Gamma, kernel: Term) -> None:
-        self._X, self._gamma, self._kernel = X, gamma, kernel
-        self._square = (gamma.U * gamma.s) @ gamma.U.T if len(X) <= SMALL else None
-        self._at: bytes = b""
-
-    def __call__(self, W: Array) -> tuple[float, Array]:
-        if W.tobytes() != self._at:
-            pulled, objective = self._dense(W) if self._square is not None else self._tiled(W)
-            self._at, self._value = W.tobytes(), (-objective, -2 * pulled)
-        return self._value
-
-    def _tiled(self, W: Array) -> tuple[Array, float]:
-        return tiles.surrogate(self._X, self._gamma, self._kernel, W, right=W)
-
-    def _dense(self, W: Array) -> tuple[Array, float]:
-        P = self._X @ W
-        beta = P @ P.T
-        if self._kernel.form == "difference":
-            norms = beta.diagonal()
-            beta = np.maximum(norms[:, None] + norms - 2 * beta, 0)
-        value = self._kernel.value(beta)
-        psi = self._square * self._kernel.slope(beta, value)
-        pulled = psi @ P
-        if self._kernel.form == "difference":
-            pulled = 2 * (psi.sum(axis=1)[:, None] * P - pulled)
-        return self._X.T @ pulled, float(np.vdot(self._square, value))
+        climb(evaluate, X.shape[1], q, seed=seed)
+    return evaluate.best, time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ def _fit(
     from ism_client.progress import is_shown
     from ism_jobs.checks import check
     from ism_jobs.grids import expand
+    from ism_jobs.settings import Settings
     from ism_jobs.tables import read_table
     from worker.artifacts import result_document
     from worker.run import run
@@ -67,8 +68,11 @@ def _fit(
     for note in description.notes:
         click.echo(note, err=True)
     (posted,), _ = expand({"dataset": file.name, **spec})
-    check(posted, description)
-    outcome = _shown(run(table, posted, description), is_shown(progress))
+    settings = Settings(workers=1)  # all of this machine's memory, unless ISM_JOB_MEMORY says otherwise
+    check(posted, description, cluster=settings.dask_scheduler is not None)
+    moments = run(table, posted, description, memory_limit=settings.memory_per_job, scheduler=settings.dask_scheduler)
+    del table
+    outcome = _shown(moments, is_shown(progress))
     document = result_document(outcome)
     if out is not None:
         _write(outcome, document, out, format)

@@ -22,7 +22,8 @@ R = TypeVar("R")
 
 PARADIGMS = ("supervised", "unsupervised", "semi_supervised", "alternative")
 GRID = (
-    "kernel", "q", "delta", "seed", "clusters", "mu", "scale", "starts", "categorical", "missing", "max_iter", "folds",
+    "kernel", "q", "delta", "seed", "clusters", "mu", "scale", "starts", "categorical", "missing", "max_iter",
+    "precision", "tolerance", "approximation", "engine", "folds",
 )  # fmt: skip
 
 
@@ -41,6 +42,13 @@ class Kernel(click.ParamType[Any]):
         if not isinstance(kernel, dict):
             self.fail(f"{value!r} is no kernel; give a name, or an object such as {_KERNEL}.", param, ctx)
         return kernel
+
+
+class Features(click.types.IntParamType):
+    """A number of random features, as the approximation that it asks for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return {"features": super().convert(value, param, ctx)}
 
 
 class Paradigm(click.Choice[str]):
@@ -107,6 +115,12 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         varying("--seed", type=int, metavar="N", help="Seed of all that is random."),
         varying("--starts", type=int, metavar="N", help="Number of starting points."),
         varying("--max-iter", type=int, metavar="N", help="Largest number of iterations."),
+        varying("--precision", type=click.Choice(["double", "single"]), help="Digits to compute with."),
+        varying("--tolerance", type=float, metavar="X",
+                help="How far the gradient may be off where that saves time; 0 is exact."),
+        varying("--approximation-features", "approximation", type=Features(), metavar="N",
+                help="Take N random features in place of all pairs of rows, for very many rows."),
+        varying("--engine", type=click.Choice(["local", "dask"]), help="Compute here, or on the Dask cluster."),
         varying("--folds", type=int, metavar="N", help="Folds of the cross-validated accuracy; 0 skips it."),
         click.option("--label", metavar="TEXT", help="A name for the job."),
         click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs, help="Kept with the job."),

@@ -54,7 +54,8 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
     """Post a job on a data set's id, or on a file, which is uploaded first. The job's id is written to stdout.
 
     Options that may vary (--kernel, -q, --delta, --clusters, --mu, --missing, --categorical, --scale, --seed,
-    --starts, --max-iter, --folds) can be given several times: one job for each combination, as a batch.
+    --starts, --max-iter, --precision, --tolerance, --approximation-features, --engine, --folds) can be given several
+    times: one job for each combination, as a batch.
 
     \b
       ism submit wine.csv --target class --kernel gaussian -q 2 --wait

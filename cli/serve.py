@@ -18,7 +18,7 @@ from cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
 KILL_AFTER = 10  # seconds past those that running jobs have
-THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @click.command()
@@ -73,6 +73,7 @@ def worker(**options: Any) -> None:
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:
         sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds + KILL_AFTER).run())
+    os.environ.update(environment)  # jobs read their settings from there
     for variable in THREAD_VARIABLES:  # before numpy is imported: then it never makes more
         os.environ[variable] = str(settings.threads_per_worker)
     from ism_jobs.logs import configure
@@ -99,6 +100,7 @@ def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
         "ISM_PORT": str(settings.port),
         "ISM_WORKERS": str(settings.workers),
         "ISM_WORKER_THREADS": str(settings.threads_per_worker),
+        "ISM_JOB_MEMORY": str(int(settings.memory_per_job)),
         "ISM_LOG_FORMAT": os.environ.get("ISM_LOG_FORMAT", "text" if sys.stderr.isatty() else settings.log_format),
     }
     return {**os.environ, **chosen}

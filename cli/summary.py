@@ -1,5 +1,6 @@
 """A finished result as a page for the terminal: why it stopped, what it reached, which features make the picture."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,9 +25,20 @@ def summary(result: Mapping[str, Any]) -> str:
     if result.get("eigenvalues"):
         facts.append(("eigenvalues", ", ".join(map(number, result["eigenvalues"]))))
     facts += _measured(result.get("metrics") or {})
-    parts = [str(result.get("stop") or ""), table([], facts), _strongest(result)]
+    ended = "\n".join(sentence for sentence in (str(result.get("stop") or ""), exactness(result)) if sentence)
+    parts = [ended, table([], facts), _strongest(result)]
     parts += [f"Note: {warning}" for warning in result.get("warnings") or ()]
     return "\n\n".join(part for part in parts if part)
+
+
+def exactness(result: Mapping[str, Any]) -> str:
+    """How exact J is, as a sentence; empty where the result does not say."""
+    error = result.get("error") or {}
+    if error.get("objective") is None:
+        return ""
+    way, most = result.get("way"), _at_most(error["objective"])
+    sure = {"rounding": "rounding alone", "bound": "proven bound", "estimate": "estimated"}
+    return f"J is exact to {most} of its size ({sure.get(error.get('kind', ''), 'estimated')}), computed by {way}."
 
 
 def kernel(spec: Any) -> str:
@@ -84,6 +96,14 @@ def _strongest(result: Mapping[str, Any]) -> str:
         for row in order
     ]
     return table(header, rows)
+
+
+def _at_most(value: float) -> str:
+    """A number that is not below the value, with one digit: what is proven stays true."""
+    if not 0 < value < math.inf:
+        return number(value)
+    unit = 10.0 ** math.floor(math.log10(value))
+    return f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.0g}"
 
 
 def _elided(name: str) -> str:

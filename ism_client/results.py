@@ -37,6 +37,8 @@ class Result:
     warnings: tuple[str, ...]
     importance: Floats = field(repr=False)  # each feature's share; together 1
     kernel: Any  # with the parameters that were found
+    way: str  # how Φ was computed: "tiles", "features" or "random features"
+    error: dict[str, Any]  # how exact that is: kind, and relative errors of objective and gradient
     certificate: dict[str, Any] = field(repr=False)
     document: dict[str, Any] = field(repr=False, compare=False)  # all that the service said
     _http: Http = field(repr=False, compare=False)
@@ -57,6 +59,8 @@ class Result:
             warnings=tuple(document.get("warnings") or ()),
             importance=np.array(document.get("importance") or (), dtype=np.float64),
             kernel=document.get("kernel"),
+            way=document.get("way") or "",
+            error=dict(document.get("error") or {}),
             certificate=dict(document.get("certificate") or {}),
             document=dict(document),
             _http=http,

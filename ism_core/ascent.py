@@ -1,4 +1,4 @@
-"""From one W to the local maximum that it belongs to: the ISM iteration, made safe.
+"""From one W to the local maximum that it belongs to: the ISM iteration, made safe and made cheap.
 
 Plain ISM replaces W by the q dominant eigenvectors of Φ(W). This maximises tr(VᵀΦ(W)V), which is J to first order
 only: where Φ turns quickly with W the iteration overshoots, and may flip between two subspaces for ever. Here W
@@ -11,6 +11,10 @@ sine of the angles moved. ρ = 0 is plain ISM. ρ > 0 shortens the step, most wh
 J did better than predicted, lengthens it. A step that would lower J is refused and taken again with a larger ρ, so
 that for a fixed Γ J never goes down. (Self-consistent field computations of quantum chemistry have the same
 iteration, the same trouble and, as level shifting, the same remedy.)
+
+All of Φ(W) costs far more than Φ(W)W, the gradient. A Φ of some other W, or of a sample of the rows, with the smallest
+symmetric change that makes it give the true Φ(W)W will mostly do: then W stands still just where the true Φ would
+leave it. Φ is computed anew when such changes have cost as much as a new one.
 """
 
 from collections.abc import Generator
@@ -21,7 +25,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.grassmann import dominant, largest_angle
+from ism_core.grassmann import corrected, dominant, largest_angle
 from ism_core.result import Step, Stop
 from ism_core.surrogate import Problem
 
@@ -29,28 +33,54 @@ T = TypeVar("T")
 
 ROUNDING = 1e-13  # the share of J, or of ‖Φ‖, below which two values of J are the same
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
-LARGEST = 1e150  # whose square is still a number
+LARGEST = 1e140  # of which many squares still add up to a number
 GAP_SHARE = 0.8  # ρ < 0 may close this much of the eigengap
+SURELY = 2.0  # an eigengap of so many times the doubt about Φ is one
+UNLIKE = 0.5  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
 
 
 @dataclass(frozen=True)
 class Point:
-    """A W with Φ(W) and J(W); its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
+    """A W with J(W) and a Φ that gives Φ(W)W; its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
 
     W: Array
     phi: Array
     objective: float
     eigenvalues: Array
+    doubt: float = 0.0  # how far phi may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
 
     @staticmethod
     def at(problem: Problem, W: Array) -> "Point":
-        phi, objective = problem.surrogate(W)
+        """With all of Φ(W)."""
+        return Point._of(W, *problem.surrogate(W))
+
+    def moved(self, problem: Problem, W: Array) -> "Point":
+        """Another W, with this Φ set right along it."""
+        return Point._near(W, self.phi, *problem.pull(W), self.doubt)
+
+    @staticmethod
+    def like(problem: Problem, W: Array, phi: Array) -> "Point | None":
+        """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
+        pulled, objective = problem.pull(W)
+        guess = phi @ W
+        scale = float(np.vdot(guess, pulled)) / (float(np.vdot(guess, guess)) or 1.0)
+        if scale <= 0 or np.linalg.norm(pulled - scale * guess) > UNLIKE * np.linalg.norm(pulled):
+            return None
+        return Point._near(W, scale * phi, pulled, objective, 0.0)
+
+    @staticmethod
+    def _near(W: Array, phi: Array, pulled: Array, objective: float, doubt: float) -> "Point":
+        missed = float(np.linalg.norm(pulled - phi @ W, 2))
+        return Point._of(W, corrected(phi, W, pulled), objective, doubt + missed)
+
+    @staticmethod
+    def _of(W: Array, phi: Array, objective: float, doubt: float = 0.0) -> "Point":
         if not (np.abs(phi).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
             raise InvalidInput(
                 "X", "The kernel overflows: the values of X are too large. Standardise X or scale it down."
             )
         values, turn = np.linalg.eigh(W.T @ phi @ W)
-        return Point(W @ turn[:, ::-1], phi, objective, values[::-1])
+        return Point(W @ turn[:, ::-1], phi, objective, values[::-1], doubt)
 
     @property
     def gradient(self) -> float:
@@ -58,6 +88,38 @@ class Point:
         pulled = self.phi @ self.W
         size = np.linalg.norm(self.phi)
         return float(np.linalg.norm(pulled - self.W @ (self.W.T @ pulled)) / size) if size > 0 else 0.0
+
+
+class _Points:
+    """The points of one ascent, each at the price of Φ(W)W unless those have cost as much as all of Φ."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._paid = 0.0
+
+    def first(self, W: Array, known: Array | None) -> Point:
+        if known is not None and not self.problem.is_small and self.problem.pull_flops < self.problem.flops / 2:
+            alike = Point.like(self.problem, W, known)
+            if alike is not None:
+                return alike
+        return Point.at(self.problem, W)
+
+    def next(self, here: Point, W: Array) -> Point:
+        self._paid += self.problem.pull_flops
+        if self.problem.is_small or self._paid > self.problem.flops:
+            return self.whole(W)
+        return here.moved(self.problem, W)
+
+    def whole(self, W: Array) -> Point:
+        self._paid = 0.0
+        return Point.at(self.problem, W)
+
+    def sure(self, point: Point, delta: float) -> Point:
+        """The same point, with all of Φ where what is uncertain in its Φ might hide a better direction."""
+        if point.doubt <= delta / 10 * np.linalg.norm(point.phi):
+            return point
+        gap = dominant(point.phi, self.problem.q, self.problem)[1]
+        return point if gap > SURELY * point.doubt else self.whole(point.W)
 
 
 class Ascent(NamedTuple):
@@ -69,14 +131,24 @@ class Ascent(NamedTuple):
 
 
 def ascend(
-    problem: Problem, W: Array, delta: float, max_iter: int, round: int = 0, first: int = 0
+    problem: Problem,
+    W: Array,
+    delta: float,
+    max_iter: int,
+    round: int = 0,
+    first: int = 0,
+    known: Array | None = None,
 ) -> Generator[Step, None, Ascent]:
-    """Steps from W upwards, numbered from `first`."""
-    here = Point.at(problem, W)
+    """Steps from W upwards, numbered from `first`; `known` is a Φ of a problem like this one, of any scale."""
+    points = _Points(problem)
+    here = points.first(W, known)
     shift = 0.0
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
-        moved = _step(problem, here, shift)
+        moved = _step(points, here, shift)
+        if moved is None and here.doubt:
+            here = points.sure(here, delta)
+            moved = _step(points, here, 0.0)
         if moved is None:
             return Ascent(here, Stop.FIXED_POINT if here.gradient < delta / 10 else Stop.STALLED, iteration - 1)
         there, angle, shift = moved
@@ -86,8 +158,12 @@ def ascend(
         here = there
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
-        if change < delta and angle < delta / 10 and gradient < delta / 10:
-            return Ascent(here, Stop.CONVERGED, iteration)
+        if change < delta and gradient < delta / 10:
+            sure = points.sure(here, delta)
+            if sure is not here:
+                here, shift = sure, 0.0
+            elif angle < delta / 10:
+                return Ascent(here, Stop.CONVERGED, iteration)
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 
@@ -101,20 +177,23 @@ def drained(steps: Generator[Step, None, T]) -> T:
             return value
 
 
-def _step(problem: Problem, here: Point, shift: float) -> tuple[Point, float, float] | None:
+def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, float] | None:
     """The next point, the angle to it and the shift to go on with; None where every step is down to rounding."""
+    problem = points.problem
     before = float(here.eigenvalues.sum())
     size = float(np.linalg.norm(here.phi))
     while True:
-        V, gap = dominant(here.phi + shift * (here.W @ here.W.T), problem.q, problem.X)
+        V, gap = dominant(here.phi + shift * (here.W @ here.W.T), problem.q, problem)
         angle = largest_angle(here.W, V)
         if angle < SMALLEST_ANGLE:
             return None
-        there = Point.at(problem, V)
+        there = points.next(here, V)
         gained = there.objective - here.objective
         predicted = float(np.vdot(V, here.phi @ V)) - before
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
-        if gained >= -ROUNDING * max(abs(here.objective), size):
+        if gained >= -max(ROUNDING * max(abs(here.objective), size), problem.noise * abs(here.objective)):
+            if here.doubt and not there.doubt:  # what a makeshift Φ promised says nothing about the true one
+                return there, angle, 0.0
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))
         shift = max(2 * shift, curvature, ROUNDING * size)

@@ -1,38 +1,77 @@
 """Checks on a finished W that do not depend on how it was found."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.ascent import Point
 from ism_core.grassmann import eigenpairs
-from ism_core.result import Certificate
+from ism_core.result import Certificate, Error
 from ism_core.surrogate import Problem
 
 LANCZOS_STEPS = 10
+SAMPLE_FLOPS = 2e9  # a problem whose Φ costs more has its second derivatives taken on a sample of its rows
+SAMPLE_ROWS = 300  # at least
+ESTIMATE_ROWS = 4_000
 DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with
 ROUNDING = 1e-6
 ELSEWHERE = 0.1  # how much of the first direction points anywhere
 
 
 def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certificate:
-    """Gradient, eigengap, orthonormality and the second-order condition at a point."""
+    """Gradient, eigengap, orthonormality and the second-order condition at a point.
+
+    The last is that of a sample of the rows where there are many.
+    """
     W, phi = point.W, point.phi
-    d, q = W.shape
+    q = problem.q
     gap = curvature = None
-    if q < d:
-        outside = np.eye(d) - W @ W.T
-        (largest,), next_best = eigenpairs(outside @ phi @ outside - np.linalg.norm(phi) * (W @ W.T), 1)
+    slack = 0.0
+    if q < problem.dimensions:
+        pulled = phi @ W
+        aside = phi - pulled @ W.T - W @ pulled.T + W @ (W.T @ pulled) @ W.T
+        (largest,), next_best = eigenpairs(problem.without_empty(aside - 2 * np.linalg.norm(phi) * (W @ W.T)), 1)
         gap = float(point.eigenvalues[-1] - largest)
+        few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))
+        there = point if few is problem else Point.at(few, W)
+        slack = there.gradient + ROUNDING
         # Beginning at the exchange that costs least: the last column of W for the best direction outside.
         exchange = next_best @ np.eye(q)[-1:]
-        curvature = _largest_curvature(problem, point, exchange + ELSEWHERE * _unit(rng.standard_normal(W.shape)))
+        curvature = _largest_curvature(few, there, exchange + ELSEWHERE * _unit(rng.standard_normal(W.shape)))
     return Certificate(
         gradient=point.gradient,
         eigengap=gap,
         orthonormality=float(np.abs(W.T @ W - np.eye(q)).max()),
         curvature=curvature,
-        second_order=curvature is None or curvature <= point.gradient + ROUNDING,
+        second_order=curvature is None or curvature <= slack,
     )
+
+
+def error(problem: Problem, point: Point) -> Error:
+    """How far J and Φ(W)W may be from those of the kernel itself."""
+    if problem.way == "random features":
+        return _estimated(problem, point)
+    bound = problem.bound(point.W)
+    if bound.objective == bound.gradient == 0:
+        rounding = float(np.finfo(np.float32 if problem.means.precision == "single" else np.float64).eps)
+        return Error("rounding", rounding, rounding)
+    pulled = float(np.linalg.norm(point.phi @ point.W))
+    return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / pulled))
+
+
+def holds(problem: Problem, point: Point) -> bool:
+    """Whether features that were cut for another W are near enough at this point too."""
+    found = error(problem, point)
+    return found.kind != "bound" or max(found.objective, found.gradient) <= problem.tolerance
+
+
+def _estimated(problem: Problem, point: Point) -> Error:
+    """By what they differ on a sample of the rows."""
+    few = problem.sampled(ESTIMATE_ROWS, np.random.default_rng(0))
+    there, exact = replace(few, maps=None).pull(point.W)
+    random, value = replace(few, maps=problem.maps).pull(point.W)
+    return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
 
 
 def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
@@ -50,10 +89,11 @@ def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
     multipliers = W.T @ gradient
 
     def tangent(Z: Array) -> Array:
+        Z = Z - problem.empty @ (problem.empty.T @ Z)
         return Z - W @ (W.T @ Z)
 
     def hessian(Z: Array) -> Array:
-        return tangent((problem.gradient(W + DIFFERENCE * Z) - gradient) / DIFFERENCE - Z @ multipliers)
+        return tangent((2 * problem.pull(W + DIFFERENCE * Z)[0] - gradient) / DIFFERENCE - Z @ multipliers)
 
     Z = tangent(first)
     basis: list[Array] = []
@@ -71,6 +111,13 @@ def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
         for direction in basis:
             Z = Z - float(np.vdot(direction, Z)) * direction
     return float(np.linalg.eigvalsh(tridiagonal)[-1]) / size
+
+
+def _in_double(problem: Problem) -> Problem:
+    """The same in double precision: differences over so short a step are lost in single."""
+    if problem.means.precision == "double":
+        return problem
+    return replace(problem, means=replace(problem.means, precision="double"))
 
 
 def _unit(Z: Array) -> Array:

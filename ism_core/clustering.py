@@ -8,27 +8,29 @@ Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H, where the affinity 
 With many rows K is never a matrix, only products with it.
 """
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from ism_core import features, tiles
+from ism_core import krylov, tiles
+from ism_core.affinity import Affinity, kernel_diagonal
 from ism_core.arrays import Array, Ints
+from ism_core.engine import LOCAL, Engine
 from ism_core.grassmann import eigenpairs
 from ism_core.kernel import Kernel
+from ism_core.threads import own_threads
+from ism_core.tiles import Precision
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
-TOLERANCE = 1e-6  # of eigenvectors found by products only, relative to the largest eigenvalue
+TOLERANCE = 1e-3  # radians that Y may be off by products, where nobody asks for another
+LEFT_OUT = (
+    0.1  # times the tolerance: what cut features may leave out of K. Measured: Y turns by 4e-4 for a tolerance of 1e-3
+)
 PRODUCTS = 60
 LANCZOS_ROWS = 60  # Lanczos may restart once for so many rows; then all eigenvalues at once are as cheap
-FEATURE_ROWS = 8  # a feature map is used for products with K where it has a feature for this many rows at the most
-
-Product = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -44,38 +46,87 @@ class Clustering:
         lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
         rows = self.Y / np.where(lengths > 0, lengths, 1)
         distinct = len(np.unique(rows.round(9), axis=0))
-        restarts = 50 if len(rows) <= 2_000 else 10  # the lowest of many is surer to be the lowest there is
-        means = KMeans(min(self.Y.shape[1], distinct), n_init=restarts, random_state=seed)
-        # Threads do not pay on few rows, and wait for each other at length on a busy machine.
-        with threadpool_limits(1 if len(rows) <= 2_000 else None, user_api="openmp"):
-            found: Ints = means.fit(rows).labels_.astype(np.intp)
-        return found
+        clusters = min(self.Y.shape[1], distinct)
+        if len(rows) <= DENSE_ROWS:
+            return _labels(_means(rows, clusters, seed, 50 if len(rows) <= 2_000 else 10))
+        sample = np.random.default_rng(seed).choice(len(rows), DENSE_ROWS, replace=False)
+        best = _means(rows[sample], clusters, seed, 50)
+        return _labels(KMeans(clusters, init=best.cluster_centers_, n_init=1).fit(rows))
+
+    def spread(self, rows: Ints, n: int) -> "Clustering":
+        """The clustering of a sample as one to begin with for all n rows, of which the others are not in it yet.
+
+        The first product with their affinity gives them their places (Nyström's extension).
+        """
+        Y, root = np.zeros((n, self.Y.shape[1])), np.zeros(n)
+        Y[rows], root[rows] = self.Y, self.root
+        return replace(self, Y=Y, root=root)
 
 
-def spectral(P: Array, kernel: Kernel, k: int, seed: int, start: Array | None = None) -> Clustering:
-    """Cluster the projected rows P; `start` is a Y from before, near the new one."""
+def _means(rows: Array, clusters: int, seed: int, restarts: int) -> KMeans:
+    """The lowest of several k-means. Threads do not pay on so few rows, and wait for each other on a busy machine."""
+    with threadpool_limits(1, user_api="openmp"):
+        return KMeans(clusters, n_init=restarts, random_state=seed).fit(rows)
+
+
+def _labels(means: KMeans) -> Ints:
+    labels: Ints = means.labels_.astype(np.intp)
+    return labels
+
+
+def spectral(
+    P: Array,
+    kernel: Kernel,
+    k: int,
+    seed: int,
+    last: Clustering | None = None,
+    *,
+    tolerance: float | None = None,
+    precision: Precision = "double",
+    engine: Engine = LOCAL,
+) -> Clustering:
+    """Cluster the projected rows P.
+
+    Y is found by products with the affinity, from the `last` one that is near, until its space is off by no more than
+    the tolerance, in radians. Without a tolerance it is exact up to rounding where the rows are few.
+    """
     n = len(P)
     scale = _cosine_scale(P, kernel)
-    if n <= DENSE_ROWS:
-        A = tiles.kernel_matrix(P, kernel)
-        A *= scale
-        A *= scale[:, None]
-        size = float(np.abs(A).max())
-        if not kernel.nonnegative:
-            A -= A.min()
-        np.fill_diagonal(A, 0)
-        root = _root(A.sum(axis=1), n * size)
-        A *= root
-        A *= root[:, None]
-        values, Y = _largest(_centred(_centred(A).T), k, seed)
+    if n > DENSE_ROWS:
+        tolerance = tolerance or TOLERANCE
+        affinity = Affinity.of(P, kernel, scale, LEFT_OUT * tolerance, precision, engine)
+        root = _root(affinity.times(np.ones((n, 1)))[:, 0], n * affinity.size)
+
+        def normalised(V: Array) -> Array:
+            return _centred(root[:, None] * affinity.times(root[:, None] * _centred(V)))
+
+        values, Y = _by_products(normalised, n, k, seed, last, tolerance)
+        return Clustering(Y, values, root * scale)
+    A = tiles.kernel_matrix(P, kernel)
+    A *= scale
+    A *= scale[:, None]
+    size = float(np.abs(A).max())
+    if not kernel.nonnegative:
+        A -= A.min()
+    np.fill_diagonal(A, 0)
+    root = _root(A.sum(axis=1), n * size)
+    A *= root
+    A *= root[:, None]
+    A = _centred(_centred(A).T)
+    if tolerance is None:
+        values, Y = _largest(A, k, seed)
     else:
-        affinity, size = _affinity(P, kernel, scale)
-        root = _root(affinity(np.ones((n, 1)))[:, 0], n * size)
-        first = np.random.default_rng(seed).standard_normal((n, k)) if start is None else start
-        values, Y = _largest_by_products(
-            lambda V: _centred(root[:, None] * affinity(root[:, None] * _centred(V))), first
-        )
+        values, Y = _by_products(lambda V: A @ V, n, k, seed, last, tolerance)
     return Clustering(Y, values, root * scale)
+
+
+def _by_products(
+    operator: krylov.Product, n: int, k: int, seed: int, last: Clustering | None, tolerance: float
+) -> tuple[Array, Array]:
+    first = krylov.block(None if last is None else last.Y, n, k, seed)
+    with own_threads():  # blocks of a few columns: threads of the BLAS would wait for each other
+        values, Y, _ = krylov.largest(operator, first, k, tolerance, PRODUCTS)
+    return values, Y
 
 
 def _cosine_scale(P: Array, kernel: Kernel) -> Array:
@@ -84,35 +135,8 @@ def _cosine_scale(P: Array, kernel: Kernel) -> Array:
     products = [term for term in terms if term.form == "product"]
     if not products or any(term not in products and not term.is_nonnegative for term in terms):
         return np.ones(len(P))
-    diagonal = tiles.kernel_diagonal(P, kernel)
+    diagonal = kernel_diagonal(P, kernel)
     return _root(diagonal, float(diagonal.max()))
-
-
-def _affinity(P: Array, kernel: Kernel, scale: Array) -> tuple[Product, float]:
-    """V ↦ A V, and the size of the entries that A was made from."""
-    shift = 0.0 if kernel.nonnegative else tiles.smallest_value(P, kernel, scale)
-    own = scale**2 * tiles.kernel_diagonal(P, kernel)
-    size = max(float(np.abs(own).max()), abs(shift))
-    diagonal = own - shift
-    column = scale[:, None]
-    maps = features.value_maps(kernel, P.shape[1])
-    if maps is None or sum(m.count for _, _, m in maps) > len(P) / FEATURE_ROWS:
-
-        def by_tiles(V: Array) -> Array:
-            product = column * tiles.kernel_product(P, kernel, column * V)
-            product -= shift * V.sum(axis=0) + diagonal[:, None] * V
-            return product
-
-        return by_tiles, size
-    F = column * np.hstack([m.of(P) for _, _, m in maps])
-    weights = np.concatenate([weight * m.weights for weight, _, m in maps])
-
-    def by_features(V: Array) -> Array:
-        product: Array = F @ (weights[:, None] * (F.T @ V))
-        product -= shift * V.sum(axis=0) + diagonal[:, None] * V
-        return product
-
-    return by_features, size
 
 
 def _root(values: Array, size: float) -> Array:
@@ -142,13 +166,3 @@ def _largest(A: Array, k: int, seed: int) -> tuple[Array, Array]:
         order = np.argsort(-values)
         return values[order], np.asarray(vectors[:, order], dtype=np.float64)
     return eigenpairs(A, k)
-
-
-def _largest_by_products(operator: Product, first: Array) -> tuple[Array, Array]:
-    """The same from products alone, beginning at `first`."""
-    scale = float(np.linalg.norm(operator(first[:, :1]))) / float(np.linalg.norm(first[:, :1]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that the tolerance was not reached: the next round goes on
-        values, vectors = lobpcg(operator, first, largest=True, tol=TOLERANCE * max(scale, 1e-12), maxiter=PRODUCTS)
-    order = np.argsort(-values)
-    return values[order], np.asarray(vectors[:, order], dtype=np.float64)

@@ -1,7 +1,9 @@
-"""What goes wrong because of what was given.
+"""What goes wrong because of what was given, or of where it is to be computed.
 
 ValueError
 └── InvalidInput        a parameter, table or label column that cannot be used
+ConnectionError
+└── ClusterLost         a Dask cluster that does not answer, or has no workers
 """
 
 
@@ -11,3 +13,7 @@ class InvalidInput(ValueError):
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)
         self.parameter = parameter
+
+
+class ClusterLost(ConnectionError):
+    """The sentence says which cluster, and what it was that did not answer."""

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ism_core.arrays import Array, Ints
+from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
 from ism_core.kernels import KERNELS, as_kernel, parameters
@@ -20,22 +22,37 @@ from ism_core.paradigms import Alternative, Paradigm, SemiSupervised, Supervised
 from ism_core.scaling import standardised
 from ism_core.solver import solve
 from ism_core.targets import Kind, TargetKernel
+from ism_core.tiles import Precision
 
 Scale = Literal["standard", "none"]
+EngineName = Literal["local", "dask"]
+
+GIVEN_ON = ("delta", "max_iter", "starts", "precision", "tolerance", "approximation", "engine")  # to `solve`, as it is
 
 
 class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """What the four estimators share.
 
     Parameters are those of `solve`, with `scale` ("standard" or "none") for what is done to X first, and
-    `random_state` (a number, so that a fit can be repeated) for its seed. Attributes after `fit`: `components_` (q×d,
-    the columns of W as rows), `eigenvalues_`, `objective_`, `feature_importances_` (each feature's share of the
-    subspace, adding up to 1), `n_iter_`, `mean_`, `scale_`, and `result_` with the steps, the certificate and the
-    warnings.
+    `random_state` (a number, so that a fit can be repeated) for its seed. `precision`, `tolerance` and `approximation`
+    say how exact it is to be, `engine` where the work is done. Attributes after `fit`: `components_` (q×d, the columns
+    of W as rows), `eigenvalues_`, `objective_`, `feature_importances_` (each feature's share of the subspace, adding up
+    to 1), `n_iter_`, `mean_`, `scale_`, and `result_` with the steps, the certificate, the error and the warnings.
     """
 
     def __init__(
-        self, kernel: Any, q: int, delta: float, max_iter: int, starts: int | None, scale: Scale, random_state: Any
+        self,
+        kernel: Any,
+        q: int,
+        delta: float,
+        max_iter: int,
+        starts: int | None,
+        scale: Scale,
+        random_state: Any,
+        precision: Precision,
+        tolerance: float | None,
+        approximation: Mapping[str, int] | None,
+        engine: Engine | EngineName,
     ) -> None:
         self.kernel = kernel
         self.q = q
@@ -44,6 +61,10 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.starts = starts
         self.scale = scale
         self.random_state = random_state
+        self.precision = precision
+        self.tolerance = tolerance
+        self.approximation = approximation
+        self.engine = engine
 
     @abstractmethod
     def _paradigm(self, y: Any) -> Paradigm:
@@ -58,16 +79,8 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             table, self.mean_, self.scale_ = standardised(table)
         else:
             self.mean_, self.scale_ = np.zeros(table.shape[1]), np.ones(table.shape[1])
-        result = solve(
-            table,
-            self._paradigm(y),
-            self.kernel,
-            self.q,
-            delta=self.delta,
-            max_iter=self.max_iter,
-            starts=self.starts,
-            seed=self._seed(),
-        )
+        given = {name: getattr(self, name) for name in GIVEN_ON}
+        result = solve(table, self._paradigm(y), self.kernel, self.q, seed=self._seed(), **given)
         self.result_ = result
         self.components_ = result.W.T
         self.eigenvalues_ = result.eigenvalues
@@ -146,10 +159,15 @@ class SupervisedISM(_ISM):
         starts: int | None = None,
         scale: Scale = "standard",
         random_state: Any = 0,
+        precision: Precision = "double",
+        tolerance: float | None = None,
+        approximation: Mapping[str, int] | None = None,
+        engine: Engine | EngineName = "local",
         kind: Kind = "auto",
         target_kernel: TargetKernel = "gaussian",
     ) -> None:
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state)
+        shared = (delta, max_iter, starts, scale, random_state, precision, tolerance, approximation, engine)
+        super().__init__(kernel, q, *shared)
         self.kind = kind
         self.target_kernel = target_kernel
 
@@ -184,8 +202,13 @@ class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
         starts: int | None = None,
         scale: Scale = "standard",
         random_state: Any = 0,
+        precision: Precision = "double",
+        tolerance: float | None = None,
+        approximation: Mapping[str, int] | None = None,
+        engine: Engine | EngineName = "local",
     ) -> None:
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state)
+        shared = (delta, max_iter, starts, scale, random_state, precision, tolerance, approximation, engine)
+        super().__init__(kernel, q, *shared)
         self.n_clusters = n_clusters
 
     def _paradigm(self, y: Any) -> Paradigm:
@@ -211,9 +234,14 @@ class SemiSupervisedISM(_ClusteringISM):
         starts: int | None = None,
         scale: Scale = "standard",
         random_state: Any = 0,
+        precision: Precision = "double",
+        tolerance: float | None = None,
+        approximation: Mapping[str, int] | None = None,
+        engine: Engine | EngineName = "local",
         kind: Kind = "auto",
     ) -> None:
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state)
+        shared = (delta, max_iter, starts, scale, random_state, precision, tolerance, approximation, engine)
+        super().__init__(kernel, q, *shared)
         self.n_clusters = n_clusters
         self.mu = mu
         self.kind = kind
@@ -243,8 +271,13 @@ class AlternativeISM(_ClusteringISM):
         starts: int | None = None,
         scale: Scale = "standard",
         random_state: Any = 0,
+        precision: Precision = "double",
+        tolerance: float | None = None,
+        approximation: Mapping[str, int] | None = None,
+        engine: Engine | EngineName = "local",
     ) -> None:
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state)
+        shared = (delta, max_iter, starts, scale, random_state, precision, tolerance, approximation, engine)
+        super().__init__(kernel, q, *shared)
         self.n_clusters = n_clusters
         self.mu = mu
 

@@ -3,13 +3,16 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import factorial
 
 from ism_core.arrays import Array
+from ism_core.monomials import Monomials, monomials
+
+Form = Literal["product", "difference"]
 
 
 class FeatureMap(ABC):
@@ -23,8 +26,37 @@ class FeatureMap(ABC):
         """One signed number for each feature."""
 
     @abstractmethod
-    def of(self, P: Array) -> Array:
-        """The features of each row."""
+    def of(self, P: Array, memory: Array | None = None) -> Array:
+        """The features of each row; written into the memory, `made` numbers a row, where that is given."""
+
+    @property
+    def made(self) -> int:
+        """How many numbers a row are made on the way."""
+        return self.count
+
+
+class Differentiable(FeatureMap):
+    """A map whose features have derivatives that are sums of the features again."""
+
+    @abstractmethod
+    def derivatives(self, coefficients: Array) -> Array:
+        """G with ∇p Σm coefficients[a, m] φm(p) = Σm φm(p) G[a, m], for each a."""
+
+
+@dataclass(frozen=True)
+class TermMap:
+    """The feature maps of one term of a kernel.
+
+    J comes from the sums of f′ that Φ needs anyway: f(β) = (a β + b) f′(β), with `ratio` = (a, b). Without a ratio, as
+    where the features are so few that f from f′ would be off, `value` is Differentiable and has the features of `slope`
+    under other weights. Then J has the same sums, and its true derivative stands for Φ(W)W.
+    """
+
+    form: Form
+    slope: FeatureMap  # of f′
+    value: FeatureMap  # of f
+    ratio: tuple[float, float] | None
+    weight: float = 1.0  # of the term in its kernel
 
 
 @dataclass(frozen=True)
@@ -38,7 +70,7 @@ class Constant(FeatureMap):
     def weights(self) -> Array:
         return np.array([self.number])
 
-    def of(self, P: Array) -> Array:
+    def of(self, P: Array, memory: Array | None = None) -> Array:
         return np.ones((len(P), 1))
 
 
@@ -52,7 +84,7 @@ class Product(FeatureMap):
     def weights(self) -> Array:
         return np.ones(self.count)
 
-    def of(self, P: Array) -> Array:
+    def of(self, P: Array, memory: Array | None = None) -> Array:
         return P
 
 
@@ -70,7 +102,7 @@ class NegativeSquare(FeatureMap):
     def weights(self) -> Array:
         return np.array([2.0] * self.q + [0.5, -0.5])
 
-    def of(self, P: Array) -> Array:
+    def of(self, P: Array, memory: Array | None = None) -> Array:
         norms = np.einsum("iq,iq->i", P, P)[:, None]
         return np.hstack([P, 1 - norms, 1 + norms])
 
@@ -90,57 +122,30 @@ class Power(FeatureMap):
         return math.comb(self.q + self.degree - (self.c == 0), self.degree)
 
     @property
-    def _monomials(self) -> "list[Monomial]":
+    def made(self) -> int:
+        return math.comb(self.q + self.degree, self.degree)
+
+    @property
+    def _monomials(self) -> Monomials:
         return monomials(self.q, self.degree)
 
-    @cached_property
-    def _kept(self) -> NDArray[np.intp]:
-        orders = np.array([monomial.exponents.sum() for monomial in self._monomials])
-        return np.flatnonzero((orders == self.degree) | (self.c > 0))
+    @property
+    def _kept(self) -> slice:
+        return slice(None) if self.c > 0 else self._monomials.last
 
     @cached_property
     def weights(self) -> Array:
-        """The multinomial coefficients, with the powers of γ and c."""
-        return np.array([self._weight(self._monomials[index].exponents) for index in self._kept])
+        """The multinomial coefficients, with the powers of γ and c.
 
-    def _weight(self, exponents: Array) -> float:
-        """One of them; infinite where it is too large for a number, which whoever uses the map's values finds out."""
-        order = int(exponents.sum())
-        ways = math.factorial(self.degree) // math.factorial(self.degree - order)
-        for power in exponents[exponents > 1]:
-            ways //= math.factorial(int(power))
-        try:
-            return self.factor * ways * self.gamma**order * self.c ** (self.degree - order)
-        except OverflowError:
-            return math.inf
+        Infinite where they are too large for a number, which whoever uses the map's values finds out.
+        """
+        exponents = self._monomials.exponents[self._kept]
+        orders = exponents.sum(axis=1)
+        ways = factorial(self.degree) / factorial(self.degree - orders) / factorial(exponents).prod(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            weights = self.factor * ways * np.power(self.gamma, orders) * np.power(self.c, self.degree - orders)
+        return np.where(np.isnan(weights), np.inf, weights)
 
-    def of(self, P: Array) -> Array:
-        F = np.empty((len(self._monomials), len(P)))
-        F[0] = 1
-        coordinates = np.ascontiguousarray(P.T)
-        for index, monomial in enumerate(self._monomials[1:], start=1):
-            np.multiply(F[monomial.parent], coordinates[monomial.coordinate], out=F[index])
-        return F.T if len(self._kept) == len(F) else F[self._kept].T
-
-
-class Monomial(NamedTuple):
-    """A monomial of one degree less, the coordinate that it is multiplied by, and the exponents of the product."""
-
-    parent: int
-    coordinate: int
-    exponents: Array
-
-
-@lru_cache(maxsize=32)
-def monomials(q: int, degree: int) -> list[Monomial]:
-    """The monomials in q coordinates up to a degree, each after its parent."""
-    found = [Monomial(0, 0, np.zeros(q))]
-    level = [0]
-    for _ in range(degree):
-        children = []
-        for parent in level:
-            for coordinate in range(found[parent].coordinate, q):  # not before the parent's own: each is made once
-                children.append(len(found))
-                found.append(Monomial(parent, coordinate, found[parent].exponents + (np.arange(q) == coordinate)))
-        level = children
-    return found
+    def of(self, P: Array, memory: Array | None = None) -> Array:
+        memory = np.empty(self.made * len(P)) if memory is None else memory
+        return self._monomials.of(P, 1.0, memory)[self._kept].T

@@ -1,109 +1,280 @@
-"""The same sums through feature maps, linear in n, for kernels whose f and f′ are finite sums over features."""
+"""The same sums through feature maps, linear in n, for kernels whose f and f′ are finite sums over features.
 
-from collections.abc import Iterable
+With Ψ = Γ ⊙ f′(β) = Σa sa Diag(ua) F Diag(w) Fᵀ Diag(ua), a first pass over the rows makes the moments Fᵀ Diag(ua) Z.
+J needs those of Z = [p, ‖p‖², 1], and so does C; Φ needs those of X besides. A second pass gives back to each row its
+part: C, or the row sums Ψ1. What it works on is a list with a `TermMap` for each term of the kernel:
+
+    product form       C = Ψ P           Φ = XᵀΨX
+    difference form    C = 2(D − Ψ)P     Φ = 2Xᵀ(D − Ψ)X,     D = Diag(Ψ1)
+
+Distances do not see an offset, so that features of difference form are those of P less its mean.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ism_core.arrays import Array
-from ism_core.feature_maps import Constant, FeatureMap
+from ism_core.arrays import Array, Ints
+from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
 from ism_core.gamma import Gamma
-from ism_core.kernel import Form, Kernel
-from ism_core.threads import in_threads, own_threads
+from ism_core.kernel import Kernel
 
-BLOCK = 1_024  # rows that a thread takes at a time
+WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
+NARROW_BLOCKS = (256, 2_048)  # rows beside P, the fewer the more features they have
+BLOCK_NUMBERS = 2**18  # of features in a block, while its rows are not the fewest: they stay in the cache
 
-Maps = list[tuple[float, Form, FeatureMap]]  # for each term of a kernel its weight, form and feature map
-
-
-def slope_maps(kernel: Kernel, q: int) -> Maps | None:
-    """The feature maps of the terms' f′, or None where one has none."""
-    return _all((weight, term.form, term.slope_features(q)) for weight, term in kernel.terms)
+Maps = Sequence[TermMap]
 
 
-def value_maps(kernel: Kernel, q: int) -> Maps | None:
-    """The feature maps of the terms' f, or None where one has none."""
-    return _all((weight, term.form, term.value_features(q)) for weight, term in kernel.terms)
-
-
-def _all(parts: Iterable[tuple[float, Form, FeatureMap | None]]) -> Maps | None:
-    maps: Maps = []
-    for weight, form, features in parts:
-        if features is None:
-            return None
-        maps.append((weight, form, features))
-    return maps
-
-
-def surrogate(X: Array, W: Array, gamma: Gamma, maps: Maps) -> Array:
-    """Φ(W): with Ba = XᵀDiag(ua)F, XᵀΨX = Σa sa Ba Diag(w) Baᵀ."""
-    d = X.shape[1]
+def surrogate(
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL
+) -> tuple[Array, float]:
+    """Φ(W) and J(W). Memory: a few matrices of r·m·d and d·d for each of the engine's shares."""
+    P, offset = _projected(X, maps, W, engine)
+    terms = _moments(X, P, offset, gamma, maps, engine, WIDE_BLOCK)
+    d = X.here.shape[1]
     phi = np.zeros((d, d))
-    with own_threads() as threads:
-        for weight, form, features in maps:
-            scale = np.multiply.outer(gamma.s, weight * features.weights)
-            B, totals = _moments(X, W, gamma, features, threads)
-            flat = B.transpose(1, 0, 2).reshape(d, -1)
-            pairs = (flat * scale.ravel()) @ flat.T
-            if form == "product":
-                phi += pairs
-            else:
-                phi += 2 * (_weighted_square(X, W, gamma, features, totals * scale, threads) - pairs)
-    return phi
+    with np.errstate(over="ignore", invalid="ignore"):
+        for term in terms:
+            phi += (1 if term.map.form == "product" else -2) * term.pairs
+        apart = [(term.map.slope, term.degrees) for term in terms if term.map.form == "difference"]
+        if apart:
+            blocks = -(-len(P.here) // WIDE_BLOCK)
+            phi += 2 * engine.total(_weighted_squares, blocks, X, P, offset, gamma, _spread(gamma, apart))
+        return phi, _objective(terms)
 
 
-def objective(X: Array, W: Array, gamma: Gamma, maps: Maps) -> float:
-    """J(W) = Σa sa Σm wm (uaᵀFm)²"""
-    with own_threads() as threads:
-        return float(
-            sum(
-                weight
-                * (gamma.s @ _moments(X, W, gamma, features, threads, with_rows=False)[1] ** 2 @ features.weights)
-                for weight, _, features in maps
-            )
-        )
+def pull(
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL
+) -> tuple[Array, float]:
+    """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
+    P, offset = _projected(X, maps, W, engine)
+    size = _narrow_block(maps)
+    terms = _moments(None, P, offset, gamma, maps, engine, size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = [(term.map.slope, term.pulls) for term in terms]
+        forms = [term.map.form for term in terms]
+        shares = engine.run(_pulled, -(-len(P.here) // size), P, offset, gamma, _spread(gamma, parts), forms, size)
+        C = np.empty_like(P.here)
+        for rows, values in (block for share in shares for block in share):
+            C[rows] = values
+        return C, _objective(terms)
 
 
-def first_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
+def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL) -> float:
+    """J(W) alone: the first of the two passes."""
+    P, offset = _projected(X, maps, W, engine)
+    return _objective(_moments(None, P, offset, gamma, maps, engine, _narrow_block(maps)))
+
+
+def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
     """Φ0: Φ with every f′(β) replaced by f′(0), so that no W is needed."""
     slopes = [(term.form, weight * term.slope_at_zero) for weight, term in kernel.terms]
     if not any(slope for _, slope in slopes):  # such as (γβ)^p: only the sign of f′ is left
         slopes = [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
-    nothing = np.empty((X.shape[1], 0))
-    return surrogate(X, nothing, gamma, [(slope, form, Constant(1.0)) for form, slope in slopes])
+    maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
+    return surrogate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
+
+
+def value_maps(kernel: Kernel, q: int) -> list[tuple[float, Form, FeatureMap]] | None:
+    """The feature maps of the terms' f, or None where one has none."""
+    maps = [(weight, term.exact_map(q)) for weight, term in kernel.terms]
+    found = [(weight, each.form, each.value) for weight, each in maps if each is not None]
+    return found if len(found) == len(maps) else None
+
+
+@dataclass(frozen=True)
+class _Term:
+    """What the moments of one term give. They are r×m×(d + q + 2): beside X (or without it), p, ‖p‖² and 1."""
+
+    map: TermMap
+    moments: Array
+    s: Array
+    offset: Array  # what p is short of
+
+    @cached_property
+    def scale(self) -> Array:
+        """r×m: sa times the weight of each feature in f′."""
+        scale: Array = np.multiply.outer(self.s, self.map.weight * self.map.slope.weights)
+        return scale
+
+    @property
+    def ones(self) -> Array:
+        return self.moments[..., -1]
+
+    @property
+    def projected(self) -> Array:
+        """Of P, offset and all where the form is a product."""
+        q = len(self.offset)
+        centred = self.moments[..., -2 - q : -2]
+        return centred + self.ones[..., None] * self.offset if self.map.form == "product" else centred
+
+    @property
+    def objective(self) -> float:
+        ones = self.ones**2
+        if self.map.ratio is None:
+            return self.map.weight * float(self.s @ ones @ self.map.value.weights)
+        along, constant = self.map.ratio
+        products = np.einsum("amq,amq->am", self.projected, self.projected)
+        beta = products if self.map.form == "product" else 2 * (self.moments[..., -2] * self.ones - products)
+        return float(np.vdot(self.scale, along * beta + constant * ones))
+
+    @property
+    def pairs(self) -> Array:
+        """XᵀΨX"""
+        d = self.moments.shape[2] - len(self.offset) - 2
+        total = np.zeros((d, d))
+        for moments, scale in zip(self.moments[..., :d], self.scale, strict=True):
+            total += _weighted_square(moments, scale)
+        return total
+
+    @property
+    def degrees(self) -> Array:
+        """What `mix` turns into Ψ1."""
+        return (self.scale * self.ones)[..., None]
+
+    @property
+    def pulls(self) -> Array:
+        """What it turns into C, or into its parts −2ΨP and 2Ψ1."""
+        if isinstance(self.map.value, Differentiable):
+            weights = np.multiply.outer(self.s, self.map.weight * self.map.value.weights)
+            return self.map.value.derivatives(weights * self.ones)
+        pairs = self.scale[..., None] * self.projected
+        return pairs if self.map.form == "product" else np.concatenate([-2 * pairs, 2 * self.degrees], axis=2)
+
+
+def _projected(X: Placed[Array], maps: Maps, W: Array, engine: Engine) -> tuple[Placed[Array], Array]:
+    """P, made here since bringing it back would take longer; and its mean where there are distances."""
+    n, q = len(X.here), W.shape[1]
+    P = np.empty((n, q))
+    for rows, values in (block for share in LOCAL.run(_project, -(-n // WIDE_BLOCK), X.here, W) for block in share):
+        P[rows] = values
+    mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(q)
+    return engine.place(P), mean
+
+
+def _project(share: list[int], X: Array, W: Array) -> list[tuple[slice, Array]]:
+    return [(rows, X[rows] @ W) for rows in _blocks(share, len(X), WIDE_BLOCK)]
 
 
 def _moments(
-    X: Array, W: Array, gamma: Gamma, features: FeatureMap, threads: int, with_rows: bool = True
-) -> tuple[Array, Array]:
-    """XᵀDiag(ua)F as an r×d×m array (r×0×m without the rows of X), and Uᵀ F as r×m."""
-    n, d = len(X), X.shape[1] if with_rows else 0
+    X: Placed[Array] | None,
+    P: Placed[Array],
+    offset: Array,
+    gamma: Placed[Gamma],
+    maps: Maps,
+    engine: Engine,
+    size: int,
+) -> list[_Term]:
+    slopes = [each.slope for each in maps]
+    forms = [each.form for each in maps]
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = engine.total(_add_moments, -(-len(P.here) // size), X, P, offset, gamma, slopes, forms, size)
+    s = gamma.here.s
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [_Term(each, gamma.here.finished(total), s, offset) for each, total in zip(maps, totals, strict=True)]
 
-    def work(share: list[int]) -> Array:
-        total = np.zeros((len(gamma.s), d + 1, features.count))
-        for rows in _blocks(n, share):
-            block = X[rows]
-            gamma.add_moments(total, rows, np.hstack([block[:, :d], np.ones((len(block), 1))]), features.of(block @ W))
-        return total
 
-    parts = in_threads(work, -(-n // BLOCK), threads)
-    total = gamma.finished(sum(parts[1:], start=parts[0]))
-    return total[:, :d], total[:, d]
+def _add_moments(
+    share: list[int],
+    X: Array | None,
+    P: Array,
+    offset: Array,
+    gamma: Gamma,
+    slopes: list[FeatureMap],
+    forms: list[str],
+    size: int,
+) -> list[Array]:
+    """The moments of the blocks of a share, for each term."""
+    n, q = P.shape
+    d = 0 if X is None else X.shape[1]
+    totals = [np.zeros((len(gamma.s), each.count, d + q + 2)) for each in slopes]
+    memory = np.empty(max(each.made for each in slopes) * size)
+    columns = np.ones((size, d + q + 2))
+    for block in _blocks(share, n, size):
+        rows = gamma.rows(block)
+        centred = P[rows] - offset
+        Z = columns[: len(centred)]
+        if X is not None:
+            Z[:, :d] = X[rows]
+        Z[:, d : d + q] = centred
+        np.einsum("iq,iq->i", centred, centred, out=Z[:, -2])
+        for total, each, form in zip(totals, slopes, forms, strict=True):
+            F = each.of(centred if form == "difference" else P[rows], memory)
+            gamma.add_moments(total, block, F, Z)
+    return totals
 
 
-def _weighted_square(X: Array, W: Array, gamma: Gamma, features: FeatureMap, totals: Array, threads: int) -> Array:
-    """XᵀDX with D = Diag(Ψ1), Ψ1 = Σa sa ua ⊙ F Diag(w) Fᵀua."""
+def _weighted_squares(
+    share: list[int], X: Array, P: Array, offset: Array, gamma: Gamma, parts: list[tuple[FeatureMap, Array]]
+) -> Array:
+    """XᵀDX, D = Diag(Ψ1), over the blocks of a share."""
     d = X.shape[1]
+    total = np.zeros((d, d))
+    memory = np.empty(max(each.made for each, _ in parts) * WIDE_BLOCK)
+    for block in _blocks(share, len(X), WIDE_BLOCK):
+        rows = gamma.rows(block)
+        centred = P[rows] - offset
+        degrees = np.zeros(len(centred))
+        for each, G in parts:
+            degrees += gamma.mix(block, each.of(centred, memory), G)[:, 0]
+        total += _weighted_square(X[rows], degrees)
+    return total
 
-    def work(share: list[int]) -> Array:
-        square = np.zeros((d, d))
-        for rows in _blocks(len(X), share):
-            degrees = np.einsum("ir,ir->i", gamma.U[rows], features.of(X[rows] @ W) @ totals.T)
-            square += X[rows].T @ (degrees[:, None] * X[rows])
-        return square
 
-    parts = in_threads(work, -(-len(X) // BLOCK), threads)
-    return sum(parts[1:], start=parts[0])
+def _pulled(
+    share: list[int],
+    P: Array,
+    offset: Array,
+    gamma: Gamma,
+    parts: list[tuple[FeatureMap, Array]],
+    forms: list[str],
+    size: int,
+) -> list[tuple[slice | Ints, Array]]:
+    """The rows of C in the blocks of a share."""
+    n, q = P.shape
+    memory = np.empty(max(each.made for each, _ in parts) * size)
+    pulled = []
+    for block in _blocks(share, n, size):
+        rows = gamma.rows(block)
+        p, centred = P[rows], P[rows] - offset
+        C = np.zeros_like(p)
+        for (each, G), form in zip(parts, forms, strict=True):
+            mixed = gamma.mix(block, each.of(centred if form == "difference" else p, memory), G)
+            C += mixed[:, :q]
+            if mixed.shape[1] > q:
+                C += centred * mixed[:, q:]
+        pulled.append((rows, C))
+    return pulled
 
 
-def _blocks(n: int, share: list[int]) -> Iterable[slice]:
-    return (slice(index * BLOCK, min((index + 1) * BLOCK, n)) for index in share)
+def _weighted_square(A: Array, weights: Array) -> Array:
+    """Aᵀ Diag(weights) A, by products of a matrix with its own transpose: half the flops of others."""
+    roots = A * np.sqrt(np.abs(weights))[:, None]
+    positive = weights > 0
+    if positive.all():
+        return roots.T @ roots
+    plus, minus = roots[positive], roots[~positive]
+    square: Array = plus.T @ plus - minus.T @ minus
+    return square
+
+
+def _spread(gamma: Placed[Gamma], parts: list[tuple[FeatureMap, Array]]) -> list[tuple[FeatureMap, Array]]:
+    return [(each, gamma.here.spread(G)) for each, G in parts]
+
+
+def _objective(terms: list[_Term]) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return sum(term.objective for term in terms)
+
+
+def _narrow_block(maps: Maps) -> int:
+    fewest, most = NARROW_BLOCKS
+    return min(most, max(fewest, BLOCK_NUMBERS // max(each.slope.made for each in maps)))
+
+
+def _blocks(share: list[int], n: int, size: int) -> Iterator[slice]:
+    return (slice(index * size, min((index + 1) * size, n)) for index in share)

@@ -1,10 +1,19 @@
-"""Γ, which pairs of rows should be alike, as a low-rank product: Γ = U diag(s) Uᵀ. The n×n matrix is never formed."""
+"""Γ, which pairs of rows should be alike, as a low-rank product: Γ = U diag(s) Uᵀ. The n×n matrix is never formed.
 
+Sums over the rows are taken block by block, in an order that Γ chooses: class labels put the rows of a class side by
+side, so that sums over classes stand for products with the columns of U.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
+
+WIDTH = 512  # columns of a product, before the columns of U are taken a few at a time
 
 
 @dataclass(frozen=True)
@@ -14,17 +23,46 @@ class Gamma:
     U: Array
     s: Array
 
-    def add_moments(self, total: Array, rows: slice, X: Array, F: Array) -> None:
-        """Add Xᵀ Diag(ua) F to total[a] for every column ua of U, where X and F are those rows of theirs."""
-        for a, u in enumerate(self.U[rows].T):
-            total[a] += X.T @ (u[:, None] * F)
+    def rows(self, block: slice) -> slice | Ints:
+        """Which rows lie in a block of the order that sums are taken in."""
+        return block
+
+    def add_moments(self, total: Array, block: slice, F: Array, Z: Array) -> None:
+        """Add Fᵀ Diag(ua) Z to total[a] for every column ua of U, where F and Z are of the rows of the block."""
+        for some in self._groups(Z.shape[1]):
+            U = self.U[block, some]
+            weighted = (U[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+            total[some] += (F.T @ weighted).reshape(F.shape[1], U.shape[1], -1).transpose(1, 0, 2)
 
     def finished(self, total: Array) -> Array:
-        """What the moments added up to, once all rows are in."""
+        """What the moments added up to, once all rows are in; written over them."""
         return total
 
+    def spread(self, G: Array) -> Array:
+        """G[a] for every column of U, made ready for `mix`."""
+        return np.ascontiguousarray(G.transpose(1, 0, 2))
+
+    def mix(self, block: slice, F: Array, G: Array) -> Array:
+        """Σa Diag(ua) F G[a] for the rows of the block."""
+        m, _, k = G.shape
+        mixed = np.zeros((len(F), k))
+        for some in self._groups(k):
+            products = (F @ G[:, some].reshape(m, -1)).reshape(len(F), -1, k)
+            mixed += np.einsum("ia,iak->ik", self.U[block, some], products)
+        return mixed
+
+    def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:
+        """Σ |uai| columns[i] over the rows i of each bin, as a count×r×k array."""
+        gather = _gathering(bins, count)
+        return np.stack([gather @ (u[:, None] * columns) for u in np.abs(self.U.T)], axis=1)
+
+    @property
+    def majorant(self) -> Array:
+        """An r×r positive semidefinite B: |Γij| ≤ Σab |uai| Bab |ubj|."""
+        return np.diag(np.abs(self.s))
+
     def moment_flops(self, d: int, m: int) -> float:
-        """What the moments cost for X with d columns and F with m."""
+        """What the moments cost for Z with d columns and F with m."""
         n, r = self.U.shape
         return float(2 * n * d * m * r)
 
@@ -35,6 +73,10 @@ class Gamma:
     def restricted(self, rows: Ints) -> "Gamma":
         """Γ among some of the rows."""
         return Gamma(self.U[rows], self.s)
+
+    def _groups(self, k: int) -> Iterator[slice]:
+        step = max(1, WIDTH // max(k, 1))
+        return (slice(start, start + step) for start in range(0, len(self.s), step))
 
 
 @dataclass(frozen=True)
@@ -49,16 +91,42 @@ class LabelGamma(Gamma):
         onehot = np.eye(codes.max() + 1)[codes]
         return LabelGamma(onehot - onehot.mean(axis=0), np.ones(onehot.shape[1]), codes)
 
-    def add_moments(self, total: Array, rows: slice, X: Array, F: Array) -> None:
-        codes = self.codes[rows]
-        for c in np.unique(codes):
-            members = codes == c
-            total[c] += X[members].T @ F[members]
+    def rows(self, block: slice) -> Ints:
+        return self._order[block]
+
+    def add_moments(self, total: Array, block: slice, F: Array, Z: Array) -> None:
+        """Of the columns of Y; those of U are left to `finished`."""
+        for c, members in self._classes(block):
+            total[c] += F[members].T @ Z[members]
 
     def finished(self, total: Array) -> Array:
-        shares = np.bincount(self.codes) / len(self.codes)
-        centred: Array = total - shares[:, None, None] * total.sum(axis=0)
-        return centred
+        everything = total.sum(axis=0)
+        for moments, share in zip(total, self._shares, strict=True):
+            moments -= share * everything
+        return total
+
+    def spread(self, G: Array) -> Array:
+        spread: Array = G - np.tensordot(self._shares, G, axes=1)
+        return spread
+
+    def mix(self, block: slice, F: Array, G: Array) -> Array:
+        mixed = np.empty((len(F), G.shape[2]))
+        for c, members in self._classes(block):
+            np.matmul(F[members], G[c], out=mixed[members])
+        return mixed
+
+    def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:
+        """Of the columns of Y: sums over the rows of each bin and class."""
+        r = len(self.s)
+        gathered = _gathering(bins * r + self.codes, count * r) @ columns
+        return np.asarray(gathered).reshape(count, r, -1)
+
+    @property
+    def majorant(self) -> Array:
+        """For Y in place of U: |Γij| itself, which is the same for all pairs of two classes, made semidefinite."""
+        entries = np.abs(np.eye(len(self.s)) - self._shares - self._shares[:, None] + self._shares @ self._shares)
+        majorant: Array = entries + max(0.0, -np.linalg.eigvalsh(entries)[0]) * np.eye(len(self.s))
+        return majorant
 
     def moment_flops(self, d: int, m: int) -> float:
         return float(2 * len(self.codes) * d * m)
@@ -74,3 +142,31 @@ class LabelGamma(Gamma):
 
     def restricted(self, rows: Ints) -> "LabelGamma":
         return LabelGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
+
+    def _classes(self, block: slice) -> Iterator[tuple[int, slice]]:
+        """The classes in a block, and where in it their rows lie."""
+        first, last = self.codes[self._order[[block.start, block.stop - 1]]]
+        for c in range(first, last + 1):
+            start, stop = (min(max(end, block.start), block.stop) - block.start for end in self._ends[c : c + 2])
+            if stop > start:
+                yield c, slice(start, stop)
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.codes, kind="stable")
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        counts = np.bincount(self.codes, minlength=len(self.s))
+        return [0, *np.cumsum(counts).tolist()]
+
+    @cached_property
+    def _shares(self) -> Array:
+        shares: Array = np.bincount(self.codes, minlength=len(self.s)) / len(self.codes)
+        return shares
+
+
+def _gathering(places: Ints, count: int) -> csr_array:
+    """The count×n matrix that adds up the rows of each place."""
+    n = len(places)
+    return csr_array((np.ones(n), (places, np.arange(n))), shape=(count, n))

@@ -1,13 +1,33 @@
 """Subspaces: what the solver needs of the Grassmann manifold and of the eigenvectors of Φ."""
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from ism_core.arrays import Array
 from ism_core.threads import own_threads
 
+LANCZOS = 30  # columns for each eigenvector that is sought: from there on Lanczos steps are cheaper
+RESTARTS = 10
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest count as zero; rounding leaves some 1e-14
+
+
+class Rows(Protocol):
+    """What the rows say about directions."""
+
+    @property
+    def dimensions(self) -> int:
+        """How many directions there are to choose from."""
+
+    @property
+    def scatter(self) -> Array:
+        """How the rows spread: XᵀX of the centred rows, or of a sample of them."""
+
+    def without_empty(self, phi: Array) -> Array:
+        """Φ with the directions that are not to be chosen last of all."""
 
 
 def largest_angle(W: Array, V: Array) -> float:
@@ -16,25 +36,32 @@ def largest_angle(W: Array, V: Array) -> float:
     return float(np.arcsin(min(1.0, sine)))
 
 
-def dominant(phi: Array, q: int, X: Array) -> tuple[Array, float]:
-    """The q eigenvectors of Φ with the largest eigenvalues, and the gap to the next one.
+def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
+    """The q eigenvectors of Φ with the largest eigenvalues among the directions of the rows, and the gap to the next.
 
-    Where the q largest include zeros, any basis of the null space would do: the directions in it along which X varies
-    most are taken.
+    Where the q largest include zeros, any basis of the null space would do: the directions in it along which the rows
+    vary most are taken.
     """
-    d = len(phi)
-    values, vectors = eigenpairs(phi, min(d, q + 1))
-    gap = float(values[q - 1] - values[q]) if q < d else np.inf
+    room = rows.dimensions
+    values, vectors = eigenpairs(rows.without_empty(phi), min(room, q + 1))
+    gap = float(values[q - 1] - values[q]) if q < room else np.inf
     zero = _is_zero(values, phi)
     empty = int(np.count_nonzero(zero[:q]))
     if empty == 0:
         return vectors[:, :q], gap
-    values, vectors = eigenpairs(phi, d)
+    values, vectors = eigenpairs(rows.without_empty(phi), room)
     null = vectors[:, _is_zero(values, phi)]
-    spread = (X - X.mean(axis=0)) @ null
-    widest = eigenpairs(spread.T @ spread, empty)[1]
+    widest = eigenpairs(null.T @ rows.scatter @ null, empty)[1]
     kept = vectors[:, :q][:, ~zero[:q]]
     return np.linalg.qr(np.hstack([kept, null @ widest]))[0], gap
+
+
+def corrected(phi: Array, W: Array, pulled: Array) -> Array:
+    """The symmetric matrix nearest to phi with phi·W = pulled."""
+    missing = pulled - phi @ W
+    half = (missing - 0.5 * W @ (W.T @ missing)) @ W.T
+    changed: Array = phi + half + half.T
+    return changed
 
 
 def count_informative(phi: Array, W: Array) -> int:
@@ -47,10 +74,24 @@ def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix, in falling order, with their eigenvectors."""
     d = len(A)
     with own_threads():
+        few = _few_eigenpairs(A, count) if d >= LANCZOS * count else None
+        if few is not None:
+            return few
         values, vectors = eigh(A, subset_by_index=(d - count, d - 1), check_finite=False)
         if len(values) < count:  # LAPACK may lose some of many equal eigenvalues when asked for a few
             values, vectors = (found[..., -count:] for found in np.linalg.eigh(A))
     return values[::-1], vectors[:, ::-1]
+
+
+def _few_eigenpairs(A: Array, count: int) -> tuple[Array, Array] | None:
+    """By Lanczos steps, unless the eigenvalues lie so close together that all of A is as cheap."""
+    first = np.random.default_rng(0).standard_normal(len(A))
+    try:
+        values, vectors = eigsh(A, count, which="LA", v0=first, ncv=min(len(A), 3 * count + 10), maxiter=RESTARTS)
+    except (ArpackNoConvergence, ArpackError):
+        return None
+    order = np.argsort(-values)
+    return values[order], np.asarray(vectors[:, order], dtype=np.float64)
 
 
 def with_fixed_signs(W: Array) -> Array:

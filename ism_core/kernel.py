@@ -4,16 +4,16 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import FeatureMap
+from ism_core.feature_maps import Form as Form  # tiles and features know it from here
+from ism_core.feature_maps import TermMap
 from ism_core.gamma import Gamma
 
-Form = Literal["product", "difference"]
 Rows = slice | Ints
 
 
@@ -67,12 +67,16 @@ class Term(Kernel):
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         """f′(β), where f(β) is known already."""
 
-    def value_features(self, q: int) -> FeatureMap | None:
-        """The feature map of f on q projected dimensions, if it is finite."""
+    def exact_map(self, q: int) -> TermMap | None:
+        """The feature maps of f and f′ on q projected dimensions, if they are finite."""
         return None
 
-    def slope_features(self, q: int) -> FeatureMap | None:
-        """The feature map of f′ on q projected dimensions, if it is finite."""
+    def taylor_map(self, q: int, degree: int) -> TermMap | None:
+        """The same cut at a degree, if what that leaves out has a bound."""
+        return None
+
+    def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap | None:
+        """The same by that many random features, if there are such; for β around the one given."""
         return None
 
     @property

@@ -21,9 +21,11 @@ import numpy as np
 from ism_core.arrays import Array, is_whole
 from ism_core.distances import local_scales, median_distance
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import Constant, FeatureMap, NegativeSquare, Power, Product
+from ism_core.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel, Rows, Term
+from ism_core.random_features import gaussian_maps, multiquadratic_maps
+from ism_core.taylor import Taylor
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,8 @@ class Linear(Term):
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return _filled(1.0, beta, out)
 
-    def value_features(self, q: int) -> FeatureMap:
-        return Product(q)
-
-    def slope_features(self, q: int) -> FeatureMap:
-        return Constant(1.0)
+    def exact_map(self, q: int) -> TermMap:
+        return TermMap(self.form, Constant(1.0), Product(q), (1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,8 @@ class Squared(Term):
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return _filled(-1.0, beta, out)
 
-    def value_features(self, q: int) -> FeatureMap:
-        return NegativeSquare(q)
-
-    def slope_features(self, q: int) -> FeatureMap:
-        return Constant(-1.0)
+    def exact_map(self, q: int) -> TermMap:
+        return TermMap(self.form, Constant(-1.0), NegativeSquare(q), (1.0, 0.0))
 
 
 @dataclass(frozen=True)
@@ -99,11 +95,10 @@ class Polynomial(Term):
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return self._power(beta, self.degree - 1, self.degree * self._gamma, out)
 
-    def value_features(self, q: int) -> FeatureMap:
-        return Power(q, self.degree, self._gamma, float(self.c))
-
-    def slope_features(self, q: int) -> FeatureMap:
-        return Power(q, self.degree - 1, self._gamma, float(self.c), self.degree * self._gamma)
+    def exact_map(self, q: int) -> TermMap:
+        c, factor = float(self.c), self.degree * self._gamma
+        slope, value = Power(q, self.degree - 1, self._gamma, c, factor), Power(q, self.degree, self._gamma, c)
+        return TermMap(self.form, slope, value, (1 / self.degree, c / factor))
 
     @property
     def _gamma(self) -> float:
@@ -139,6 +134,15 @@ class Gaussian(Term):
 
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.multiply(value, -0.5 / self._sigma**2, out=out)
+
+    def taylor_map(self, q: int, degree: int) -> TermMap:
+        factor = -0.5 / self._sigma**2
+        slope, value = Taylor(q, degree, self._sigma, factor), Taylor(q, degree, self._sigma)
+        return TermMap(self.form, slope, value, (0.0, 1 / factor))
+
+    def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap:
+        value, slope = gaussian_maps(q, count, self._sigma, rng)
+        return TermMap(self.form, slope, value, None)
 
     @property
     def _sigma(self) -> float:
@@ -214,6 +218,10 @@ class Multiquadratic(Term):
 
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.divide(0.5, value, out=out)
+
+    def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap:
+        value, slope = multiquadratic_maps(q, count, float(self.c), beta, rng)
+        return TermMap(self.form, slope, value, None)
 
 
 KERNELS: dict[str, type[Term]] = {

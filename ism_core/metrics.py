@@ -37,7 +37,7 @@ def hsic(
     paradigm.check(n)
     gamma = paradigm.guidance()
     bound = as_kernel(kernel).bound(table, np.random.default_rng(0), gamma)
-    dependence = Problem(table, gamma, bound, q).objective(np.eye(q))
+    dependence = Problem.of(table, gamma, bound, q).objective(np.eye(q))
     if not normalised:
         return dependence / float(n - 1) ** 2
     overlap = gamma.U.T @ gamma.U * gamma.s

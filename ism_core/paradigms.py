@@ -14,12 +14,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ism_core.arrays import Array, is_whole
+from ism_core.arrays import Array, Ints, is_whole
 from ism_core.clustering import Clustering, spectral
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
+from ism_core.surrogate import Means
 from ism_core.targets import Kind, TargetKernel, Targets
+
+USUAL_MEANS = Means()
 
 
 class Paradigm(ABC):
@@ -32,8 +35,26 @@ class Paradigm(ABC):
         """Raise InvalidInput where this does not fit n rows; give back what a reader of the result should know."""
 
     @abstractmethod
-    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
-        """Γ for the projected rows P, and the clustering that it was made from."""
+    def gamma(
+        self,
+        P: Array,
+        kernel: Kernel,
+        seed: int,
+        last: Clustering | None,
+        *,
+        rows: Ints | None = None,
+        tolerance: float | None = None,
+        means: Means = USUAL_MEANS,
+    ) -> tuple[Gamma, Clustering | None]:
+        """Γ for the projected rows P, and the clustering that it was made from, found to that tolerance.
+
+        Where P and the kernel are of a sample only, `rows` says which rows are in it.
+        """
+
+    @property
+    @abstractmethod
+    def rank(self) -> int:
+        """How many columns the factor of Γ has."""
 
     @abstractmethod
     def guidance(self) -> Gamma | None:
@@ -65,8 +86,23 @@ class Supervised(Paradigm):
             raise InvalidInput("y", f"y has {count} missing value(s), the first in row {first}. Drop those rows.")
         return self._targets.warnings()
 
-    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, None]:
-        return self.guidance(), None
+    def gamma(
+        self,
+        P: Array,
+        kernel: Kernel,
+        seed: int,
+        last: Clustering | None,
+        *,
+        rows: Ints | None = None,
+        tolerance: float | None = None,
+        means: Means = USUAL_MEANS,
+    ) -> tuple[Gamma, None]:
+        gamma = self.guidance()
+        return gamma if rows is None else gamma.restricted(rows), None
+
+    @property
+    def rank(self) -> int:
+        return len(self._gamma.s)
 
     def guidance(self) -> Gamma:
         return self._gamma
@@ -98,18 +134,34 @@ class Unsupervised(Paradigm):
             )
         return []
 
-    def gamma(self, P: Array, kernel: Kernel, seed: int, last: Clustering | None) -> tuple[Gamma, Clustering]:
-        clustering = spectral(P, kernel, self._k, seed, None if last is None else last.Y)
+    def gamma(
+        self,
+        P: Array,
+        kernel: Kernel,
+        seed: int,
+        last: Clustering | None,
+        *,
+        rows: Ints | None = None,
+        tolerance: float | None = None,
+        means: Means = USUAL_MEANS,
+    ) -> tuple[Gamma, Clustering]:
+        clustering = spectral(
+            P, kernel, self._k, seed, last, tolerance=tolerance, precision=means.precision, engine=means.engine
+        )
         Y = clustering.Y - clustering.Y.mean(axis=0)
-        guide = self._guide(len(P))
+        guide = self._guide(len(P), rows)
         U = clustering.root[:, None] * np.hstack([Y, guide.U])
         return Gamma(U, np.concatenate([np.ones(self._k), guide.s])), clustering
+
+    @property
+    def rank(self) -> int:
+        return self._k
 
     def guidance(self) -> Gamma | None:
         return None
 
-    def _guide(self, n: int) -> Gamma:
-        """μ H K_Ŷ H, or nothing."""
+    def _guide(self, n: int, rows: Ints | None) -> Gamma:
+        """μ H K_Ŷ H of n rows, these or all, or nothing."""
         return Gamma(np.empty((n, 0)), np.empty(0))
 
 
@@ -132,8 +184,15 @@ class _Guided(Unsupervised):
         self._targets.check(n)
         return self._targets.warnings()
 
-    def _guide(self, n: int) -> Gamma:
+    @property
+    def rank(self) -> int:
+        return super().rank + int(self._targets.unit_factor.shape[1])
+
+    def _guide(self, n: int, rows: Ints | None) -> Gamma:
         U = self._targets.unit_factor
+        if rows is not None:
+            few = U[rows]
+            U = (few - few.mean(axis=0)) * np.sqrt(len(U) / n)  # of about the same length
         return Gamma(U, np.full(U.shape[1], self._weight))
 
 

@@ -52,6 +52,15 @@ class Certificate:
 
 
 @dataclass(frozen=True)
+class Error:
+    """How far J and Φ(W)W, half its gradient, may be from those of the exact kernel at the same W, relative to them."""
+
+    kind: Literal["rounding", "bound", "estimate"]  # bound: proven; estimate: from a sample of the rows
+    objective: float
+    gradient: float
+
+
+@dataclass(frozen=True)
 class Result:
     """W and all that is known about it. The columns of W are in the order of their eigenvalues."""
 
@@ -63,6 +72,7 @@ class Result:
     certificate: Certificate
     kernel: Kernel  # with the numbers that were found, such as sigma
     way: Way
+    error: Error
     warnings: tuple[str, ...] = ()
     labels: Ints | None = field(default=None, repr=False)
     spectral: Array | None = field(default=None, repr=False)  # Y, n×k: the spectral embedding that the labels come from

@@ -1,17 +1,28 @@
 """The directions along which the rows of X lie: W is sought there and nowhere else.
 
 A direction outside (a constant column, the excess of d over n, a copy of another column) gives an empty axis: XW is
-zero on it. Some kernels would even prefer it, since an axis that separates nothing also blurs nothing. Inside, the
-solver works in at most min(n, d) coordinates.
+zero on it. Some kernels would even prefer it, since an axis that separates nothing also blurs nothing. With fewer
+rows than columns the solver works in coordinates of the row space; otherwise X stays as it is, and the empty
+directions are known and kept out. Where rows and columns are both too many for either, it begins in the row space of a
+sample of the rows, which is then widened by the directions in which J still grows: no matrix is larger than n or d
+by some two thousand.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array
+from ism_core.engine import LOCAL
 
-TOLERANCE = 1e-10  # singular values below this share of the largest are rounding
+WORTH = 1e-3  # of the largest: what a direction must add
+TOLERANCE = 1e-10  # what a column adds to the others (squared, of length 1), and singular values: less is rounding
+SKETCH_ROWS = 2  # for each column: so many random sums of rows have the same empty directions as all rows
+LARGEST = 4_000  # dimensions: no matrix of more than this squared
+SAMPLE = 1_000  # rows whose space is the first one where there are more dimensions
 
 
 @dataclass(frozen=True)
@@ -19,39 +30,103 @@ class RowSpace:
     """X in coordinates of its row space: X = Z basisᵀ."""
 
     Z: Array
-    basis: Array | None  # d×r with orthonormal columns; None where it would be the identity
+    basis: Array | None  # d×k with orthonormal columns; None where it would be the identity
+    empty: Array  # k×e, orthonormal: the directions of Z that no row has anything of, and that q can do without
     rank: int
+    rows: Array | None = None  # X, where the basis spans but a part of its row space
 
     @staticmethod
     def of(X: Array, q: int) -> "RowSpace":
-        """The row space, with arbitrary directions added where it has fewer than q."""
+        """The row space, with arbitrary directions left in where it has fewer than q."""
         n, d = X.shape
-        lengths = np.linalg.norm(X, axis=0)
-        used = lengths > 0
-        rank = int(np.count_nonzero(used))
-        if rank <= n and rank > 0:
-            unit = X[:, used] / lengths[used]
-            smallest = np.linalg.eigvalsh(unit.T @ unit)[0]
-            if smallest > TOLERANCE:  # independent columns: leaving out the empty ones is enough
-                if rank == d:
-                    return RowSpace(X, None, rank)
-                if rank >= q:
-                    return RowSpace(np.ascontiguousarray(X[:, used]), np.eye(d)[:, used], rank)
+        if min(n, d) > LARGEST:
+            chosen = np.random.default_rng(0).choice(n, SAMPLE + q, replace=False)
+            basis = RowSpace.of(X[np.sort(chosen)], q).basis
+            assert basis is not None
+            return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), basis.shape[1], X)
+        if n >= d:
+            empty = _empty_directions(X)
+            rank = d - empty.shape[1]
+            return RowSpace(X, None, empty[:, max(0, q - rank) :], rank)
         _, sizes, directions = np.linalg.svd(X, full_matrices=False)
         rank = int(np.count_nonzero(sizes > TOLERANCE * sizes[0])) if sizes[0] > 0 else 0
         basis = directions[:rank].T
         if rank < q:
             others = np.random.default_rng(0).standard_normal((d, q - rank))
             basis = np.hstack([basis, np.linalg.qr(np.hstack([basis, others]))[0][:, rank:]])
-        return RowSpace(X @ basis, basis, rank)
+        return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), rank)
+
+    def outside(self, row_pull: Callable[[], tuple[Array, float]]) -> Array:
+        """What XᵀC has outside the basis, C being the first of the pair; nothing where that spans the row space."""
+        if self.rows is None or self.basis is None:
+            return np.zeros((1, 1))
+        pull = self.rows.T @ row_pull()[0]
+        pull -= self.basis @ (self.basis.T @ pull)
+        return pull - self.basis @ (self.basis.T @ pull)  # twice, since the first leaves some by rounding
+
+    def widened(self, outside: Array) -> "RowSpace":
+        """With more directions, that lie outside."""
+        assert self.rows is not None
+        assert self.basis is not None
+        more, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+        more = more[:, sizes > WORTH * sizes[0]]
+        basis = np.hstack([self.basis, more])
+        Z = np.hstack([self.Z, self.rows @ more])
+        return RowSpace(Z, basis, np.empty((basis.shape[1], 0)), basis.shape[1], self.rows)
 
     def out(self, W: Array) -> Array:
-        """From these coordinates to those of the columns of X."""
+        """From these coordinates to those of the columns of X, with nothing of the empty directions."""
+        W = W - self.empty @ (self.empty.T @ W)
         return W if self.basis is None else self.basis @ W
 
     def into(self, W: Array) -> Array:
         """The orthonormal W nearest to the part of a given W that lies in these coordinates."""
         inside = W if self.basis is None else self.basis.T @ W
+        inside = inside - self.empty @ (self.empty.T @ inside)
         left, _, right = np.linalg.svd(inside, full_matrices=False)
         nearest: Array = left @ right
         return nearest
+
+
+def _empty_directions(X: Array) -> Array:
+    """An orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns.
+
+    A Cholesky factor with pivots of XᵀX, its columns scaled to length 1, brings out the columns that depend on others;
+    each gives one such direction.
+    """
+    d = X.shape[1]
+    rows = _sketch(X) if len(X) > 2 * SKETCH_ROWS * d else X
+    lengths = np.linalg.norm(rows, axis=0)
+    used = np.flatnonzero(lengths)
+    directions = np.eye(d)[:, lengths == 0] if len(used) < d else np.empty((d, 0))
+    if len(used) == 0:
+        return directions
+    unit = rows[:, used] / lengths[used]
+    factor, order, rank, _ = dpstrf(unit.T @ unit, tol=TOLERANCE, lower=0, overwrite_a=1)
+    if rank == len(used):
+        return directions
+    order = used[order - 1]
+    independent, dependent = order[:rank], order[rank:]
+    dependence = np.zeros((d, len(dependent)))
+    dependence[independent] = -solve_triangular(factor[:rank, :rank], factor[:rank, rank:]) / lengths[independent, None]
+    dependence[dependent, np.arange(len(dependent))] = 1 / lengths[dependent]
+    return np.hstack([directions, np.linalg.qr(dependence)[0]])
+
+
+def _sketch(X: Array) -> Array:
+    """Sums of rows with random weights: with probability 1 they have the empty directions of X and no others."""
+    n, d = X.shape
+    size = SKETCH_ROWS * d
+    weights = np.random.default_rng(0).standard_normal((n, 1))
+    parts = LOCAL.run(_sketch_share, -(-n // size), X, weights, size)
+    return sum(parts[1:], start=parts[0])
+
+
+def _sketch_share(share: list[int], X: Array, weights: Array, size: int) -> Array:
+    total = np.zeros((size, X.shape[1]))
+    weighted = np.empty_like(total)
+    for block in share:
+        rows = slice(block * size, min((block + 1) * size, len(X)))
+        count = rows.stop - rows.start
+        total[:count] += np.multiply(X[rows], weights[rows], out=weighted[:count])
+    return total

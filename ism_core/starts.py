@@ -2,72 +2,109 @@
 
 Starts: the dominant eigenvectors of Φ0 (the paper's), the axes of the heaviest-tailed columns, the principal axes,
 then random ones. From the best of them, exchanges: one of the weakest directions of W gives way to the axis of a
-heavy-tailed column, if that leads higher. On data with such columns (a pixel that is almost always 0) the good maxima
-differ just in which of those axes they hold: on digits this finds J = 535,302 (polynomial) and 1,015,124
-(multiquadratic) from every start, where single ascents end between 494,149 and 535,302, and between 1,012,062 and
-1,015,123.
+heavy-tailed column, or to the direction of an outlying row, if that leads higher. On data with such columns (a pixel
+that is almost always 0) the good maxima differ just in which of those axes they hold: on digits this finds
+J = 535,302 (polynomial) and 1,015,124 (multiquadratic) from every start, where single ascents end between 494,149 and
+535,302, and between 1,012,062 and 1,015,123.
 """
 
 from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Ascent, Point, ascend
+from ism_core.ascent import Ascent, Point, ascend, drained
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.result import Step
-from ism_core.surrogate import Problem
+from ism_core.surrogate import ROUGH, Problem
 
 DEFAULT_STARTS = 3
-COARSE_FLOPS = 2e9  # a problem whose Φ costs more is searched on a sample of its rows
+COARSE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
+ROUGH_ITERATIONS = 50
+GROWTH = 4  # of the rows from one sample to the next
 REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
 SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
-AXES = 8  # heavy-tailed axes to try
+AXES = 8  # of heavy-tailed columns to try
+ROWS = 4  # far from W to try
 WEAKEST = 2  # directions of W that may be exchanged
 EXCHANGES = 5
+
+
+class Start(NamedTuple):
+    """Where to begin, and a Φ that was found there on a sample of the rows, if it was one."""
+
+    W: Array
+    phi: Array | None = None
 
 
 def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
     """Φ0, heavy-tailed axes, principal axes, then random subspaces without end."""
     X, q = problem.X, problem.q
     d = X.shape[1]
-    yield dominant(problem.first_surrogate(), q, X)[0]
-    yield np.eye(d)[:, np.argsort(-_moment(X, 4), kind="stable")[:q]]
-    centred = X - X.mean(axis=0)
-    yield dominant(centred.T @ centred, q, X)[0]
+    yield dominant(problem.first_surrogate(), q, problem)[0]
+    yield _inside(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
+    yield dominant(problem.scatter, q, problem)[0]
     while True:
-        yield np.linalg.qr(rng.standard_normal((d, q)))[0]
+        yield _inside(problem, rng.standard_normal((d, q)))
 
 
-def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator) -> Generator[Step, None, Array]:
-    """The most promising W of several starts and of exchanges from the best; yields a Step for each that was tried."""
+def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator) -> Generator[Step, None, Start]:
+    """The most promising of several starts and of exchanges from the best; yields a Step for each that was tried.
+
+    Where there are many rows it is sought on a sample, and followed up on samples of four times the rows; at last, for
+    kernels that can be cut, on all rows with few features.
+    """
+    if all(term.is_straight for _, term in problem.kernel.terms):
+        return Start(next(candidates(problem, rng)))
+    rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
+    coarse = problem.sampled(rows, rng)
+    if coarse is problem and starts == 1:
+        return Start(next(candidates(problem, rng)))
+    best, number = yield from _best(coarse, starts, delta, rng)
+    if coarse is problem:
+        return Start(best.W)
+    while (rows := GROWTH * rows) <= len(problem.X) / 2:
+        finer = problem.sampled(rows, rng).within([ROUGH], best.W)
+        best = drained(ascend(finer, best.W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=best.phi)).point
+        number += 1
+        yield _report(number, best)
+    roughly = problem.within([ROUGH], best.W)
+    if roughly.features_are == "cut":  # all rows, but few features: what costs more has little left to do
+        best = drained(ascend(roughly, best.W, delta / 10, ROUGH_ITERATIONS, known=best.phi)).point
+        yield _report(number + 1, best)
+    return Start(best.W, best.phi)
+
+
+def _best(
+    problem: Problem, starts: int, delta: float, rng: np.random.Generator
+) -> Generator[Step, None, tuple[Point, int]]:
+    """The best point, and the number of the last that was tried."""
     pool = candidates(problem, rng)
-    if starts == 1 or all(term.is_straight for _, term in problem.kernel.terms):
-        return next(pool)
-    coarse = _sampled(problem, rng)
-    best = _climb(coarse, next(pool), delta)
+    best = _climb(problem, next(pool), delta)
     yield _report(0, best)
     for tried in range(1, starts):
-        point = _climb(coarse, next(pool), delta, best)
+        point = _climb(problem, next(pool), delta, best)
         best = point if _is_higher(point, best) else best
         yield _report(tried, point)
-    for exchanged in range(EXCHANGES):
-        better = _exchange(coarse, best, delta)
+    last = starts - 1
+    for _ in range(EXCHANGES if starts > 1 else 0):
+        better = _exchange(problem, best, delta)
         if better is None:
             break
         best = better
-        yield _report(starts + exchanged, best)
-    return best.W
+        last += 1
+        yield _report(last, best)
+    return best, last
 
 
-def _sampled(problem: Problem, rng: np.random.Generator) -> Problem:
-    n = len(problem.X)
-    rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
-    return problem if rows >= n else problem.restricted(problem.gamma.sample(rows, rng))
+def _inside(problem: Problem, W: Array) -> Array:
+    """An orthonormal basis of what W spans, less the directions that no row has anything of."""
+    return np.linalg.qr(W - problem.empty @ (problem.empty.T @ W))[0]
 
 
 def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:
@@ -88,19 +125,15 @@ def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) 
 
 
 def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
-    """A higher point reached from `best` with one weak direction replaced by a heavy-tailed axis."""
-    X = problem.X
-    spread = _moment(X, 2)
-    tails = np.divide(_moment(X, 4), spread**2, out=np.zeros_like(spread), where=spread > 0)
-    axes = [int(axis) for axis in np.argsort(-tails, kind="stable")[:AXES] if tails[axis] > HEAVY]
+    """A higher point reached from `best` with one weak direction replaced by an outlying one."""
     trials: list[tuple[float, int, Array]] = []
+    directions = list(_outlying(problem, best.W))
     for weak in range(max(0, problem.q - WEAKEST), problem.q):
         kept = np.delete(best.W, weak, axis=1)
-        for axis in axes:
-            rest = -kept @ kept[axis]
-            rest[axis] += 1
+        for direction in directions:
+            rest = direction - kept @ (kept.T @ direction)
             length = np.linalg.norm(rest)
-            if length > 0.3:  # else the axis is in W already
+            if length > 0.3:  # else it is in W already
                 W = np.column_stack([kept, rest / length])
                 trials.append((problem.objective(W), len(trials), W))
     for _, _, W in sorted(trials, reverse=True)[:2]:
@@ -110,14 +143,33 @@ def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
     return None
 
 
+def _outlying(problem: Problem, W: Array) -> Iterator[Array]:
+    """The axes of the heaviest-tailed columns, and the directions of the rows that lie farthest from W."""
+    X = problem.X
+    spread, fourth = _moments(X)
+    tails = np.divide(fourth, spread**2, out=np.zeros_like(spread), where=spread > 0)
+    for axis in np.argsort(-tails, kind="stable")[:AXES]:
+        if tails[axis] > HEAVY:
+            yield _inside(problem, np.eye(X.shape[1])[:, [axis]])[:, 0]
+    centred = X - X.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centred, centred) - np.einsum("iq,iq->i", centred @ W, centred @ W)
+    for row in np.argsort(-squares, kind="stable")[:ROWS]:
+        if squares[row] > HEAVY * squares.mean():
+            yield centred[row] / np.linalg.norm(centred[row])
+
+
 def _is_higher(point: Point, best: Point) -> bool:
     """By more than the coarse delta leaves open: which of two equal maxima is taken must not hang on rounding."""
     return point.objective > best.objective + 1e-6 * abs(best.objective)
 
 
-def _moment(X: Array, power: int) -> Array:
-    moment: Array = np.mean((X - X.mean(axis=0)) ** power, axis=0)
-    return moment
+def _moments(X: Array) -> tuple[Array, Array]:
+    """The second and the fourth central moment of each column."""
+    powers = X - X.mean(axis=0)
+    powers *= powers
+    second: Array = powers.mean(axis=0)
+    powers *= powers
+    return second, np.asarray(powers.mean(axis=0))
 
 
 def _report(tried: int, point: Point) -> Step:

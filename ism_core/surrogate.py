@@ -1,10 +1,12 @@
-"""Φ and J: the one place that computes them, by whichever way costs fewer flops.
+"""Φ and J: the one place that computes them, by whichever way costs less.
 
-tiles       every pair of rows, for any kernel                                   n²
-features    sums over rows, for kernels with a finite feature map                n
+tiles              every pair of rows, for any kernel                                                        n²
+features           sums over rows, for kernels with a finite feature map or, within a tolerance, a cut one   n
+random features    the same with random features, where they were asked for                                  n
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,80 +14,287 @@ import numpy as np
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
-from ism_core.features import Maps
+from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.errors import InvalidInput
+from ism_core.feature_maps import TermMap
+from ism_core.frames import turn, turning
 from ism_core.gamma import Gamma
+from ism_core.grassmann import corrected
 from ism_core.kernel import Kernel
+from ism_core.maps import exact_maps, random_maps, taylor_maps
+from ism_core.threads import allowed_threads
+from ism_core.tiles import Precision
+from ism_core.truncation import Bound, Norms, least_degree
 
-Way = Literal["tiles", "features"]
+Way = Literal["tiles", "features", "random features"]
 
 PAIR_FLOPS = 60.0  # what f and f′ of one pair cost, in flops of a matrix product: passes over memory, exp
+FEATURE_FLOPS = 40.0  # what one feature of one row costs, in the same
+SMALL = 1e9  # flops
+SCATTER_ROWS = 2_000
+SIZE_ROWS = 500
+ROUGH = 1e-2  # how far Φ may be off away from W, relative to Φ(W)W
+SHARE = 0.1  # of the tolerance for Φ(W)W that J may be off
+NOISE = 1e-4  # times the tolerance; measured on MNIST
+MARGIN = 0.5  # of the tolerance, for W still moves
+PULLS = 5  # of Φ(W)W for one Φ, in a solve as it usually goes
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a problem may be computed with."""
+
+    precision: Precision = "double"
+    features: int | None = None  # random ones for each term, in place of pairs
+    seed: int = 0  # of those
+    engine: Engine = LOCAL
+    spare: int | None = None  # bytes that a way other than tiles may take; None: any number
 
 
 @dataclass(frozen=True)
 class Problem:
     """maximise J(W) = Σij Γij f(βij(W)) over W with q orthonormal columns, for rows X and a kernel bound to them."""
 
-    X: Array
+    rows: Placed[Array]
     gamma: Gamma
     kernel: Kernel
     q: int
+    empty: Array  # d×e: directions that no row has anything of
+    means: Means = Means()
+    maps: list[TermMap] | None = None  # of the features that are used; None: tiles
+    rough: list[TermMap] | None = None  # fewer features, that do for what of Φ is not Φ(W)W; None: the same
+    features_are: Literal["exact", "cut", "random"] = "exact"
+    frame: Array | None = None  # d×q: the W that others are turned to where features are random
+    noise: float = 0.0  # the share of J below which J and Φ(W)W of cut features need not agree
+    tolerance: float = 0.0  # how far J and Φ(W)W may be off, relative to them, where features were cut
 
-    @cached_property
+    @staticmethod
+    def of(
+        X: Array, gamma: Gamma, kernel: Kernel, q: int, empty: Array | None = None, means: Means | None = None
+    ) -> "Problem":
+        """With the kernel's exact features where they are cheaper than tiles."""
+        means = means or Means()
+        none = np.empty((X.shape[1], 0))
+        problem = Problem(means.engine.place(X), gamma, kernel, q, none if empty is None else empty, means)
+        return problem._cheaper(exact_maps(kernel, q))
+
+    def within(self, tolerances: Iterable[float], W: Array, size: Bound | None = None) -> "Problem":
+        """With random features if they were asked for, else with features cut at the first tolerance that makes them
+        cheaper than tiles; for a W like this, where J and Φ(W)W are of that size if it is known.
+        """
+        if exact_maps(self.kernel, self.q) is not None:
+            return self
+        if self.means.features is not None:
+            return self._with_random_features(self.means.features, W)
+        tiled = replace(self, maps=None, rough=None, features_are="exact", noise=0.0)
+        if tiled.is_small or taylor_maps(self.kernel, self.q, 0) is None:
+            return tiled
+        norms, size = self._norms(W), size or self._size(W)
+        most = int(self._tile_flops(self.q) / (self._feature_flops(1) - self._feature_flops(0)))
+        for tolerance in tolerances:
+            wanted = MARGIN * tolerance
+            allowed = Bound(SHARE * wanted * size.objective, wanted * size.gradient)
+            degree = least_degree(self.kernel, self.q, norms, allowed, most) if tolerance > 0 else None
+            if degree is not None:
+                enough = Bound(np.inf, ROUGH * size.gradient)
+                rough = least_degree(self.kernel, self.q, norms, enough, most) or 0
+                maps = [taylor_maps(self.kernel, self.q, each) for each in (degree, min(degree, rough))]
+                cut = replace(self, features_are="cut", tolerance=tolerance, noise=NOISE * tolerance)
+                return cut._cheaper(*maps)
+        return tiled
+
+    def _with_random_features(self, count: int, W: Array) -> "Problem":
+        beta = 2 * float(np.var(self.X @ W, axis=0).sum())
+        maps = random_maps(self.kernel, self.q, count, beta, np.random.default_rng(self.means.seed))
+        if maps is None:
+            raise InvalidInput(
+                "approximation",
+                "The relative gaussian kernel has no random features, since its width differs from row to row;"
+                " leave out the approximation, or take another kernel.",
+            )
+        return replace(self, maps=maps, features_are="random", frame=W)
+
+    def bound(self, W: Array) -> Bound:
+        """How far off J and Φ(W)W can be, rounding aside, since features were cut."""
+        return self._norms(W).bound(self.maps) if self.maps and self.features_are == "cut" else Bound(0.0, 0.0)
+
+    @property
+    def X(self) -> Array:  # noqa: N802
+        """The rows."""
+        return self.rows.here
+
+    @property
     def way(self) -> Way:
-        """The cheaper way for this problem."""
-        by_features = self._feature_flops
-        return "tiles" if by_features is None or by_features > self._tile_flops else "features"
+        """How Φ and J are computed."""
+        if self.maps is None:
+            return "tiles"
+        return "random features" if self.features_are == "random" else "features"
 
-    def rows_within(self, flops: float) -> int:
-        """How many of the rows a problem may have for its Φ to cost no more than that."""
-        n = len(self.X)
-        share = (flops / self._tile_flops) ** 0.5 if self.way == "tiles" else flops / (self._feature_flops or flops)
-        return n if share >= 1 else int(n * share)
-
-    @cached_property
-    def _tile_flops(self) -> float:
-        n, d = self.X.shape
-        return float(n * n * (d + len(self.gamma.s) + self.q + PAIR_FLOPS * len(self.kernel.terms)))
-
-    @cached_property
-    def _feature_flops(self) -> float | None:
-        if self._slopes is None or self._values is None:
-            return None
-        n, d = self.X.shape
-        r = len(self.gamma.s)
-        slopes = sum(self.gamma.moment_flops(d, m.count) + 2.0 * d * d * r * m.count for _, _, m in self._slopes)
-        return float(slopes + sum(2 * n * r * m.count for _, _, m in self._values))
+    @property
+    def dimensions(self) -> int:
+        """How many directions W may be made of."""
+        return int(self.X.shape[1] - self.empty.shape[1])
 
     def surrogate(self, W: Array) -> tuple[Array, float]:
         """Φ(W) and J(W)"""
-        if self.way == "features":
-            return features.surrogate(self.X, W, self.gamma, self._slopes or []), self.objective(W)
-        return tiles.surrogate(self.X, self.gamma, self.kernel, W)
+        engine = self.means.engine
+        if self.maps is None:
+            phi, objective = tiles.surrogate(
+                self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=engine
+            )
+        else:
+            maps = self.rough or self.maps
+            phi, objective = features.surrogate(self.rows, self._gamma, maps, self._framed(W), engine=engine)
+        phi = self._inside(phi)
+        if self.rough is not None or self.features_are == "random":
+            pulled, objective = self.pull(W)
+            phi = corrected(phi, W, pulled)
+        return phi, objective
+
+    def pull(self, W: Array) -> tuple[Array, float]:
+        """Φ(W)W, half of the gradient of J at any W, orthonormal or not; and J(W)."""
+        coefficients, objective = self.row_pull(W)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pulled = self._outside_empty(self.X.T @ coefficients)
+        return pulled if self.frame is None else pulled + turning(W, self.frame, pulled), objective
+
+    def row_pull(self, W: Array) -> tuple[Array, float]:
+        """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
+        if self.maps is not None:
+            C, objective = features.pull(self.rows, self._gamma, self.maps, self._framed(W), engine=self.means.engine)
+            return C if self.frame is None else C @ turn(W, self.frame).T, objective
+        return tiles.pull(
+            self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=self.means.engine
+        )
 
     def objective(self, W: Array) -> float:
         """J(W)"""
-        if self.way == "features":
-            return features.objective(self.X, W, self.gamma, self._values or [])
-        return tiles.surrogate(self.X, self.gamma, self.kernel, W, right=np.empty((len(W), 0)))[1]
+        if self.maps is not None:
+            return features.objective(self.rows, self._gamma, self.maps, self._framed(W), engine=self.means.engine)
+        return self.row_pull(W)[1]
 
-    def gradient(self, W: Array) -> Array:
-        """2Φ(W)W, the gradient of J at any W, orthonormal or not."""
-        if self.way == "features":
-            return 2 * self.surrogate(W)[0] @ W
-        return 2 * tiles.surrogate(self.X, self.gamma, self.kernel, W, right=W)[0]
+    def _framed(self, W: Array) -> Array:
+        return W if self.frame is None else W @ turn(W, self.frame)
 
     def first_surrogate(self) -> Array:
         """Φ0"""
-        return features.first_surrogate(self.X, self.gamma, self.kernel)
+        return self._inside(features.first_surrogate(self.rows, self._gamma, self.kernel, engine=self.means.engine))
 
     def restricted(self, rows: Ints) -> "Problem":
-        """The problem on some of the rows."""
-        return Problem(self.X[rows], self.gamma.restricted(rows), self.kernel.restricted(rows, rows), self.q)
+        """The problem on some of the rows, computed here."""
+        means = replace(self.means, engine=LOCAL)
+        kernel = self.kernel.restricted(rows, rows)
+        return Problem.of(self.X[rows], self.gamma.restricted(rows), kernel, self.q, self.empty, means)
+
+    def _inside(self, phi: Array) -> Array:
+        """Φ without what rounding has left of the empty directions."""
+        if self.empty.shape[1] == 0:
+            return phi
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._outside_empty(self._outside_empty(phi).T)
+
+    def _outside_empty(self, V: Array) -> Array:
+        outside: Array = V - self.empty @ (self.empty.T @ V) if self.empty.shape[1] else V
+        return outside
+
+    def without_empty(self, phi: Array) -> Array:
+        """Φ, which has nothing of the empty directions, with these below all others."""
+        if self.empty.shape[1] == 0:
+            return phi
+        lowest: Array = phi - (2 * float(np.linalg.norm(phi, np.inf)) or 1.0) * self._emptiness
+        return lowest
 
     @cached_property
-    def _slopes(self) -> Maps | None:
-        return features.slope_maps(self.kernel, self.q)
+    def _emptiness(self) -> Array:
+        projector: Array = self.empty @ self.empty.T
+        return projector
 
     @cached_property
-    def _values(self) -> Maps | None:
-        return features.value_maps(self.kernel, self.q)
+    def scatter(self) -> Array:
+        """XᵀX of the centred rows, of some of them where there are many."""
+        few = self.X[:: max(1, len(self.X) // SCATTER_ROWS)]
+        centred = few - few.mean(axis=0)
+        return self._inside(centred.T @ centred)
+
+    @cached_property
+    def flops(self) -> float:
+        """What all of Φ costs, in flops of a matrix product."""
+        n, d = self.X.shape
+        if self.maps is None:
+            return self._tile_flops(d)
+        maps, pull = (self.maps, 0.0) if self.rough is None else (self.rough, self.pull_flops)
+        r = len(self.gamma.s)
+        features = sum(
+            self.gamma.moment_flops(d, each.slope.count) + (2 * d * d * r + FEATURE_FLOPS * n) * each.slope.count
+            for each in maps
+        )
+        return float(pull + features + 2 * n * d * d * any(each.form == "difference" for each in maps))
+
+    @cached_property
+    def pull_flops(self) -> float:
+        """What Φ(W)W costs."""
+        if self.maps is None:
+            return self._tile_flops(self.q)
+        return self._feature_flops(sum(each.slope.count for each in self.maps))
+
+    @property
+    def is_small(self) -> bool:
+        """Whether Φ costs so little that there is no point in saving."""
+        return self.flops < SMALL
+
+    def rows_within(self, flops: float) -> int:
+        """How many of the rows a problem may have for its Φ to cost no more than that."""
+        share = (flops / self.flops) ** (0.5 if self.maps is None else 1.0)
+        return min(len(self.X), int(len(self.X) * share))
+
+    def _cheaper(self, maps: list[TermMap] | None, rough: list[TermMap] | None = None) -> "Problem":
+        """With these features if they are cheaper than tiles."""
+        other = replace(self, maps=maps, rough=None if rough == maps else rough)
+        tiles = replace(self, maps=None, rough=None, features_are="exact", noise=0.0)
+        if maps is None or other._solve_flops > tiles._solve_flops or not other._fits:
+            return tiles
+        return other
+
+    @property
+    def _fits(self) -> bool:
+        """Whether the sums over features fit into what memory there is, of each of the engine's shares and in all."""
+        widest = max((each.slope.count for each in self.rough or self.maps or []), default=0)
+        size = 8 * len(self.gamma.s) * widest * (self.X.shape[1] + 1) * (allowed_threads() + 2)
+        return self.means.spare is None or size <= self.means.spare
+
+    @property
+    def _solve_flops(self) -> float:
+        return self.flops + PULLS * self.pull_flops
+
+    def _tile_flops(self, columns: int) -> float:
+        n = len(self.X)
+        return float(n * n * (columns + len(self.gamma.s) + self.q + PAIR_FLOPS * len(self.kernel.terms)))
+
+    def _feature_flops(self, count: int) -> float:
+        n, d = self.X.shape
+        return float(2 * n * count * (2 * (self.q + 1) + FEATURE_FLOPS) + 4 * n * d * self.q)
+
+    def _norms(self, W: Array) -> Norms:
+        X = self.X
+        mean = X.mean(axis=0)
+        squares = np.einsum("ij,ij->i", X, X) - 2 * (X @ mean) + mean @ mean
+        return Norms.of(X @ W, np.sqrt(np.maximum(squares, 0)), self.gamma)
+
+    def _size(self, W: Array) -> Bound:
+        """About how large J and Φ(W)W are, from a sample of the rows."""
+        few = self.sampled(SIZE_ROWS, np.random.default_rng(0))
+        pulled, objective = few.pull(W)
+        scale = (len(self.X) / len(few.X)) ** 2
+        return Bound(scale * abs(objective), scale * float(np.linalg.norm(pulled)))
+
+    def sampled(self, rows: int, rng: np.random.Generator) -> "Problem":
+        """The problem on a sample of so many rows, computed here; itself if it has no more."""
+        return self if rows >= len(self.X) else self.restricted(self.gamma.sample(rows, rng))
+
+    @cached_property
+    def _gamma(self) -> Placed[Gamma]:
+        return self.means.engine.place(self.gamma)
+
+    @cached_property
+    def _kernel(self) -> Placed[Kernel]:
+        return self.means.engine.place(self.kernel)

@@ -65,6 +65,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_blas.forget)  # its parent's holders are not the child's
 
 
+def allowed_threads() -> int:
+    """How many threads a caller of `own_threads` would get."""
+    with own_threads() as allowed:
+        return allowed
+
+
 @contextmanager
 def own_threads() -> Iterator[int]:
     """Hold the BLAS to one thread; gives the number to use instead, so that a cap on the BLAS is a cap on ours."""

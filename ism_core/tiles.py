@@ -1,219 +1,241 @@
-"""Sums over all pairs of rows, tile by tile, for any kernel. Exact; time n², memory linear in n."""
+"""Sums over all pairs of rows, tile by tile, for any kernel. Exact; time n², memory linear in n.
 
-import threading
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+All of them are symmetric, so that the upper triangle of tiles is enough. A panel is a row of tiles; an engine runs
+shares of the panels, a long one and a short one at a time, so that all shares are alike.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
+from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
-from ism_core.kernel import Form, Kernel
-from ism_core.threads import in_threads, own_threads
+from ism_core.kernel import Kernel
+from ism_core.pairs import Dtype, Pairs, Tile, buffers, pairs_of
 
-T = TypeVar("T")
+Precision = Literal["double", "single"]
 
-TILE = 256  # rows: the few buffers of a tile, 0.5 MB each, stay in the cache of the core that works on them
-
-
-class Pairs:
-    """β between blocks of projected rows, in both forms."""
-
-    def __init__(self, P: Array) -> None:
-        centred = P - P.mean(axis=0)  # distances do not see an offset, but rounding does
-        norms = np.einsum("iq,iq->i", centred, centred)[:, None]
-        ones = np.ones_like(norms)
-        self._P = P
-        self._left = np.hstack([-2 * centred, norms, ones])
-        self._right = np.hstack([centred, ones, norms])
-
-    def beta(self, form: Form, rows: slice, columns: slice, out: Array) -> Array:
-        """xiᵀWWᵀxj or ‖Wᵀ(xi − xj)‖²"""
-        if form == "product":
-            return np.matmul(self._P[rows], self._P[columns].T, out=out)
-        np.matmul(self._left[rows], self._right[columns].T, out=out)
-        return np.maximum(out, 0, out=out)
+TILE = 512  # rows of a panel: enough for products with X to run at full speed
+DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
-class Buffers(threading.local):
-    """The arrays that a thread uses again for every tile: fresh ones would cost more than the sums."""
-
-    def __init__(self) -> None:
-        self._memory: dict[str, Array] = {}
-
-    def __call__(self, name: str, rows: slice, columns: slice) -> Array:
-        shape = rows.stop - rows.start, columns.stop - columns.start
-        size = shape[0] * shape[1]
-        memory = self._memory.get(name)
-        if memory is None or len(memory) < size:
-            memory = self._memory[name] = np.empty(size)
-        return memory[:size].reshape(shape)
-
-
-buffers = Buffers()
-
-
-def surrogate(X: Array, gamma: Gamma, kernel: Kernel, W: Array, right: Array | None = None) -> tuple[Array, float]:
-    """Φ(W), or Φ(W)·right where that is all that is asked for, and J(W).
+def surrogate(
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    kernel: Placed[Kernel],
+    W: Array,
+    *,
+    precision: Precision = "double",
+    engine: Engine = LOCAL,
+) -> tuple[Array, float]:
+    """Φ(W) and J(W).
 
     With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
-    kernel of a sum. All of it is symmetric, so that the upper triangle of tiles is enough.
+    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
     """
-    with own_threads() as threads:
-        return _surrogate(X, gamma, kernel, W, right, threads)
+    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision)
+    phi: Array = half + half.T
+    if D.any():
+        phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), X, D, precision)
+    return phi, objective
 
 
-def _surrogate(
-    X: Array, gamma: Gamma, kernel: Kernel, W: Array, right: Array | None, threads: int
+def pull(
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    kernel: Placed[Kernel],
+    W: Array,
+    *,
+    precision: Precision = "double",
+    engine: Engine = LOCAL,
 ) -> tuple[Array, float]:
+    """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW. No pair of rows costs a product with X."""
+    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision)
+
+
+def _surrogate_share(
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
+) -> tuple[Array, Array, float]:
+    """Of XᵀMX the half that its transpose completes, of Ψd 1, and of J."""
     n, d = X.shape
-    pairs = Pairs(X @ W)
-    scaled = gamma.U * gamma.s
-    target = X if right is None else X @ right
-    panels = list(_blocks(n))
-
-    def work(share: list[int]) -> tuple[Array, Array, float]:
-        """One thread's panels (rows of tiles): its shares of Xᵀ·(upper half of MX) or M·target, of Ψd 1, and of J."""
-        product = np.zeros((d if right is None else n, target.shape[1]))
-        degrees = np.zeros(n)
-        objective = 0.0
-        for index in share:
-            rows = panels[index]
-            panel = np.zeros((rows.stop - rows.start, target.shape[1]))
-            for columns in panels[index:]:
-                on_diagonal = columns == rows
-                M, psi_d, value = _tile(pairs, kernel, scaled, gamma.U, rows, columns)
-                objective += value if on_diagonal else 2 * value
-                if psi_d is not None:
-                    degrees[rows] += psi_d.sum(axis=1)
-                    if not on_diagonal:
-                        degrees[columns] += psi_d.sum(axis=0)
-                if right is None and on_diagonal:
-                    M *= 0.5
-                panel += M @ target[columns]
-                if right is not None and not on_diagonal:
-                    product[columns] += M.T @ target[rows]
-            if right is None:
-                product += X[rows].T @ panel
-            else:
-                product[rows] += panel
-        return product, degrees, objective
-
-    products, degrees, objectives = zip(*in_threads(work, len(panels), threads), strict=True)
-    product = sum(products[1:], start=products[0])
-    diagonal = X.T @ (2 * sum(degrees[1:], start=degrees[0])[:, None] * target)
-    phi = product + product.T + diagonal if right is None else X.T @ product + diagonal
-    return phi, float(sum(objectives))
-
-
-def _tile(
-    pairs: Pairs, kernel: Kernel, scaled: Array, U: Array, rows: slice, columns: slice
-) -> tuple[Array, Array | None, float]:
-    """M, Ψd (where the kernel has terms of difference form) and the sum of Γ ⊙ f over one tile."""
-    gamma = np.matmul(scaled[rows], U[columns].T, out=buffers("gamma", rows, columns))
-    psi: dict[Form, Array] = {}
+    pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision])
+    X = X.astype(pairs.dtype, copy=False)
+    square = np.empty((d, d), X.dtype)
+    half = np.zeros((d, d))
+    degrees = np.zeros(n)
     objective = 0.0
-    for weight, term in kernel.restricted(rows, columns).terms:
-        beta = pairs.beta(term.form, rows, columns, buffers("beta", rows, columns))
-        value = term.value(beta, out=buffers("value", rows, columns))
-        slope = term.slope(beta, value, out=buffers("slope" if term.form in psi else term.form, rows, columns))
-        objective += weight * float(np.vdot(gamma, value))
-        if weight != 1:
-            slope *= weight
-        if term.form in psi:
-            psi[term.form] += slope
-        else:
-            psi[term.form] = slope
-    for slopes in psi.values():
-        slopes *= gamma
-    if "difference" not in psi:
-        return psi["product"], None, objective
-    M = np.multiply(psi["difference"], -2, out=buffers("M", rows, columns))
-    if "product" in psi:
-        M += psi["product"]
-    return M, psi["difference"], objective
+    for panel, tiles in _panels(share, n, pairs.width):
+        product = np.zeros((panel.stop - panel.start, d))
+        for rows, columns in tiles:
+            M, value = pairs.slopes(rows, columns, degrees)
+            if columns == rows:
+                M *= 0.5
+            objective += value if columns == rows else 2 * value
+            part = np.matmul(M, X[columns], out=buffers("part", pairs.dtype, len(M), d))
+            product[rows.start - panel.start : rows.stop - panel.start] += part
+        half += np.matmul(X[panel].T, product.astype(X.dtype, copy=False), out=square)
+    return half, degrees, objective
 
 
-def _values(pairs: Pairs, kernel: Kernel, rows: slice, columns: slice) -> Array:
-    """f(β) over one tile."""
-    total = buffers("total", rows, columns)
-    total.fill(0)
-    for weight, term in kernel.restricted(rows, columns).terms:
-        beta = pairs.beta(term.form, rows, columns, buffers("beta", rows, columns))
-        total += weight * term.value(beta, out=buffers("value", rows, columns))
+def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) -> Array:
+    """Of XᵀDX: ±ZᵀZ, which the BLAS does at half the price of other products."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    blocks = _by_sign(D)
+    for index in share:
+        rows = blocks[index]
+        Z: Tile = X[rows].astype(DTYPES[precision], copy=False)
+        Z *= np.sqrt(np.abs(D[rows]))[:, None]
+        total += np.sign(D[rows[0]]) * (Z.T @ Z)
     return total
 
 
-def _over_tiles(
-    P: Array, kernel: Kernel, begin: Callable[[], T], add: Callable[[T, slice, slice, Array], T]
-) -> list[T]:
-    """Fold the tiles of the upper triangle of K, with one running value a thread."""
-    pairs = Pairs(P)
-    panels = list(_blocks(len(P)))
+def _by_sign(D: Array) -> list[Ints]:
+    """The rows in blocks that have all the same sign in D; those with 0 are left out."""
+    blocks = []
+    for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
+        blocks += [rows[start : start + 2 * TILE] for start in range(0, len(rows), 2 * TILE)]
+    return blocks
 
-    def work(share: list[int]) -> T:
-        running = begin()
-        for index in share:
-            for columns in panels[index:]:
-                running = add(running, panels[index], columns, _values(pairs, kernel, panels[index], columns))
-        return running
 
-    with own_threads() as threads:
-        return in_threads(work, len(panels), threads)
+def _pull_share(
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
+) -> tuple[Array, float]:
+    """Of C and of J."""
+    P = _projected(X, W)
+    pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
+    factor = P.astype(pairs.dtype, copy=False)
+    product = np.zeros_like(P)
+    degrees = np.zeros(len(P))
+    objective = 0.0
+    for _, tiles in _panels(share, len(P), pairs.width):
+        for rows, columns in tiles:
+            M, value = pairs.slopes(rows, columns, degrees)
+            objective += value if columns == rows else 2 * value
+            _multiply(M, factor, rows, columns, product)
+    product += 2 * degrees[:, None] * P
+    return product, objective
 
 
 def kernel_matrix(P: Array, kernel: Kernel) -> Array:
     """K of the projected rows P, all n×n of it."""
+    K = np.empty((len(P), len(P)))
+    LOCAL.run(_matrix_share, _items(len(P)), P, kernel, K)
+    return K
 
-    def fill(K: Array, rows: slice, columns: slice, tile: Array) -> Array:
+
+def _matrix_share(share: list[int], P: Array, kernel: Kernel, K: Array) -> None:
+    for rows, columns, tile in _values(share, P, kernel):
         K[rows, columns] = tile
         K[columns, rows] = tile.T
-        return K
-
-    K = np.empty((len(P), len(P)))
-    return _over_tiles(P, kernel, lambda: K, fill)[0]
 
 
-def kernel_product(P: Array, kernel: Kernel, V: Array) -> Array:
+def kernel_product(
+    P: Array,
+    kernel: Kernel | Placed[Kernel],
+    V: Array,
+    *,
+    precision: Precision = "double",
+    engine: Engine = LOCAL,
+) -> Array:
     """K V, with no more of K at a time than a tile a thread."""
+    parts = engine.run(_product_share, _items(len(P)), P, kernel, V, precision)
+    product: Array = sum(parts[1:], start=parts[0])
+    return product
 
-    def multiply(product: Array, rows: slice, columns: slice, tile: Array) -> Array:
-        product[rows] += tile @ V[columns]
-        if columns != rows:
-            product[columns] += tile.T @ V[rows]
-        return product
 
-    parts = _over_tiles(P, kernel, lambda: np.zeros_like(V), multiply)
-    return sum(parts[1:], start=parts[0])
+def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precision: Precision) -> Array:
+    product = np.zeros(V.shape)
+    factor = V.astype(DTYPES[precision], copy=False)
+    for rows, columns, tile in _values(share, P, kernel, precision):
+        _multiply(tile, factor, rows, columns, product)
+    return product
 
 
 def kernel_diagonal(P: Array, kernel: Kernel) -> Array:
     """The diagonal of K."""
-    pairs = Pairs(P)
-    return np.concatenate([_values(pairs, kernel, rows, rows).diagonal().copy() for rows in _blocks(len(P))])
+    pairs = Pairs(P, kernel)
+    tiles = [rows for block in _blocks(len(P)) for rows, columns in _triangle(block) if rows == columns]
+    return np.concatenate([pairs.values(rows, rows).diagonal().copy() for rows in tiles])
 
 
-def smallest_value(P: Array, kernel: Kernel, scale: Array) -> float:
+def smallest_value(P: Array, kernel: Kernel | Placed[Kernel], scale: Array, *, engine: Engine = LOCAL) -> float:
     """The smallest entry of Diag(scale) K Diag(scale)."""
+    return min(engine.run(_smallest_share, _items(len(P)), P, kernel, scale))
 
-    def lower(smallest: float, rows: slice, columns: slice, tile: Array) -> float:
-        tile *= scale[rows][:, None]
+
+def _smallest_share(share: list[int], P: Array, kernel: Kernel, scale: Array) -> float:
+    smallest = np.inf
+    for rows, columns, tile in _values(share, P, kernel):
+        tile *= scale[rows, None]
         tile *= scale[columns]
-        return min(smallest, float(tile.min()))
+        smallest = min(smallest, float(tile.min()))
+    return smallest
 
-    return min(_over_tiles(P, kernel, lambda: np.inf, lower))
 
-
-def square_sum(P: Array, kernel: Kernel, offsets: Array) -> float:
+def square_sum(P: Array, kernel: Kernel | Placed[Kernel], offsets: Array, *, engine: Engine = LOCAL) -> float:
     """Σ (Kij − offsets[i] − offsets[j])²"""
+    return sum(engine.run(_square_share, _items(len(P)), P, kernel, offsets))
 
-    def add(total: float, rows: slice, columns: slice, tile: Array) -> float:
-        tile -= offsets[rows][:, None]
+
+def _square_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) -> float:
+    total = 0.0
+    for rows, columns, tile in _values(share, P, kernel):
+        tile -= offsets[rows, None]
         tile -= offsets[columns]
-        return total + (1 if rows == columns else 2) * float(np.vdot(tile, tile))
+        total += (1 if rows == columns else 2) * float(np.vdot(tile, tile))
+    return total
 
-    return sum(_over_tiles(P, kernel, float, add))
+
+def _values(
+    share: list[int], P: Array, kernel: Kernel, precision: Precision = "double"
+) -> Iterator[tuple[slice, slice, Tile]]:
+    """The tiles of K that a share of the panels holds."""
+    pairs = pairs_of(P, kernel, dtype=DTYPES[precision])
+    for _, tiles in _panels(share, len(P), pairs.width):
+        for rows, columns in tiles:
+            yield rows, columns, pairs.values(rows, columns)
 
 
-def _blocks(n: int) -> Iterator[slice]:
-    return (slice(start, min(start + TILE, n)) for start in range(0, n, TILE))
+def _multiply(tile: Tile, factor: Tile, rows: slice, columns: slice, product: Array) -> None:
+    """Add to a product with a symmetric matrix what a tile of its upper triangle gives, there and mirrored."""
+    product[rows] += tile @ factor[columns]
+    if rows != columns:
+        product[columns] += tile.T @ factor[rows]
+
+
+def _projected(X: Array, W: Array) -> Array:
+    return (X @ W.astype(X.dtype, copy=False)).astype(np.float64, copy=False)
+
+
+def _items(n: int) -> int:
+    """How many pairs of panels there are to share out."""
+    return -(-len(_blocks(n)) // 2)
+
+
+def _panels(share: list[int], n: int, width: float) -> Iterator[tuple[slice, list[tuple[slice, slice]]]]:
+    """The panels of a share: their rows, and the rows and columns of their tiles."""
+    panels = _blocks(n)
+    step = max(1, int(TILE * width))
+    for item in share:
+        for index in sorted({item, len(panels) - 1 - item}):
+            rows = panels[index]
+            right = [slice(start, min(start + step, n)) for start in range(rows.stop, n, step)]
+            yield rows, [*_triangle(rows), *((rows, columns) for columns in right)]
+
+
+def _triangle(rows: slice) -> list[tuple[slice, slice]]:
+    """Tiles of the triangle where a panel meets the diagonal: only the smallest reach below it."""
+    if rows.stop - rows.start <= max(1, TILE // 4):
+        return [(rows, rows)]
+    middle = (rows.start + rows.stop) // 2
+    upper, lower = slice(rows.start, middle), slice(middle, rows.stop)
+    return [*_triangle(upper), (upper, lower), *_triangle(lower)]
+
+
+def _blocks(n: int) -> list[slice]:
+    """Rows by panels of one height or one less, whose number goes into pairs and those on to two shares."""
+    count = 1 if n <= TILE else min(n, 4 * -(-n // (4 * TILE)))
+    return [slice(start, stop) for start, stop in pairwise(n * i // count for i in range(count + 1))]

@@ -15,6 +15,7 @@ from ism_jobs.wording import asked, counted, listed, named, nearest
 __all__ = ["MOST_SUGGESTIONS", "Roles", "check", "check_all", "problems", "roles"]
 
 MOST_SUGGESTIONS = 20  # names that are looked for among the columns: each takes 0.1 s where there are 20,000
+NO_CLUSTER = 'There is no Dask cluster here (ISM_DASK_SCHEDULER is not set); leave engine out, or set it to "local".'
 NEVER_LEARNT = {
     "target": "the target, which is to be explained",
     "scores": "the scores, which guide the clusters",
@@ -22,20 +23,20 @@ NEVER_LEARNT = {
 }
 
 
-def check(spec: JobSpec, description: Description) -> None:
-    """Raise InvalidSpec with every problem found."""
-    errors = problems(spec, description)
+def check(spec: JobSpec, description: Description, *, cluster: bool = False) -> None:
+    """Raise InvalidSpec with every problem found; `cluster` says whether there is one for jobs that ask for it."""
+    errors = problems(spec, description, cluster=cluster)
     if errors:
         raise refusal(errors, "The job")
 
 
-def check_all(specs: Sequence[JobSpec], descriptions: Mapping[str, Description]) -> None:
+def check_all(specs: Sequence[JobSpec], descriptions: Mapping[str, Description], *, cluster: bool = False) -> None:
     """The same for a batch, with the descriptions by data set: what is wrong in all jobs is told once.
 
     Other problems are told for the first job that has them, whose place stands before the field: "3.q".
     """
     found: dict[FieldError, list[int]] = {}
-    checkers = {name: _Checker(description) for name, description in descriptions.items()}
+    checkers = {name: _Checker(description, cluster) for name, description in descriptions.items()}
     for place, spec in enumerate(specs):
         for error in checkers[spec.dataset].problems(spec):
             found.setdefault(error, []).append(place)
@@ -43,9 +44,9 @@ def check_all(specs: Sequence[JobSpec], descriptions: Mapping[str, Description])
         raise refusal([_placed(error, places, len(specs)) for error, places in found.items()], "The batch")
 
 
-def problems(spec: JobSpec, description: Description) -> list[FieldError]:
+def problems(spec: JobSpec, description: Description, *, cluster: bool = False) -> list[FieldError]:
     """Every problem of a spec with its data set."""
-    return _Checker(description).problems(spec)
+    return _Checker(description, cluster).problems(spec)
 
 
 def _placed(error: FieldError, places: list[int], jobs: int) -> FieldError:
@@ -58,8 +59,9 @@ def _placed(error: FieldError, places: list[int], jobs: int) -> FieldError:
 class _Checker:
     """The checks of one data set; what the specs of a batch share is looked at once."""
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: Description, cluster: bool) -> None:
         self._description = description
+        self._cluster = cluster
         self._rows = description.rows
         self._columns = {column.name: column for column in description.columns}
         self._roles: dict[tuple[object, ...], Roles] = {}
@@ -72,6 +74,8 @@ class _Checker:
             return [FieldError("dataset", sentence)]
         parts = self._parts(spec)
         errors = self._unknown_features(spec, parts) + _overlaps(spec, parts)
+        if spec.engine == "dask" and not self._cluster:
+            errors.append(FieldError("engine", NO_CLUSTER))
         for field, names in ((given_field(spec), parts.given), ("reference", parts.reference)):
             errors += [self._unknown(_element(spec, field, name), name) for name in names if name not in self._columns]
         given = [self._columns[name] for name in parts.given if name in self._columns]

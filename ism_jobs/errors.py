@@ -9,7 +9,7 @@ Problem
 ├── InvalidTable          422   a file that cannot be read as a table
 ├── InvalidSpec           422   a job spec that does not fit its data set
 ├── TimeOver              500   a job that ran into its time limit
-├── OutOfMemory           500   a job that needed more memory than there is
+├── OutOfMemory           500   a job that needs more memory than there is
 ├── Unavailable           503   Redis does not answer
 └── StoreFull             507   Redis is at its memory limit
 """
@@ -110,9 +110,9 @@ class TimeOver(Problem):
 
 
 class OutOfMemory(Problem):
-    """A job that needed more memory than there is."""
+    """A job that needs more memory than there is."""
 
-    title = "The job needed too much memory"
+    title = "The job needs too much memory"
 
 
 class Unavailable(Problem):

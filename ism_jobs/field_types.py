@@ -89,8 +89,11 @@ class Number(_Checked):
     above: bool = False  # the minimum itself is not allowed
     zero: bool = False  # 0 is allowed too
     word: str | None = None
+    optional: bool = False
 
-    def check(self, value: Any) -> float | str:
+    def check(self, value: Any) -> float | str | None:
+        if value is None and self.optional:
+            return None
         if self.word is not None and value == self.word:
             return self.word
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -107,13 +110,17 @@ class Number(_Checked):
         words = f"a number above {low} and at most {high}" if self.above else f"a number from {low} to {high}"
         if self.zero:
             words = f"0 or {words}"
-        return words if self.word is None else f"{named(self.word)} or {words}"
+        if self.word is not None:
+            words = f"{named(self.word)} or {words}"
+        return f"{words}, or null for the default" if self.optional else words
 
     def schema(self) -> JsonSchemaValue:
         schema: JsonSchemaValue = {"type": "number"}
         schema["exclusiveMinimum" if self.above else "minimum"] = 0 if self.zero else self.minimum
         schema["maximum"] = self.maximum
-        return schema if self.word is None else {"anyOf": [{"type": "string", "const": self.word}, schema]}
+        options: list[JsonSchemaValue] = [] if self.word is None else [{"type": "string", "const": self.word}]
+        options += [schema, {"type": "null"}] if self.optional else [schema]
+        return {"anyOf": options} if len(options) > 1 else schema
 
 
 @dataclass(frozen=True)

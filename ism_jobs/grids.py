@@ -27,6 +27,10 @@ GRID_FIELDS = (
     "categorical",
     "missing",
     "max_iter",
+    "precision",
+    "tolerance",
+    "approximation",
+    "engine",
     "folds",
 )
 

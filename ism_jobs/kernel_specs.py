@@ -1,13 +1,14 @@
 """How a job names its kernel: a name, an object with parameters, a weighted sum, or a sum aligned with the labels.
 
-The ranges and defaults are those of `ism_core.kernels`, which this package does not import.
+And how it asks for an approximation of it. The ranges and defaults are those of `ism_core.kernels`, which this package
+does not import.
 """
 
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
-from ism_jobs.field_types import Number, Whole, refused_with
+from ism_jobs.field_types import Number, Whole, refused, refused_with
 from ism_jobs.wording import figure
 
 KernelName = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic"]
@@ -165,6 +166,45 @@ KernelSpec = Annotated[
     | Annotated[AlignedKernel, Tag(ALIGNED)],
     Discriminator(_form),
 ]
+
+
+class Approximation(Strict):
+    """Random features in place of all pairs of rows: the time grows with the rows, not with their square."""
+
+    features: Annotated[int, Whole(16, 65_536)] = Field(
+        description="How many; the error shrinks with the square root of their number."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_form(cls, value: Any) -> Any:
+        if not isinstance(value, dict | Approximation):
+            raise refused('an object such as {"features": 2048}, or null for none')
+        return value
+
+    @staticmethod
+    def check_kernel(kernel: KernelName | KernelObject) -> None:
+        """Refuse a kernel that has no random features, or needs none."""
+        names = {part.name for part in terms(kernel)}
+        if "relative_gaussian" in names:
+            raise refused_with(
+                "A relative gaussian kernel has no random features: its width differs from row to row."
+                ' Leave approximation out, or take the "gaussian" kernel.'
+            )
+        if not names & {"gaussian", "multiquadratic"}:
+            raise refused_with(
+                "approximation is for kernels with a gaussian or multiquadratic term; this one is computed exactly"
+                " in time that grows with the rows only. Leave approximation out."
+            )
+
+
+def terms(kernel: KernelName | KernelObject) -> list[SimpleKernel]:
+    """The kernels that a kernel is made of; those of weight 0 are not."""
+    if isinstance(kernel, SumKernel):
+        return [simple_kernel(part.kernel) for part in kernel.sum if part.weight > 0]
+    if isinstance(kernel, AlignedKernel):
+        return [simple_kernel(part) for part in kernel.aligned]
+    return [simple_kernel(kernel)]
 
 
 def simple_kernel(kernel: KernelName | SimpleKernel) -> SimpleKernel:

@@ -7,14 +7,25 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ByteSize, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 DAY = 86_400
+CONTAINER_LIMITS = (  # of the second and first version of Linux's control groups, as a container sees them
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
 
 
 def _data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "ism"
+
+
+def _memory() -> int:
+    """What this machine has, or what the container that we are in may use of it."""
+    limits = [path.read_text().strip() for path in CONTAINER_LIMITS if path.exists()]
+    of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([of_machine, *(int(limit) for limit in limits if limit.isdigit())])
 
 
 class Settings(BaseSettings):
@@ -30,6 +41,10 @@ class Settings(BaseSettings):
         default_factory=lambda: os.cpu_count() or 1, ge=0, le=256, description="Worker processes of `ism serve`."
     )
     worker_threads: int | None = Field(None, ge=1, description="Threads that a worker may use.")
+    job_memory: ByteSize | None = Field(None, ge=2**20, description="Memory that a job may use, such as 4GiB.")
+    dask_scheduler: str | None = Field(
+        None, description="The Dask scheduler for jobs that ask for one, such as tcp://scheduler:8786."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="The least that is logged.")
     log_format: Literal["json", "text"] = Field("json", description="One JSON object a line, or text for people.")
 
@@ -66,3 +81,8 @@ class Settings(BaseSettings):
     def threads_per_worker(self) -> int:
         """Threads for the numerics of one worker."""
         return self.worker_threads or max(1, (os.cpu_count() or 1) // max(1, self.workers))
+
+    @property
+    def memory_per_job(self) -> int:
+        """Bytes for the numerics of one job."""
+        return self.job_memory or _memory() // max(1, self.workers)

@@ -32,6 +32,7 @@ SYNONYMS = {
     "given": "clustering",
     "weight": "mu",
     "cv": "folds",
+    "dtype": "precision",
     "n_init": "starts",
     "scaling": "scale",
     "rbf": "gaussian",

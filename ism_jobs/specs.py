@@ -2,11 +2,19 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from ism_jobs.errors import FieldError
 from ism_jobs.field_types import LONGEST_NAME, Names, Number, Whole, refused_with
-from ism_jobs.kernel_specs import AlignedKernel, KernelName, KernelObject, KernelSpec, Strict
+from ism_jobs.kernel_specs import AlignedKernel, Approximation, KernelName, KernelObject, KernelSpec, Strict
 from ism_jobs.spec_errors import field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
@@ -66,6 +74,28 @@ class CommonSpec(Strict):
     seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
         0, description="The seed of all random choices: the same seed gives the same result."
     )
+    precision: Literal["double", "single"] = Field(
+        "double",
+        description='"single" works on the pairs of rows with half the digits, up to twice as fast: the objective is'
+        " right to five digits or more.",
+    )
+    tolerance: Annotated[float | None, Number(0, 1e-2, optional=True)] = Field(
+        None,
+        description="How far the gradient may be off, relatively and by a proven bound, where a kernel is cut off after"
+        " some terms to save time; 0 cuts off nothing. By default 1e-8, or delta/100 where 1e-8 would save nothing.",
+        examples=[1e-6],
+    )
+    approximation: Approximation | None = Field(
+        None,
+        description='{"features": 2048} takes so many random features in place of all pairs of rows, for gaussian and'
+        " multiquadratic kernels and very many rows; the result estimates the error. By default there are none.",
+        examples=[{"features": 2048}],
+    )
+    engine: Literal["local", "dask"] = Field(
+        "local",
+        description='Where the work is done: by the "local" worker alone, or on the "dask" cluster of this service,'
+        " if it has one.",
+    )
     folds: Annotated[int, Whole(2, 20, also=0)] = Field(
         5,
         description="Supervised jobs: in how many folds the accuracy (of classes) or R² (of values) is cross-validated;"
@@ -80,6 +110,14 @@ class CommonSpec(Strict):
         description="Anything else to keep with the job, as text by name.",
         examples=[{"experiment": "42"}],
     )
+
+    @field_validator("approximation")
+    @classmethod
+    def _check_approximation(cls, approximation: Any, info: ValidationInfo) -> Any:
+        kernel = info.data.get("kernel")  # not there if it is wrong itself
+        if isinstance(approximation, Approximation) and kernel is not None and not isinstance(kernel, list):
+            Approximation.check_kernel(kernel)  # lists, of a grid, are checked job by job
+        return approximation
 
 
 def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:

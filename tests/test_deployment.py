@@ -8,12 +8,14 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 import yaml
+from dask.utils import parse_bytes
 from packaging.requirements import Requirement
 
 from cli.main import main
@@ -27,6 +29,7 @@ LOCK = (ROOT / "requirements.lock").read_text()
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SERVICES: dict[str, Any] = COMPOSE["services"]
 
+DASK = ("dask-scheduler", "dask-worker")
 VARIABLES = {f"ISM_{name.upper()}" for name in Settings.model_fields}
 NOT_IN_CONTAINERS = {
     "ISM_REDIS_DIR",  # of `ism serve` alone
@@ -49,6 +52,11 @@ def run(*command: str) -> None:
 
 def locked() -> dict[str, str]:
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", LOCK, re.MULTILINE))
+
+
+def given(word: str) -> str:
+    """The word as compose would read it with no variable set."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", word)
 
 
 def health_command() -> list[str]:
@@ -75,7 +83,9 @@ def test_every_variable_of_the_compose_file_is_a_setting_or_explained_in_it() ->
     used = set(re.findall(r"\$\{(\w+)", COMPOSE_TEXT))
     explained = set(re.findall(r"^#   (ISM_\w+) ", COMPOSE_TEXT, re.MULTILINE))
     assert used == explained
-    assert explained - VARIABLES == {"ISM_PUBLISH", "ISM_REDIS_MEMORY", "ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
+    of_compose = {"ISM_PUBLISH", "ISM_REDIS_MEMORY", "ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
+    of_the_cluster = {"ISM_DASK_REPLICAS", "ISM_DASK_THREADS", "ISM_DASK_MEMORY"}
+    assert explained - VARIABLES == of_compose | of_the_cluster
 
 
 @pytest.mark.parametrize("service", ["api", "worker"])
@@ -91,7 +101,7 @@ def test_the_image_runs_the_api_by_itself() -> None:
     assert f"CMD {json.dumps(SERVICES['api']['command'])}\n" in DOCKERFILE
 
 
-@pytest.mark.parametrize("service", ["redis", "api", "worker"])
+@pytest.mark.parametrize("service", SERVICES)
 def test_services_run_with_as_few_rights_as_they_need(service: str) -> None:
     given = SERVICES[service]
     assert given["read_only"]
@@ -111,7 +121,43 @@ def test_only_the_api_is_published_and_only_here_unless_asked() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["api"]
     assert SERVICES["api"]["ports"] == ["${ISM_PUBLISH:-127.0.0.1}:${ISM_PORT:-8000}:8000"]
     assert COMPOSE["networks"]["inside"] == {"internal": True}
-    assert SERVICES["redis"]["networks"] == SERVICES["worker"]["networks"] == ["inside"]
+    assert SERVICES["redis"]["networks"] == ["inside"]
+    assert SERVICES["worker"]["networks"] == ["inside", "cluster"]
+
+
+def test_the_cluster_is_there_only_when_asked_for() -> None:
+    in_profile = {name for name, service in SERVICES.items() if "profiles" in service}
+    assert in_profile == set(DASK)
+    assert all(SERVICES[name]["profiles"] == ["cluster"] for name in DASK)
+    assert given(SERVICES["worker"]["environment"]["ISM_DASK_SCHEDULER"]) == ""
+    assert SERVICES["dask-worker"]["depends_on"] == {"dask-scheduler": {"condition": "service_healthy"}}
+    assert not SERVICES["dask-scheduler"]["depends_on"]
+
+
+def test_only_workers_reach_the_cluster_and_it_reaches_nothing_else() -> None:
+    assert COMPOSE["networks"]["cluster"] == {"internal": True}
+    assert {name for name, service in SERVICES.items() if "cluster" in service["networks"]} == {"worker", *DASK}
+    for name in DASK:
+        assert SERVICES[name]["networks"] == ["cluster"]
+        assert SERVICES[name]["image"] == SERVICES["worker"]["image"]
+        assert not any(variable.startswith("ISM_") for variable in SERVICES[name]["environment"])
+
+
+@pytest.mark.parametrize("service", DASK)
+def test_the_commands_of_the_cluster_are_understood(service: str) -> None:
+    program, name, *options = map(given, SERVICES[service]["command"])
+    (command,) = entry_points(group="dask_cli", name=name)
+    context = command.load().make_context(name, options)
+    host, port = context.params["dashboard_address"].split(":")
+    assert (program, host, context.params["dashboard"]) == ("dask", "127.0.0.1", False)
+    assert f"'{host}', {port}" in SERVICES[service]["healthcheck"]["test"][-1]
+    address = SERVICES["dask-worker"]["command"][2]
+    assert f"ISM_DASK_SCHEDULER={address} >> .env\n" in COMPOSE_TEXT
+    if name == "scheduler":
+        assert address == f"tcp://{service}:{context.params['port']}"
+    else:
+        assert context.params["nthreads"] == 2
+        assert parse_bytes(context.params["memory_limit"]) == 2**32
 
 
 def test_redis_keeps_what_it_acknowledged() -> None:
@@ -146,6 +192,10 @@ def test_every_dependency_is_locked_at_a_version_that_fits() -> None:
         assert wanted.specifier.contains(versions[wanted.name.lower().replace("_", "-")]), text
     backend = Requirement(PROJECT["build-system"]["requires"][0])  # the project is built without isolation
     assert backend.specifier.contains(versions[backend.name])
+
+
+def test_the_image_has_the_commands_of_the_cluster() -> None:
+    assert {"dask", "distributed"} <= locked().keys()
 
 
 def test_everything_locked_has_hashes() -> None:

@@ -54,7 +54,8 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "stop": result.stop.value,
         "certificate": {name: _plain(value) for name, value in asdict(result.certificate).items()},
         "kernel": kernel_document(result.kernel),
-        "way": str(result.way),
+        "way": result.way,
+        "error": {name: _plain(value) for name, value in asdict(result.error).items()},
         "metrics": metrics_of(outcome),
         "warnings": outcome.warnings,
         "rows": len(outcome.design.rows),
@@ -89,6 +90,8 @@ def _group(outcome: Outcome) -> dict[str, pa.Array]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value
     return bool(value) if isinstance(value, bool | np.bool_) else _finite(value)
 
 

@@ -53,7 +53,7 @@ def run(id: str) -> None:
 def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
     """Bring the job to an end, or put it back."""
     try:
-        _carry_out(store, record, attempt)
+        _carry_out(store, record, attempt, settings)
     except HandBack:
         store.jobs.put_back(replace(record, attempt=attempt.number), crashed=False)
         log.info("job put back")
@@ -71,13 +71,22 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
         attempt.fail(problem.document())
 
 
-def _carry_out(store: Store, record: Record, attempt: Attempt) -> None:
+def _carry_out(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
     spec = JOB_SPEC.validate_python(record.spec)
     description = store.datasets.get(spec.dataset).description
     table = store.datasets.read(spec.dataset, columns_of(spec, description))
     left = attempt.checkpoint()
     trace = Trace.unpacked(left) if left else Trace()
-    outcome = _report(run_job(table, spec, description, trace), attempt, trace)
+    moments = run_job(
+        table,
+        spec,
+        description,
+        trace,
+        memory_limit=settings.memory_per_job,
+        scheduler=settings.dask_scheduler,
+    )
+    del table
+    outcome = _report(moments, attempt, trace)
     artifacts = artifacts_of(outcome)
     attempt.save_artifacts(artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
@@ -112,6 +121,8 @@ def _problem(error: Exception, settings: Settings) -> Problem:
     match error:
         case Problem():
             return error
+        case InvalidInput(parameter="memory"):
+            return OutOfMemory(str(error))
         case InvalidInput():
             return InvalidSpec(str(error), [FieldError(error.parameter, str(error))])
         case JobTimeoutException():

@@ -31,6 +31,8 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         "converged": int(result.converged),
         "rows": len(P),
         "features": len(result.W),
+        "objective_error": result.error.objective,
+        "gradient_error": result.error.gradient,
     }
     if isinstance(spec, SupervisedSpec):
         assert design.given is not None

@@ -1,8 +1,8 @@
 """One job from its table to its outcome, the same in a worker and in `ism fit`."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -12,11 +12,12 @@ from ism_jobs.design import Design
 from ism_jobs.model import Model
 from ism_jobs.specs import JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
+from worker.engines import connected
 from worker.measures import Metrics, metrics_of, peak_memory
 from worker.preparation import Preparation
 from worker.progress import Clock, Progress, Stage
 from worker.trace import Row, Trace
-from worker.translate import kernel_of, paradigm_of
+from worker.translate import kernel_of, paradigm_of, solver_options
 from worker.validation import Folds, Validation
 
 
@@ -52,22 +53,33 @@ class Moment:
 
 
 def run(
-    table: pa.Table, spec: JobSpec, description: Description, trace: Trace | None = None
+    table: pa.Table,
+    spec: JobSpec,
+    description: Description,
+    trace: Trace | None = None,
+    *,
+    memory_limit: int | None = None,
+    scheduler: str | None = None,
 ) -> Generator[Moment, None, Outcome]:
-    """Yields a moment for every step; goes on from the trace of an earlier attempt if there is one."""
+    """Yields a moment for every step; goes on from the trace of an earlier attempt if there is one.
+
+    `memory_limit` is in bytes; `scheduler` is the address of the Dask cluster for a job that asks for one.
+    """
     trace = trace or Trace()
     design = Design.of(table, spec, description)
     del table
-    folds = Folds(design, spec) if isinstance(spec, SupervisedSpec) and spec.folds else None
-    clock = Clock(spec.delta, spec.max_iter, folds.count if folds else 0)
-    yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
-    preparation, X = Preparation.learnt(design.X, spec.missing, spec.scale)
-    result = yield from _solve(X, spec, design, trace, clock)
-    del X
-    solved = clock.elapsed
-    validation = None
-    if folds is not None and folds.count:
-        validation = yield from _validate(folds, spec, trace.rows[-1], clock)
+    with connected(spec.engine, scheduler) as engine:
+        options = solver_options(spec, engine, memory_limit)
+        folds = Folds(design, spec, options) if isinstance(spec, SupervisedSpec) and spec.folds else None
+        clock = Clock(spec.delta, spec.max_iter, folds.count if folds else 0)
+        yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
+        preparation, X = Preparation.learnt(design.X, spec.missing, spec.scale)
+        result = yield from _solve(X, spec, design, trace, clock, options)
+        del X
+        solved = clock.elapsed
+        validation = None
+        if folds is not None and folds.count:
+            validation = yield from _validate(folds, spec, trace.rows[-1], clock)
     yield Moment(_progress("measuring", spec, trace.rows[-1], clock, None))
 
     model = Model(design.encoding, spec.missing, preparation.fill, preparation.mean, preparation.scale, result.W)
@@ -85,17 +97,17 @@ def run(
     return Outcome(spec, design, model, result, embedding, trace, metrics, warnings)
 
 
-def _solve(X: Array, spec: JobSpec, design: Design, trace: Trace, clock: Clock) -> Generator[Moment, None, Result]:
+def _solve(
+    X: Array, spec: JobSpec, design: Design, trace: Trace, clock: Clock, options: Mapping[str, Any]
+) -> Generator[Moment, None, Result]:
     steps = iterate(
         X,
         paradigm_of(spec, design.given, design.kind),
         kernel_of(spec),
         spec.q,
-        delta=spec.delta,
         max_iter=max(1, spec.max_iter - trace.resumed_at),
-        starts=spec.starts,
-        seed=spec.seed,
         initial_W=trace.W,
+        **options,
     )
     while True:
         try:

@@ -1,6 +1,6 @@
 """A job's spec in the words of ism_core."""
 
-from typing import assert_never
+from typing import Any, assert_never
 
 from ism_core import (
     Alternative,
@@ -16,6 +16,7 @@ from ism_core import (
     aligned,
     targets,
 )
+from ism_core.engine import Engine
 from ism_core.kernel import Combination, Kernel, Term
 from ism_core.kernels import KERNELS, parameters
 from ism_core.paradigms import Paradigm
@@ -36,6 +37,7 @@ from ism_jobs.kernel_specs import (
 )
 from ism_jobs.roles import Kind
 from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec, UnsupervisedSpec
+from worker.engines import EngineName
 
 KINDS: dict[Kind, targets.Kind] = {"classes": "labels", "values": "real"}
 
@@ -60,6 +62,20 @@ def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradi
             return Alternative(given, spec.clusters, spec.mu)
         case never:
             assert_never(never)
+
+
+def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int | None) -> dict[str, Any]:
+    """How a spec wants its problem solved, with what there is for it: the same for all rows and for a fold of them."""
+    return {
+        "delta": spec.delta,
+        "starts": spec.starts,
+        "seed": spec.seed,
+        "precision": spec.precision,
+        "tolerance": spec.tolerance,
+        "approximation": None if spec.approximation is None else spec.approximation.model_dump(),
+        "engine": engine,
+        "memory_limit": memory_limit,
+    }
 
 
 def kernel_document(kernel: Kernel) -> object:

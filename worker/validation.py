@@ -3,9 +3,9 @@
 W is learnt from all training rows; of more than 5,000 rows the SVM sees a sample.
 """
 
-from collections.abc import Generator
-from contextlib import suppress
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,11 @@ class Validation:
 class Folds:
     """The folds of a supervised job. Scaling, W and SVM see the training rows only."""
 
-    def __init__(self, design: Design, spec: SupervisedSpec) -> None:
+    def __init__(self, design: Design, spec: SupervisedSpec, options: Mapping[str, Any]) -> None:
         assert design.given is not None
         self._design = design
         self._spec = spec
+        self._options = options
         self._y: Given = design.given
         assert design.kind is not None
         self._kind = KINDS[design.kind]
@@ -65,8 +66,11 @@ class Folds:
         scores: list[float] = []
         yield 0
         for done, (train, test) in enumerate(self._splits(), 1):
-            with suppress(InvalidInput):  # all rows together can be learnt from: the job has been solved
+            try:
                 scores.append((yield from self._score(train, test)))
+            except InvalidInput as error:  # all rows together can be learnt from: the job has been solved
+                if error.parameter == "memory":
+                    raise
             yield done
         if len(scores) < self.count:
             self.warnings.append(
@@ -84,16 +88,7 @@ class Folds:
         spec = self._spec
         preparation, X = Preparation.learnt(self._design.X[train], spec.missing, spec.scale)
         paradigm = Supervised(self._y[train], self._kind)
-        steps = iterate(
-            X,
-            paradigm,
-            kernel_of(spec),
-            spec.q,
-            delta=spec.delta,
-            max_iter=spec.max_iter,
-            starts=spec.starts,
-            seed=spec.seed,
-        )
+        steps = iterate(X, paradigm, kernel_of(spec), spec.q, max_iter=spec.max_iter, **self._options)
         while True:
             try:
                 next(steps)

@@ -47,6 +47,16 @@ class _TableName(StringConvertor):
 register_url_convertor("table", _TableName())
 
 
+class ErrorView(BaseModel):
+    """How far the way that Φ was computed may have led off, relatively."""
+
+    kind: Literal["rounding", "bound", "estimate"] = Field(
+        description="Rounding alone; a proven bound; or an estimate from pairs of rows that were compared exactly."
+    )
+    objective: float | None = Field(description="Of the objective.")
+    gradient: float | None = Field(description="Of ΦW.")
+
+
 class ResultView(BaseModel):
     """Everything small about a result."""
 
@@ -61,7 +71,8 @@ class ResultView(BaseModel):
     stop: str = Field(description="Why the iteration ended.")
     certificate: dict[str, float | bool | None] = Field(description="How close to a maximum the result is.")
     kernel: dict[str, Any] = Field(description="With the numbers that were found; it can be posted again.")
-    way: str = Field(description="How Φ was computed.")
+    way: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
+    error: ErrorView | None = Field(None, description="How exact that is; null where the job is older than the field.")
     metrics: dict[str, int | float | None]
     warnings: list[str]
     rows: int = Field(description="How many rows were learnt from.")

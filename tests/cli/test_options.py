@@ -39,6 +39,10 @@ def spec_of(*arguments, grid=True):
       "--starts", "4", "--max-iter", "50", "--folds", "0", "--delta", "0.1", "--label", "first", "--metadata", "a=b=c"],
      {"paradigm": "supervised", "target": "c", "missing": "mean", "categorical": "onehot", "scale": "none", "seed": 0,
       "starts": 4, "max_iter": 50, "folds": 0, "delta": 0.1, "label": "first", "metadata": {"a": "b=c"}}),
+    (["--target", "c", "--precision", "single", "--tolerance", "0", "--approximation-features", "2048",
+      "--engine", "dask"],
+     {"paradigm": "supervised", "target": "c", "precision": "single", "tolerance": 0.0,
+      "approximation": {"features": 2048}, "engine": "dask"}),
     (["--target", "c", "--kernel", '{"name": "polynomial", "degree": 2}'],
      {"paradigm": "supervised", "target": "c", "kernel": {"name": "polynomial", "degree": 2}}),
 ])  # fmt: skip
@@ -52,6 +56,8 @@ def test_options_given_several_times_make_a_grid():
     spec = spec_of("--target", "c", "--kernel", "gaussian", "--kernel", '{"name": "linear"}', "-q", "2", "-q", "3")
     assert spec == {"paradigm": "supervised", "target": "c", "kernel": ["gaussian", {"name": "linear"}], "q": [2, 3]}
     assert is_grid(spec)
+    spec = spec_of("--target", "c", "--approximation-features", "64", "--approximation-features", "128")
+    assert spec["approximation"] == [{"features": 64}, {"features": 128}]
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
@@ -59,6 +65,10 @@ def test_options_given_several_times_make_a_grid():
     (["--target", "c", "--kernel", "{bad"], "is no JSON"),
     (["--target", "c", "--kernel", '["gaussian"]'], "is no kernel"),
     (["--target", "c", "-q", "two"], "not a valid integer"),
+    (["--target", "c", "--precision", "half"], "'half' is not one of"),
+    (["--target", "c", "--tolerance", "little"], "not a valid float"),
+    (["--target", "c", "--approximation-features", "many"], "not a valid integer"),
+    (["--target", "c", "--engine", "spark"], "'spark' is not one of"),
     (["--paradigm", "magic"], "'magic' is not one of"),
     (["--target", "c", "--metadata", "a"], "KEY=VALUE"),
     (["--spec", "nowhere.json"], "does not exist"),

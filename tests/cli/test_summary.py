@@ -1,5 +1,7 @@
 """What the terminal shows of a result."""
 
+import pytest
+
 from cli.summary import STRONGEST, kernel, number, summary, table
 from tests.client.service import RESULT
 
@@ -15,10 +17,27 @@ def test_the_page_says_why_it_stopped_and_what_was_found():
 def test_a_mean_is_said_with_its_deviation_and_nothing_twice():
     metrics = {"objective": 12.5, "converged": 1.0, "accuracy": 0.9, "accuracy_std": 0.05, "rows": 178.0}
     lines = summary(RESULT | {"metrics": metrics}).splitlines()
-    assert [line.split(maxsplit=1) for line in lines[2:7]] == [
+    assert [line.split(maxsplit=1) for line in lines[3:8]] == [
         ["objective", "12.5"], ["kernel", "gaussian (sigma 2.5)"], ["eigenvalues", "3, 2"],
         ["accuracy", "0.9 ± 0.05"], ["rows", "178"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "sentence"), [
+    ({"kind": "rounding", "objective": 1e-14, "gradient": None}, "J is exact to 1e-14 of its size (rounding alone)"),
+    ({"kind": "bound", "objective": 5.2e-6, "gradient": 6e-5}, "J is exact to 6e-06 of its size (proven bound)"),
+    ({"kind": "bound", "objective": 9.1e-7, "gradient": 0}, "J is exact to 1e-06 of its size (proven bound)"),
+    ({"kind": "bound", "objective": 0, "gradient": 0}, "J is exact to 0 of its size (proven bound)"),
+    ({"kind": "estimate", "objective": 0.004, "gradient": None}, "J is exact to 0.004 of its size (estimated)"),
+])  # fmt: skip
+def test_how_exact_the_objective_is_stands_below_why_it_stopped(error, sentence):
+    lines = summary(RESULT | {"way": "features", "error": error}).splitlines()
+    assert lines[:3] == ["Converged: all has settled.", f"{sentence}, computed by features.", ""]
+
+
+@pytest.mark.parametrize("error", [None, {}, {"kind": "bound", "objective": None, "gradient": None}])
+def test_a_result_that_does_not_say_how_exact_it_is_has_no_such_sentence(error):
+    assert "J is" not in summary(RESULT | {"error": error})
 
 
 def test_features_are_listed_by_importance_with_signs():

@@ -23,6 +23,8 @@ RESULT = {
     "stop": "Converged: all has settled.",
     "certificate": {"gradient": 1e-9},
     "kernel": {"name": "gaussian", "sigma": 2.5},
+    "way": "features",
+    "error": {"kind": "bound", "objective": 6e-6, "gradient": 1e-5},
     "metrics": {"accuracy": 0.975, "nmi": None},
     "warnings": ["One class has two rows only."],
     "importance": [0.18, 0.32, 0.5],

@@ -48,7 +48,7 @@ def test_a_finished_solve_is_certified(kernel: str, blobs: Labelled) -> None:
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Multiquadratic(), Polynomial(3, 1.0, 0.2)], ids=repr)
 def test_curvature_is_the_largest_second_derivative_of_j(kernel: Kernel, blobs: Labelled) -> None:
     result = solve(blobs.X, Supervised(blobs.y), kernel, 2, delta=1e-8)
-    problem = Problem(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
+    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
     dense = dense_curvature(problem, result.W)
     assert dense < 0
     assert result.certificate.curvature == pytest.approx(dense, rel=0.1)
@@ -57,7 +57,7 @@ def test_curvature_is_the_largest_second_derivative_of_j(kernel: Kernel, blobs: 
 
 def test_eigengap_is_that_of_the_full_decomposition(blobs: Labelled) -> None:
     result = solve(blobs.X, Supervised(blobs.y), Gaussian(2.0), 2, delta=1e-10)
-    phi = Problem(blobs.X, LabelGamma.of(blobs.y), Gaussian(2.0), 2).surrogate(result.W)[0]
+    phi = Problem.of(blobs.X, LabelGamma.of(blobs.y), Gaussian(2.0), 2).surrogate(result.W)[0]
     values = np.linalg.eigvalsh(phi)[::-1]
     np.testing.assert_allclose(result.eigenvalues, values[:2], rtol=1e-6)
     assert result.certificate.eigengap == pytest.approx(values[1] - values[2], rel=1e-6)
@@ -67,7 +67,7 @@ def test_eigengap_is_that_of_the_full_decomposition(blobs: Labelled) -> None:
 def straight(request: pytest.FixtureRequest) -> Problem:
     """Φ does not depend on W, and has the eigenvalues 1, 4, …, d² along the axes."""
     d = request.param
-    return Problem(np.eye(d), Gamma(np.eye(d), np.arange(1.0, d + 1) ** 2), Linear(), 2)
+    return Problem.of(np.eye(d), Gamma(np.eye(d), np.arange(1.0, d + 1) ** 2), Linear(), 2)
 
 
 @pytest.mark.parametrize("below", [2, 3])
@@ -94,7 +94,7 @@ def test_the_maximum_of_a_straight_kernel_is_told(straight: Problem) -> None:
 def test_a_saddle_with_one_way_up_among_many_down_is_told(seed: int) -> None:
     """One of 116 directions rises, by little: the exchange of the last column for the eigenvector next to it."""
     values = np.sort(np.random.default_rng(seed).uniform(0, 1, 60))[::-1]
-    problem = Problem(np.eye(60), Gamma(np.eye(60), values), Linear(), 2)
+    problem = Problem.of(np.eye(60), Gamma(np.eye(60), values), Linear(), 2)
     certificate = certify(problem, Point.at(problem, np.eye(60)[:, [0, 2]]), np.random.default_rng(0))
     assert certificate.eigengap < 0
     assert not certificate.second_order
@@ -109,7 +109,7 @@ def test_a_saddle_of_a_curved_kernel_is_told(blobs: Labelled) -> None:
     """Columns that mean nothing to Γ leave W = their axes stationary, far from the maximum."""
     X = np.column_stack([blobs.X, np.tile([1.0, -1.0, 0.0], 20).repeat(1)])
     symmetric = np.vstack([X, X * [1, 1, 1, 1, 1, -1]])
-    problem = Problem(symmetric, LabelGamma.of(np.tile(blobs.y, 2)), Gaussian(2.0), 1)
+    problem = Problem.of(symmetric, LabelGamma.of(np.tile(blobs.y, 2)), Gaussian(2.0), 1)
     point = Point.at(problem, np.eye(6)[:, [5]])
     certificate = certify(problem, point, np.random.default_rng(0))
     assert certificate.gradient < 1e-10

@@ -26,6 +26,7 @@ from ism_core import (
     aligned,
     solve,
 )
+from ism_core.engine import Threads
 from ism_core.grassmann import largest_angle
 from ism_core.metrics import nmi
 from ism_core.paradigms import Supervised
@@ -60,6 +61,33 @@ def test_what_is_fitted_is_what_solve_finds_on_standardised_rows(wine: Labelled)
     assert fitted.objective_ == fitted.result_.objective == result.objective
     assert fitted.n_iter_ >= 1
     np.testing.assert_allclose(fitted.transform(X), wine.X @ result.W, atol=1e-12)
+
+
+class Counted(Threads):
+    """Threads of this process that count what they are asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def run(self, work: Any, items: int, *args: Any) -> list[Any]:
+        self.asked += 1
+        return super().run(work, items, *args)
+
+    def __deepcopy__(self, memo: Any) -> "Counted":
+        return self
+
+
+def test_how_exact_it_is_and_where_it_is_done_may_be_chosen(estimator: Any, raw: Labelled) -> None:
+    plain = estimator.fit(raw.X, raw.y).result_
+    assert plain.way == "tiles"
+    single = clone(estimator).set_params(precision="single", tolerance=0).fit(raw.X, raw.y).result_
+    assert single.error.objective > plain.error.objective
+    random = clone(estimator).set_params(approximation={"features": 256}).fit(raw.X, raw.y).result_
+    assert random.way == "random features"
+    engine = Counted()
+    elsewhere = clone(estimator).set_params(engine=engine).fit(raw.X, raw.y).result_
+    assert engine.asked > 0
+    np.testing.assert_array_equal(elsewhere.W, plain.W)
 
 
 def test_attributes_have_the_shapes_they_promise(estimator: Any, raw: Labelled) -> None:

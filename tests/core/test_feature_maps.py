@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core import Linear, Polynomial, Squared
-from ism_core.feature_maps import Constant, FeatureMap, Power
+from ism_core.feature_maps import Constant, FeatureMap, Power, Product
 from tests.core import reference
 from tests.core.family import KERNELS, WITH_FEATURES
 
@@ -26,12 +26,15 @@ def pairs(features: FeatureMap, P: np.ndarray) -> np.ndarray:
 def test_value_and_slope_features_are_f_and_its_derivative(name: str, q: int, rng: np.random.Generator) -> None:
     ((_, term),) = KERNELS[name].terms
     P = rng.standard_normal((8, q))
-    value, slope = pairs(term.value_features(q), P), pairs(term.slope_features(q), P)
+    own = term.exact_map(q)
+    value, slope = pairs(own.value, P), pairs(own.slope, P)
     for i in range(8):
         for j in range(8):
             b = reference.beta(term, P[i], P[j], np.eye(q))
             assert value[i, j] == pytest.approx(reference.value(term, b, i, j), rel=1e-11, abs=1e-11)
             assert slope[i, j] == pytest.approx(reference.slope(term, b, i, j), rel=1e-11, abs=1e-11)
+            along, constant = own.ratio
+            assert (along * b + constant) * slope[i, j] == pytest.approx(value[i, j], rel=1e-11, abs=1e-11)
 
 
 @given(
@@ -55,13 +58,25 @@ def test_monomials_are_as_few_as_they_can_be(q: int, degree: int) -> None:
 
 def test_features_are_counted_without_being_made() -> None:
     """Those of the largest degree and 30 dimensions would not fit in memory."""
-    assert Polynomial(degree=20, gamma=1.0).value_features(30).count == math.comb(50, 20)
+    assert Polynomial(degree=20, gamma=1.0).exact_map(30).value.count == math.comb(50, 20)
 
 
 def test_linear_and_squared_have_one_slope_feature() -> None:
-    assert Linear().slope_features(7).count == Squared().slope_features(7).count == 1
-    assert Polynomial(gamma=1.0, degree=3).slope_features(4).count == math.comb(4 + 2, 2)
+    assert Linear().exact_map(7).slope.count == Squared().exact_map(7).slope.count == 1
+    assert Polynomial(gamma=1.0, degree=3).exact_map(4).slope.count == math.comb(4 + 2, 2)
 
 
 def test_a_constant_feature_needs_no_projection() -> None:
     np.testing.assert_array_equal(pairs(Constant(-2.5), np.empty((3, 0))), np.full((3, 3), -2.5))
+
+
+@pytest.mark.parametrize("features", [Power(3, 4, 0.5, 1.0), Power(3, 4, 0.5, 0.0), Constant(2.0), Product(3)])
+def test_features_are_the_same_in_memory_that_was_used_before(features: FeatureMap, rng: np.random.Generator) -> None:
+    P = rng.standard_normal((6, 3))
+    memory = np.full(features.made * 6 + 5, np.nan)
+    np.testing.assert_array_equal(features.of(P, memory), features.of(P))
+
+
+def test_a_weight_too_large_for_a_number_is_infinite() -> None:
+    assert np.isinf(Power(2, 8, 1e50, 1e-50).weights).any()
+    assert not np.isnan(Power(2, 8, 1e50, 1e-50).weights).any()

@@ -1,28 +1,116 @@
-"""Feature maps of a whole kernel: weights carried along, and nothing where one term has none."""
+"""Φ, Φ(W)W and J through features, against the plain definition."""
+
+import pickle
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ism_core import Gaussian, Linear, Polynomial, Squared
+from ism_core import Gaussian, Linear, Polynomial, Squared, features
 from ism_core.arrays import Array
-from ism_core.features import slope_maps, value_maps
+from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.kernel import Kernel
+from ism_core.maps import exact_maps, random_maps, taylor_maps
+from tests.core import reference
 from tests.core.family import EVERY, WITH_FEATURES
 
+T = TypeVar("T")
 
+
+class Elsewhere(Engine):
+    """Shares that reach their worker, and come back, as bytes."""
+
+    def place(self, value: T) -> Placed[T]:
+        return Placed(value, pickle.dumps(value))
+
+    def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        sent = pickle.dumps((work, [arg.there if isinstance(arg, Placed) else pickle.dumps(arg) for arg in args]))
+        results = []
+        for first in range(min(3, items)):
+            own, values = pickle.loads(sent)
+            results.append(own(list(range(first, items, 3)), *map(pickle.loads, values)))
+        return pickle.loads(pickle.dumps(results))
+
+
+@pytest.fixture(params=[(7, 5), (11, 3), (1_024, 256)], ids=["7 rows", "11 rows", "all rows"])
+def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide, narrow = request.param
+    monkeypatch.setattr(features, "WIDE_BLOCK", wide)
+    monkeypatch.setattr(features, "NARROW_BLOCKS", (narrow, narrow))
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("name", WITH_FEATURES)
+def test_exact_maps_give_the_sums_over_all_pairs(name: str, rows: Array, gamma: Gamma) -> None:
+    """At a W that is not orthonormal too."""
+    kernel = WITH_FEATURES[name]
+    W = np.random.default_rng(3).standard_normal((4, 2))
+    X, placed, maps = LOCAL.place(rows), LOCAL.place(gamma), exact_maps(kernel, 2)
+    phi, J = features.surrogate(X, placed, maps, W)
+    C, same_J = features.pull(X, placed, maps, W)
+    expected = reference.surrogate(rows, gamma, kernel, W)
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(phi, expected, rtol=1e-10, atol=1e-11 * size)
+    np.testing.assert_allclose(rows.T @ C, expected @ W, rtol=1e-10, atol=1e-10 * size)
+    np.testing.assert_array_equal(phi, phi.T)
+    for value in (J, same_J, features.objective(X, placed, maps, W)):
+        assert value == pytest.approx(reference.objective(rows, gamma, kernel, W), rel=1e-10)
+
+
+@pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("name", EVERY)
-def test_a_kernel_has_maps_only_where_all_of_its_terms_have_them(name: str, rows: Array) -> None:
+def test_first_surrogate_needs_no_projection(name: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[name].bound(rows, np.random.default_rng(0))
-    for maps in (slope_maps(kernel, 2), value_maps(kernel, 2)):
-        assert (maps is not None) == (name in WITH_FEATURES)
+    found = features.first_surrogate(LOCAL.place(rows), LOCAL.place(gamma), kernel)
+    if name == "polynomial c=0":  # f′(0) = 0, and the sign of f′ stands for it
+        kernel = Linear()
+    expected = reference.first_surrogate(rows, gamma, kernel)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max())
 
 
-def test_maps_carry_the_weight_of_their_term(rng: np.random.Generator) -> None:
-    P = rng.standard_normal((5, 2))
-    ((weight, form, features),) = value_maps(3.0 * Polynomial(2, 1.0, 0.5), 2)
-    F = features.of(P)
-    assert form == "product"
-    np.testing.assert_allclose(weight * F * features.weights @ F.T, 3.0 * (0.5 * P @ P.T + 1) ** 2, rtol=1e-12)
+@given(
+    n=st.integers(2, 14), d=st.integers(1, 5), q=st.integers(1, 5), classes=st.integers(1, 4), seed=st.integers(0, 9)
+)
+def test_pull_is_phi_times_w_for_any_shape(n: int, d: int, q: int, classes: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, W = rng.standard_normal((n, d)), rng.standard_normal((d, min(q, d)))
+    gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
+    kernel = 0.5 * Squared() + Polynomial(3, 1.0, 0.3) + 2 * Linear() + Gaussian(2.0)
+    maps = taylor_maps(kernel, W.shape[1], 3)
+    phi, J = features.surrogate(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    C, same_J = features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    np.testing.assert_allclose(X.T @ C, phi @ W, rtol=1e-9, atol=1e-9 * max(1, np.abs(phi).max()))
+    assert same_J == pytest.approx(J, rel=1e-10, abs=1e-9)
 
 
-def test_one_term_without_a_map_leaves_the_sum_without() -> None:
-    assert value_maps(Linear() + Squared() + Gaussian(1.0), 2) is None
+@pytest.mark.parametrize(
+    "kernel", [Polynomial(3, 1.0, 0.2), Gaussian(1.5) + Linear(), 0.3 * Squared()], ids=["product", "mixed", "distance"]
+)
+def test_work_may_be_done_elsewhere(kernel: Kernel, rows: Array, gamma: Gamma, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "WIDE_BLOCK", 6)
+    monkeypatch.setattr(features, "NARROW_BLOCKS", (4, 4))
+    W = np.random.default_rng(4).standard_normal((4, 2))
+    for maps in (taylor_maps(kernel, 2, 3), random_maps(kernel, 2, 15, 1.0, np.random.default_rng(0))):
+        there = Elsewhere()
+        for function in (features.surrogate, features.pull):
+            matrix, J = function(LOCAL.place(rows), LOCAL.place(gamma), maps, W)
+            same, same_J = function(there.place(rows), there.place(gamma), maps, W, engine=there)
+            np.testing.assert_allclose(same, matrix, rtol=1e-11, atol=1e-11)
+            assert same_J == pytest.approx(J, rel=1e-11)
+
+
+def test_distances_do_not_see_an_offset(rows: Array, gamma: Gamma, projection: Array) -> None:
+    maps = taylor_maps(Gaussian(2.0) + 0.1 * Squared(), 2, 6)
+    near, far = (features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, projection) for X in (rows, rows + 1e4))
+    np.testing.assert_allclose(far[0], near[0], rtol=1e-6, atol=1e-7)
+    assert far[1] == pytest.approx(near[1], rel=1e-7)
+
+
+def test_what_overflows_is_infinite_or_undefined_and_nobody_warns(rows: Array, gamma: Gamma, projection: Array) -> None:
+    X, placed, maps = LOCAL.place(1e40 * rows), LOCAL.place(gamma), exact_maps(Polynomial(9, 1.0, 1.0), 2)
+    for _, J in (features.surrogate(X, placed, maps, projection), features.pull(X, placed, maps, projection)):
+        assert not np.isfinite(J)

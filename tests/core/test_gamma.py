@@ -1,9 +1,11 @@
 """Γ as a low-rank product."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from tests.core.reference import dense
@@ -18,14 +20,69 @@ def test_gamma_of_labels_is_the_centred_matrix_of_same_class(labels: list[int]) 
     np.testing.assert_allclose(dense(LabelGamma.of(codes)), H @ same @ H, atol=1e-13)
 
 
-def test_moments_are_products_with_every_column_of_u(rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
-    """Added block by block, in any order."""
+BLOCKS = (slice(16, 23), slice(0, 9), slice(9, 16))
+
+
+@pytest.mark.parametrize("width", [1, 5, 512])
+def test_moments_are_products_with_every_column_of_u(
+    width: int, rows: Array, gamma: Gamma, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Added block by block, in any order, with the columns of U taken together or apart."""
+    monkeypatch.setattr(gamma_module, "WIDTH", width)
     F = rng.standard_normal((23, 3))
-    total = np.zeros((3, 4, 3))
-    for block in (slice(16, 23), slice(0, 9), slice(9, 16)):
-        gamma.add_moments(total, block, rows[block], F[block])
-    expected = [rows.T @ np.diag(u) @ F for u in gamma.U.T]
+    total = np.zeros((3, 3, 4))
+    for block in BLOCKS:
+        some = gamma.rows(block)
+        gamma.add_moments(total, block, F[some], rows[some])
+    expected = [F.T @ np.diag(u) @ rows for u in gamma.U.T]
     np.testing.assert_allclose(gamma.finished(total), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 5, 512])
+def test_mixing_gives_each_row_its_part_of_every_column_of_u(
+    width: int, gamma: Gamma, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gamma_module, "WIDTH", width)
+    F, G = rng.standard_normal((23, 5)), rng.standard_normal((3, 5, 2))
+    spread = gamma.spread(G)
+    mixed = np.empty((23, 2))
+    for block in BLOCKS:
+        mixed[gamma.rows(block)] = gamma.mix(block, F[gamma.rows(block)], spread)
+    np.testing.assert_allclose(mixed, sum(np.diag(u) @ F @ g for u, g in zip(gamma.U.T, G, strict=True)), atol=1e-12)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.integers(1, 40))
+def test_blocks_of_labels_hold_every_row_once_class_by_class(labels: list[int], size: int) -> None:
+    codes = np.unique(labels, return_inverse=True)[1]
+    gamma = LabelGamma.of(codes)
+    seen = [gamma.rows(slice(start, min(start + size, len(codes)))) for start in range(0, len(codes), size)]
+    order = np.concatenate(seen)
+    assert sorted(order) == list(range(len(codes)))
+    assert (np.diff(codes[order]) >= 0).all()
+
+
+@given(classes=st.integers(1, 5), n=st.integers(5, 30), seed=st.integers(0, 99), labels=st.booleans())
+def test_the_majorant_is_semidefinite_and_nowhere_below_gamma(classes: int, n: int, seed: int, labels: bool) -> None:
+    rng = np.random.default_rng(seed)
+    codes = np.unique(rng.integers(0, classes, n) ** 2 // classes, return_inverse=True)[1]
+    gamma: Gamma = LabelGamma.of(codes)
+    columns = np.eye(n)
+    if not labels:
+        gamma = Gamma(rng.standard_normal((n, classes)), rng.standard_normal(classes))
+    moments = gamma.absolute_moments(np.zeros(n, dtype=np.intp), 1, columns)[0]
+    B = moments.T @ gamma.majorant @ moments
+    assert (np.abs(dense(gamma)) - 1e-12 <= B).all()
+    assert np.linalg.eigvalsh(B)[0] >= -1e-10
+
+
+def test_absolute_moments_are_sums_over_bins(gamma: Gamma, rows: Array, rng: np.random.Generator) -> None:
+    bins = rng.integers(0, 4, 23)
+    apart = gamma.absolute_moments(bins, 4, rows)
+    together = gamma.absolute_moments(np.zeros(23, dtype=np.intp), 1, rows)
+    assert apart.shape == (4, 3, 4)
+    np.testing.assert_allclose(apart.sum(axis=0), together[0], atol=1e-12)
+    only = gamma.absolute_moments(np.zeros(23, dtype=np.intp), 1, rows * (bins == 2)[:, None])
+    np.testing.assert_allclose(apart[2], only[0], atol=1e-12)
 
 
 def test_restricted_labels_are_centred_again_and_may_lose_a_class() -> None:

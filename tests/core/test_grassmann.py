@@ -6,8 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 
+from ism_core import Linear
 from ism_core.arrays import Array
-from ism_core.grassmann import count_informative, dominant, eigenpairs, largest_angle, with_fixed_signs
+from ism_core.gamma import LabelGamma
+from ism_core.grassmann import corrected, count_informative, dominant, eigenpairs, largest_angle, with_fixed_signs
+from ism_core.surrogate import Problem
+
+
+def problem(X: Array) -> Problem:
+    """Any problem with these rows."""
+    return Problem.of(X, LabelGamma.of(np.arange(len(X)) % 2), Linear(), 1)
 
 
 def orthonormal(rng: np.random.Generator, d: int, q: int) -> Array:
@@ -40,7 +48,7 @@ def test_dominant_eigenvectors_and_their_gap_are_those_of_a_full_decomposition(d
     q = min(q, d)
     A = rng.standard_normal((d, d))
     A = A + A.T
-    W, gap = dominant(A, q, rng.standard_normal((9, d)))
+    W, gap = dominant(A, q, problem(rng.standard_normal((9, d))))
     values, vectors = np.linalg.eigh(A)
     np.testing.assert_allclose(W.T @ W, np.eye(q), atol=1e-12)
     assert largest_angle(vectors[:, ::-1][:, :q], W) < 1e-6
@@ -51,7 +59,7 @@ def test_dominant_fills_up_with_the_widest_directions_of_the_null_space(rng: np.
     basis = orthonormal(rng, 5, 5)
     phi = 3.0 * np.outer(basis[:, 0], basis[:, 0])
     X = (rng.standard_normal((200, 5)) * [1.0, 1.0, 6.0, 1.0, 3.0] + [0.0, 9.0, 0.0, 0.0, 0.0]) @ basis.T
-    W, gap = dominant(phi, 3, X)
+    W, gap = dominant(phi, 3, problem(X))
     null = basis[:, 1:]
     widest = null @ np.linalg.eigh(null.T @ np.cov(X.T) @ null)[1][:, ::-1][:, :2]
     assert gap == pytest.approx(0, abs=1e-12)
@@ -59,7 +67,7 @@ def test_dominant_fills_up_with_the_widest_directions_of_the_null_space(rng: np.
 
 
 def test_dominant_takes_zero_before_negative_eigenvalues(rng: np.random.Generator) -> None:
-    W, _ = dominant(np.diag([2.0, 0.0, -1.0]), 2, rng.standard_normal((9, 3)))
+    W, _ = dominant(np.diag([2.0, 0.0, -1.0]), 2, problem(rng.standard_normal((9, 3))))
     assert largest_angle(np.eye(3)[:, :2], W) < 1e-12
 
 
@@ -85,3 +93,37 @@ def test_fixed_signs_make_the_largest_entry_positive_and_change_nothing_else(see
     np.testing.assert_array_equal(fixed, with_fixed_signs(-W))
     assert (fixed[np.abs(fixed).argmax(axis=0), range(3)] > 0).all()
     np.testing.assert_array_equal(np.abs(np.sign(fixed * W).sum(axis=0)), 5)  # a column turns as a whole
+
+
+@given(d=st.integers(2, 8), q=st.integers(1, 4), seed=st.integers(0, 999))
+def test_a_corrected_matrix_gives_what_was_pulled_and_is_the_nearest_to_do_so(d: int, q: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    W = orthonormal(rng, d, min(q, d))
+    phi, other = (A + A.T for A in rng.standard_normal((2, d, d)))
+    found = corrected(phi, W, other @ W)
+    np.testing.assert_allclose(found @ W, other @ W, atol=1e-12)
+    np.testing.assert_allclose(found, found.T, atol=1e-12)
+    outside = np.eye(d) - W @ W.T
+    aside = outside @ other @ outside  # what may be added to it: symmetric, and nothing along W
+    assert np.vdot(found - phi, aside) == pytest.approx(0, abs=1e-10)
+    assert np.linalg.norm(found - phi) <= np.linalg.norm(found + aside - phi) + 1e-12
+    assert np.linalg.norm(found - phi) <= np.linalg.norm(other - phi) + 1e-12
+
+
+def test_a_matrix_that_is_right_along_w_stays_as_it_is(rng: np.random.Generator) -> None:
+    A, W = rng.standard_normal((6, 6)), orthonormal(rng, 6, 2)
+    phi = A + A.T
+    np.testing.assert_allclose(corrected(phi, W, phi @ W), phi, atol=1e-14)
+    np.testing.assert_allclose(corrected(phi, np.eye(6), A.T @ A), A.T @ A, atol=1e-12)
+
+
+def test_empty_directions_are_chosen_last_of_all(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((20, 5))
+    X[:, 2] = 0
+    phi = np.diag([-1.0, -2.0, 0.0, -3.0, -4.0])
+    rows = Problem.of(X, LabelGamma.of(np.arange(20) % 2), Linear(), 1, np.eye(5)[:, [2]])
+    assert rows.dimensions == 4
+    W, gap = dominant(phi, 2, rows)
+    assert largest_angle(W, np.eye(5)[:, :2]) < 1e-12
+    assert gap == pytest.approx(1)
+    np.testing.assert_array_equal(dominant(phi, 4, rows)[0][2], 0)

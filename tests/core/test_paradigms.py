@@ -183,3 +183,19 @@ def test_guidance_does_not_grow_with_the_number_of_rows(mu: float, rng: np.rando
 def test_one_cluster_may_be_asked_for(blobs: Labelled) -> None:
     result = solve(blobs.X, Unsupervised(1), "gaussian", 2)
     assert set(result.labels) == {0}
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_a_sample_is_guided_like_all_rows(real: bool, blobs: Labelled, rng: np.random.Generator) -> None:
+    """Every row twice, so that every other row is a sample just like the whole."""
+    X, y = np.repeat(blobs.X, 2, axis=0), np.repeat(blobs.y, 2)
+    scores: Array = y + 0.1 * np.repeat(rng.standard_normal(60), 2) if real else y
+    rows = np.arange(0, 120, 2)
+    for paradigm, of_sample in (
+        (SemiSupervised(scores, 3), SemiSupervised(scores[rows], 3)),
+        (Alternative(y, 3), Alternative(y[rows], 3)),
+        (Unsupervised(3), Unsupervised(3)),
+    ):
+        found, _ = paradigm.gamma(X[rows], Gaussian(2.0), 0, None, rows=rows)
+        expected, _ = of_sample.gamma(X[rows], Gaussian(2.0), 0, None)
+        np.testing.assert_allclose(dense(found), dense(expected), atol=1e-8)

@@ -8,6 +8,8 @@ def test_public_names_are_these() -> None:
         "Alternative",
         "AlternativeISM",
         "Certificate",
+        "Engine",
+        "Error",
         "Gaussian",
         "InvalidInput",
         "Linear",

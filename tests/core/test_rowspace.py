@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Supervised, solve
+from ism_core import Supervised, rowspace, solve
 from ism_core.arrays import Array
 from ism_core.grassmann import largest_angle
 from ism_core.rowspace import RowSpace
@@ -106,3 +106,47 @@ def test_more_columns_than_rows_give_the_answer_of_the_rotated_rows(kernel: str,
     np.testing.assert_allclose(wide.W.T @ wide.W, np.eye(2), atol=1e-12)
     assert largest_angle(wide.W, directions @ narrow.W) < 1e-5
     assert np.linalg.norm(wide.W - directions @ directions.T @ wide.W) < 1e-10
+
+
+@given(n=st.integers(6, 40), d=st.integers(2, 6), rank=st.integers(0, 6), seed=st.integers(0, 99))
+def test_empty_directions_are_those_that_no_row_has_anything_of(n: int, d: int, rank: int, seed: int) -> None:
+    """Whatever the columns' scales; from all rows, or from sums of them where there are more than 4 for each column."""
+    rng = np.random.default_rng(seed)
+    rank = min(rank, d)
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d)) * 10.0 ** rng.integers(-6, 6, d)
+    space = RowSpace.of(X, 1)
+    assert space.basis is None
+    assert space.rank == rank
+    assert space.empty.shape == (d, min(d - rank, d - 1))  # one is left in where q needs it
+    np.testing.assert_allclose(space.empty.T @ space.empty, np.eye(space.empty.shape[1]), atol=1e-12)
+    assert np.abs(X @ space.empty).max(initial=0.0) <= 1e-7 * np.abs(X).max(initial=0.0)
+
+
+@pytest.mark.parametrize("n", [130, 1_000, 2_111])
+def test_sums_of_rows_have_the_empty_directions_of_all_rows(
+    n: int, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = rng.standard_normal((n, 22)) @ rng.standard_normal((22, 30))
+    X[:, 7] = 0
+    sketched = RowSpace.of(X, 2)
+    monkeypatch.setattr(rowspace, "SKETCH_ROWS", n)
+    exact = RowSpace.of(X, 2)
+    assert sketched.rank == exact.rank == 22
+    assert largest_angle(exact.empty, sketched.empty) < 1e-8
+    assert np.abs(X @ sketched.empty).max() < 1e-10 * np.abs(X).max()
+
+
+def test_one_row_in_many_is_enough_for_a_direction_not_to_be_empty(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((5_000, 6))
+    X[:, 3] = 0
+    assert RowSpace.of(X, 1).rank == 5
+    X[4_321, 3] = 1e-3
+    assert RowSpace.of(X, 1).rank == 6
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
+def test_a_copied_column_shares_its_weight_with_the_original(kernel: str, blobs: Labelled) -> None:
+    doubled = blobs.X[:, [0, 1, 2, 3, 4, 0]]
+    result = solve(doubled, Supervised(blobs.y), kernel, 2)
+    np.testing.assert_allclose(result.W[0], result.W[5], atol=1e-9)
+    np.testing.assert_allclose(result.W.T @ result.W, np.eye(2), atol=1e-12)

@@ -7,17 +7,17 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Supervised, iterate, solve
 from ism_core import starts as module
-from ism_core.arrays import Array
+from ism_core.ascent import Point
 from ism_core.gamma import LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
 from ism_core.result import Step
-from ism_core.starts import candidates, search
+from ism_core.starts import Start, candidates, search
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled, Planted
 
 
-def searched(problem: Problem, starts: int) -> tuple[list[Step], Array]:
+def searched(problem: Problem, starts: int) -> tuple[list[Step], Start]:
     steps = search(problem, starts, 0.01, np.random.default_rng(0))
     tried = []
     while True:
@@ -30,13 +30,14 @@ def searched(problem: Problem, starts: int) -> tuple[list[Step], Array]:
 @pytest.fixture
 def problem(blobs: Labelled) -> Problem:
     kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
-    return Problem(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
+    return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
 
 
 def test_one_start_is_the_papers_own(problem: Problem) -> None:
-    steps, W = searched(problem, 1)
+    steps, start = searched(problem, 1)
     assert steps == []
-    np.testing.assert_array_equal(W, dominant(problem.first_surrogate(), 2, problem.X)[0])
+    np.testing.assert_array_equal(start.W, dominant(problem.first_surrogate(), 2, problem)[0])
+    assert start.phi is None
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), 2 * Linear() + Squared()], ids=repr)
@@ -53,7 +54,7 @@ def test_every_candidate_is_orthonormal(problem: Problem) -> None:
 
 
 def test_the_best_of_all_that_were_tried_is_kept(problem: Problem) -> None:
-    steps, W = searched(problem, 6)
+    steps, (W, _) = searched(problem, 6)
     assert len(steps) >= 6
     assert all(step.stage == "search" for step in steps)
     assert [step.iteration for step in steps] == list(range(len(steps)))
@@ -83,6 +84,24 @@ def test_a_heavy_tailed_column_is_found_though_the_papers_start_misses_it(rng: n
     assert three.objective >= one.objective
 
 
+def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: np.random.Generator) -> None:
+    """Two rows of one class, far out along no column in particular, hold the highest maximum of degree 3."""
+    y = np.arange(120) % 2
+    X = rng.standard_normal((120, 8))
+    X[:, :2] += 0.9 * y[:, None]
+    direction = np.linalg.qr(rng.standard_normal((8, 1)))[0][:, 0]
+    X[[1, 11]] = 14.0 * direction + 0.1 * rng.standard_normal((2, 8))
+    problem = Problem.of(X - X.mean(axis=0), LabelGamma.of(y), Polynomial(3, 1.0, 1.0), 1)
+    away = np.linalg.qr(np.column_stack([direction, np.eye(8)[:, 0]]))[0][:, [1]]
+    outlying = list(module._outlying(problem, away))
+    assert max(abs(each @ direction) for each in outlying) > 0.98
+    np.testing.assert_allclose(np.linalg.norm(outlying, axis=1), 1)
+    better = module._exchange(problem, Point.at(problem, away), 0.01)
+    assert better.objective > 2 * problem.objective(away)
+    assert largest_angle(better.W, direction[:, None]) < 0.2
+    assert list(module._outlying(problem, direction[:, None])) == []  # nothing is far from W then
+
+
 @pytest.mark.parametrize(
     "kernel", [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussian() + Linear()], ids=repr
 )
@@ -93,7 +112,7 @@ def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
     monkeypatch.setattr(module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(module, "COARSE_ROWS", 60)
     steps = list(iterate(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))
-    problem = Problem(planted.X, LabelGamma.of(planted.labels), on_all.kernel, 2)
+    problem = Problem.of(planted.X, LabelGamma.of(planted.labels), on_all.kernel, 2)
     assert steps[0].stage == "search"
     assert steps[0].objective != pytest.approx(problem.objective(steps[0].W), rel=0.05)  # it is that of fewer rows
     assert largest_angle(on_all.W, steps[-1].W) < 1e-3

@@ -1,5 +1,7 @@
 """Φ and J, in every way of computing them, against double loops over pairs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from ism_core import tiles as tiles_module
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
+from ism_core.maps import exact_maps
 from ism_core.surrogate import Problem, Way
 from tests.core import reference
 from tests.core.family import EVERY, KERNELS, SUMS, WITH_FEATURES
@@ -20,9 +23,7 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 def by(way: Way, X: Array, gamma: Gamma, kernel: Kernel, q: int) -> Problem:
     """The problem with its choice of way made for it."""
-    problem = Problem(X, gamma, kernel, q)
-    vars(problem)["way"] = way  # where a cached property keeps its value
-    return problem
+    return replace(Problem.of(X, gamma, kernel, q), maps=exact_maps(kernel, q) if way == "features" else None)
 
 
 @pytest.fixture(scope="module", params=EVERY)
@@ -67,7 +68,8 @@ def test_features_are_the_sums_over_pairs(
     expected: tuple[Array, float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(features_module, "BLOCK", block)
+    monkeypatch.setattr(features_module, "WIDE_BLOCK", block)
+    monkeypatch.setattr(features_module, "NARROW_BLOCKS", (block, block))
     assert_same(by("features", rows, gamma, kernel, 2), projection, *expected)
 
 
@@ -78,7 +80,9 @@ def assert_same(problem: Problem, W: Array, phi: Array, J: float) -> None:
     np.testing.assert_allclose(found, found.T, rtol=1e-12, atol=1e-12 * scale)
     assert objective == pytest.approx(J, rel=1e-10, abs=1e-9)
     assert problem.objective(W) == pytest.approx(J, rel=1e-10, abs=1e-9)
-    np.testing.assert_allclose(problem.gradient(W) / scale, 2 * phi @ W / scale, **CLOSE)
+    pulled, same = problem.pull(W)
+    np.testing.assert_allclose(pulled / scale, phi @ W / scale, **CLOSE)
+    assert same == pytest.approx(J, rel=1e-10, abs=1e-9)
 
 
 def test_twice_phi_w_is_the_gradient_at_any_w(
@@ -86,18 +90,18 @@ def test_twice_phi_w_is_the_gradient_at_any_w(
 ) -> None:
     W = 0.4 * rng.standard_normal((4, 2))  # not orthonormal
     few = slice(0, 23, 3)
-    part = Problem(rows[few], gamma.restricted(np.arange(23)[few]), kernel.restricted(few, few), 2)
+    part = Problem.of(rows[few], gamma.restricted(np.arange(23)[few]), kernel.restricted(few, few), 2)
     expected = reference.numerical_gradient(part.X, part.gamma, part.kernel, W)
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(part.gradient(W) / scale, expected / scale, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(2 * part.pull(W)[0] / scale, expected / scale, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(2 * part.surrogate(W)[0] @ W / scale, expected / scale, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("sum_name", SUMS)
 def test_phi_of_a_sum_is_the_weighted_sum_of_phis(sum_name: str, rows: Array, gamma: Gamma, projection: Array) -> None:
     kernel = SUMS[sum_name].bound(rows, np.random.default_rng(0))
-    whole, J = Problem(rows, gamma, kernel, 2).surrogate(projection)
-    parts = [(weight, Problem(rows, gamma, term, 2).surrogate(projection)) for weight, term in kernel.terms]
+    whole, J = Problem.of(rows, gamma, kernel, 2).surrogate(projection)
+    parts = [(weight, Problem.of(rows, gamma, term, 2).surrogate(projection)) for weight, term in kernel.terms]
     np.testing.assert_allclose(whole, sum(weight * phi for weight, (phi, _) in parts), rtol=1e-10, atol=1e-9)
     total = sum(weight * objective for weight, (_, objective) in parts)
     assert total == pytest.approx(J, rel=1e-10)
@@ -109,8 +113,8 @@ def test_phi_is_linear_in_the_kernel(a: float, b: float, seed: int) -> None:
     X, W = rng.standard_normal((12, 3)), np.linalg.qr(rng.standard_normal((3, 2)))[0]
     gamma = Gamma(rng.standard_normal((12, 2)), np.array([1.0, -1.0]))
     first, second = Gaussian(1.0), Polynomial(2, 1.0, 0.5)
-    whole = Problem(X, gamma, a * first + b * second, 2).surrogate(W)[0]
-    phis = [Problem(X, gamma, kernel, 2).surrogate(W)[0] for kernel in (first, second)]
+    whole = Problem.of(X, gamma, a * first + b * second, 2).surrogate(W)[0]
+    phis = [Problem.of(X, gamma, kernel, 2).surrogate(W)[0] for kernel in (first, second)]
     np.testing.assert_allclose(whole, a * phis[0] + b * phis[1], rtol=1e-9, atol=1e-9 * (a + b))
 
 
@@ -118,30 +122,25 @@ def test_phi_is_linear_in_the_kernel(a: float, b: float, seed: int) -> None:
 def test_first_surrogate_is_phi_with_the_slope_at_zero(steep: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[steep].bound(rows, np.random.default_rng(0))
     expected = reference.first_surrogate(rows, gamma, kernel)
-    np.testing.assert_allclose(Problem(rows, gamma, kernel, 2).first_surrogate(), expected, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(Problem.of(rows, gamma, kernel, 2).first_surrogate(), expected, rtol=1e-10, atol=1e-9)
 
 
 def test_first_surrogate_keeps_the_sign_of_a_slope_that_is_zero_at_zero(rows: Array, gamma: Gamma) -> None:
-    flat = Problem(rows, gamma, KERNELS["polynomial c=0"], 2).first_surrogate()
-    np.testing.assert_allclose(flat, Problem(rows, gamma, Linear(), 2).first_surrogate(), rtol=1e-12, atol=1e-12)
+    flat = Problem.of(rows, gamma, KERNELS["polynomial c=0"], 2).first_surrogate()
+    np.testing.assert_allclose(flat, Problem.of(rows, gamma, Linear(), 2).first_surrogate(), rtol=1e-12, atol=1e-12)
     assert np.abs(flat).max() > 1
 
 
-@pytest.mark.parametrize(("tile", "columns"), [(7, 0), (11, 3), (256, 6)])
-def test_tiles_give_phi_times_a_matrix_without_phi(
-    tile: int,
-    columns: int,
-    kernel: Kernel,
-    rows: Array,
-    gamma: Gamma,
-    projection: Array,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("tile", [7, 11, 256])
+def test_tiles_give_coefficients_of_the_rows_that_make_phi_times_w(
+    tile: int, kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiles_module, "TILE", tile)
-    right = np.random.default_rng(5).standard_normal((4, columns))
-    phi, J = tiles_module.surrogate(rows, gamma, kernel, projection)
-    product, same_J = tiles_module.surrogate(rows, gamma, kernel, projection, right=right)
-    np.testing.assert_allclose(product, phi @ right, rtol=1e-10, atol=1e-10 * np.abs(phi).max())
+    problem = by("tiles", rows, gamma, kernel, 2)
+    phi, J = problem.surrogate(projection)
+    coefficients, same_J = problem.row_pull(projection)
+    assert coefficients.shape == (23, 2)
+    np.testing.assert_allclose(rows.T @ coefficients, phi @ projection, rtol=1e-10, atol=1e-10 * np.abs(phi).max())
     assert same_J == pytest.approx(J, rel=1e-12)
 
 
@@ -156,13 +155,13 @@ def test_ways_agree_for_any_shape(n: int, d: int, q: int, classes: int, seed: in
     kernel = 0.5 * Squared() + Polynomial(3, 1.0, 0.3) + 2 * Linear()
     tiled, featured = (by(way, X, gamma, kernel, q) for way in ("tiles", "features"))
     np.testing.assert_allclose(tiled.surrogate(W)[0], featured.surrogate(W)[0], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(tiled.gradient(W), featured.gradient(W), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(tiled.pull(W)[0], featured.pull(W)[0], rtol=1e-8, atol=1e-8)
     assert tiled.objective(W) == pytest.approx(featured.objective(W), rel=1e-8, abs=1e-8)
 
 
 def test_features_are_taken_for_many_rows_and_tiles_for_many_features(rng: np.random.Generator) -> None:
     def problem(n: int, q: int, kernel: Kernel) -> Problem:
-        return Problem(rng.standard_normal((n, 12)), LabelGamma.of(np.arange(n) % 3), kernel, q)
+        return Problem.of(rng.standard_normal((n, 12)), LabelGamma.of(np.arange(n) % 3), kernel, q)
 
     assert problem(2_000, 2, Polynomial(3, 1.0, 0.1)).way == "features"
     assert problem(60, 10, Polynomial(5, 1.0, 0.1)).way == "tiles"
@@ -173,7 +172,7 @@ def test_features_are_taken_for_many_rows_and_tiles_for_many_features(rng: np.ra
 
 def test_rows_within_a_budget_grow_with_it(rng: np.random.Generator) -> None:
     for kernel in (Gaussian(1.0), Linear()):
-        problem = Problem(rng.standard_normal((400, 6)), LabelGamma.of(np.arange(400) % 2), kernel, 2)
+        problem = Problem.of(rng.standard_normal((400, 6)), LabelGamma.of(np.arange(400) % 2), kernel, 2)
         assert problem.rows_within(1e12) == 400
         few = problem.rows_within(2e3)
         assert 0 < few < 400
@@ -184,7 +183,7 @@ def test_a_restricted_problem_is_the_problem_of_its_rows(
     kernel: Kernel, rows: Array, gamma: Gamma, projection: Array
 ) -> None:
     chosen = np.array([0, 3, 4, 9, 15, 22])
-    part = Problem(rows, gamma, kernel, 2).restricted(chosen)
+    part = Problem.of(rows, gamma, kernel, 2).restricted(chosen)
     expected = reference.surrogate(rows[chosen], part.gamma, kernel.restricted(chosen, chosen), projection)
     np.testing.assert_allclose(part.surrogate(projection)[0], expected, rtol=1e-10, atol=1e-10)
     assert len(part.X) == 6

@@ -119,7 +119,7 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
 
     def surrogate(threads: int) -> tuple[Array, float]:
         with threadpool_limits(threads, user_api="blas"):
-            return Problem(blobs.X, LabelGamma.of(blobs.y), kernel, 2).surrogate(W)
+            return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2).surrogate(W)
 
     (one, J), (four, same) = surrogate(1), surrogate(4)
     np.testing.assert_allclose(four, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())

@@ -1,18 +1,36 @@
-"""Sums over pairs of projected rows, tile by tile, against the whole kernel matrix."""
+"""Sums over pairs of rows, tile by tile, against the whole matrices."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ism_core import Gaussian, tiles
+from ism_core import Gaussian, Multiquadratic, RelativeGaussian, pairs, tiles
 from ism_core.arrays import Array
+from ism_core.engine import LOCAL
+from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
+from ism_core.tiles import Precision
 from tests.core import reference
 from tests.core.family import EVERY
 
+NEVER = 10**9
+LIMITS: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}
 
-@pytest.fixture(params=[256, 7, 1])
+
+@pytest.fixture(params=[512, 7, 1])
 def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The height of a panel: more than the rows, no divisor of them, and one row."""
     monkeypatch.setattr(tiles, "TILE", request.param)
+    return request.param
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(pairs, "COMPILED_ROWS", 0 if request.param == "compiled" else NEVER)
     return request.param
 
 
@@ -26,7 +44,51 @@ def whole(kernel: Kernel, rows: Array) -> Array:
     return reference.kernel_matrix(rows, kernel)
 
 
-@pytest.mark.usefixtures("tile")
+@pytest.fixture(scope="module")
+def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> tuple[Array, float, float]:
+    """Φ, J, and what J is a sum of without the signs."""
+    pieces = reference.dense(gamma) * reference.kernel_matrix(rows @ projection, kernel)
+    return reference.surrogate(rows, gamma, kernel, projection), float(pieces.sum()), float(np.abs(pieces).sum())
+
+
+def surrogate(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
+    return tiles.surrogate(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
+
+
+def pull(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
+    return tiles.pull(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
+
+
+def assert_near(found: Array, wanted: Array, limit: float) -> None:
+    assert np.linalg.norm(found - wanted) <= limit * np.linalg.norm(wanted)
+
+
+@pytest.mark.usefixtures("tile", "way")
+def test_phi_j_and_the_pull_are_the_sums_over_pairs(
+    kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, expected: tuple[Array, float, float]
+) -> None:
+    phi, J, size = expected
+    for precision, limit in LIMITS.items():
+        found, value = surrogate(rows, gamma, kernel, projection, precision)
+        C, same = pull(rows, gamma, kernel, projection, precision)
+        assert C.shape == (23, 2)
+        np.testing.assert_array_equal(found, found.T)
+        assert_near(found, phi, limit)
+        assert_near(rows.T @ C, phi @ projection, limit)
+        assert abs(value - J) <= 0.1 * limit * size
+        assert abs(same - J) <= 0.1 * limit * size
+
+
+@pytest.mark.usefixtures("way")
+def test_the_pull_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
+    W = rng.standard_normal((4, 3))
+    phi, J = surrogate(rows, gamma, kernel, W)
+    C, same = pull(rows, gamma, kernel, W)
+    np.testing.assert_allclose(rows.T @ C, phi @ W, rtol=1e-9, atol=1e-11 * np.abs(phi).max())
+    assert same == pytest.approx(J, rel=1e-12)
+
+
+@pytest.mark.usefixtures("tile", "way")
 def test_every_sum_agrees_with_the_whole_matrix(
     kernel: Kernel, whole: Array, rows: Array, rng: np.random.Generator
 ) -> None:
@@ -35,6 +97,7 @@ def test_every_sum_agrees_with_the_whole_matrix(
     close = {"rtol": 1e-10, "atol": 1e-11 * np.abs(K).max()}
     np.testing.assert_allclose(tiles.kernel_matrix(rows, kernel), K, **close)
     np.testing.assert_allclose(tiles.kernel_product(rows, kernel, V), K @ V, rtol=1e-9, atol=1e-10 * np.abs(K).max())
+    assert_near(tiles.kernel_product(rows, kernel, V, precision="single"), K @ V, 1e-5)
     np.testing.assert_allclose(tiles.kernel_diagonal(rows, kernel), np.diag(K), **close)
     assert tiles.smallest_value(rows, kernel, scale) == pytest.approx((K * np.outer(scale, scale)).min(), rel=1e-10)
     offsets = rows[:, 0]
@@ -43,7 +106,7 @@ def test_every_sum_agrees_with_the_whole_matrix(
     )
 
 
-@pytest.mark.usefixtures("tile")
+@pytest.mark.usefixtures("tile", "way")
 def test_distances_do_not_suffer_from_an_offset(rows: Array) -> None:
     near, far = tiles.kernel_matrix(rows, Gaussian(1.0)), tiles.kernel_matrix(rows + 1e6, Gaussian(1.0))
     np.testing.assert_allclose(far, near, atol=1e-8)
@@ -51,6 +114,82 @@ def test_distances_do_not_suffer_from_an_offset(rows: Array) -> None:
 
 def test_distances_are_never_negative(rng: np.random.Generator) -> None:
     P = np.repeat(rng.standard_normal((5, 3)), 4, axis=0)
-    pairs = tiles.Pairs(P)
-    beta = pairs.beta("difference", slice(0, 20), slice(0, 20), np.empty((20, 20)))
+    beta = pairs.Pairs(P, Gaussian(1.0)).beta("difference", slice(0, 20), slice(0, 20))
     assert (beta >= 0).all()
+
+
+@given(n=st.integers(1, 200), height=st.integers(1, 60), width=st.sampled_from([0.5, 1, 2]))
+def test_the_tiles_cover_the_upper_triangle_once(n: int, height: int, width: float) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "TILE", height)
+        items = tiles._items(n)
+        seen = np.zeros((n, n), dtype=int)
+        for share in [list(range(first, items, 3)) for first in range(3)]:
+            for panel, cells in tiles._panels(share, n, width):
+                for rows, columns in cells:
+                    assert panel.start <= rows.start < rows.stop <= panel.stop
+                    assert rows == columns or rows.stop <= columns.start
+                    seen[rows, columns] += 1
+        np.testing.assert_array_equal(np.triu(seen), np.triu(np.ones((n, n))))
+        assert seen.max() == 1
+
+
+@pytest.mark.parametrize("name", ["gaussian", "relative gaussian", "multiquadratic"])
+def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
+    name: str, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = rng.standard_normal((1_111, 12))
+    X[:, :3] *= 3
+    W = np.linalg.qr(rng.standard_normal((12, 3)))[0]
+    kernel = {"gaussian": Gaussian("median"), "relative gaussian": RelativeGaussian()}.get(name, Multiquadratic())
+    kernel = kernel.bound(X, rng)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
+    waves = np.sin(X @ rng.standard_normal((12, 60)) / 4)
+    for gamma in (LabelGamma.of(y), Gamma(waves, np.linspace(1, -0.2, 60))):
+        monkeypatch.setattr(pairs, "COMPILED_ROWS", NEVER)
+        phi, J = surrogate(X, gamma, kernel, W)
+        for rows in (0, NEVER):
+            monkeypatch.setattr(pairs, "COMPILED_ROWS", rows)
+            for precision, limit in (("double", 1e-12), ("single", 1e-5)):
+                found, value = surrogate(X, gamma, kernel, W, precision)
+                C, same = pull(X, gamma, kernel, W, precision)
+                assert_near(found @ W, phi @ W, limit)
+                assert_near(X.T @ C, phi @ W, limit)
+                assert value == pytest.approx(J, rel=limit)
+                assert same == pytest.approx(J, rel=limit)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_sum_of_no_kernels_is_zero(rows: Array, gamma: Gamma, projection: Array) -> None:
+    phi, J = surrogate(rows, gamma, 0.0 * Gaussian(1.0), projection)
+    np.testing.assert_array_equal(phi, np.zeros((4, 4)))
+    assert J == 0
+
+
+@pytest.mark.usefixtures("way")
+def test_rows_given_in_single_precision_are_taken_as_they_are(rows: Array, gamma: Gamma, projection: Array) -> None:
+    phi, J = surrogate(rows, gamma, Gaussian(1.7), projection)
+    found, same = surrogate(rows.astype(np.float32), gamma, Gaussian(1.7), projection, "single")
+    assert_near(found, phi, 1e-5)
+    assert same == pytest.approx(J, rel=1e-5)
+
+
+def test_few_rows_never_import_numba() -> None:
+    code = (
+        "import sys, numpy as np; from ism_core import Gaussian, tiles;"
+        "tiles.kernel_product(np.ones((300, 2)), Gaussian(1.0), np.ones((300, 1)));"
+        "assert 'numba' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_numpy_does_it_where_numba_is_missing() -> None:
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import numpy as np; from ism_core import Gaussian, pairs, tiles\n"
+        "pairs.COMPILED_ROWS = 0\n"
+        "P = np.arange(12.0).reshape(6, 2)\n"
+        "assert type(pairs.pairs_of(P, Gaussian(1.0))) is pairs.Pairs\n"
+        "np.testing.assert_allclose(tiles.kernel_product(P, Gaussian(1.0), np.ones((6, 1))).sum(), 6.1834, atol=1e-3)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -33,6 +33,17 @@ def test_every_paradigm_is_listed_with_all_its_fields() -> None:
         assert read_spec(entry.example).paradigm == entry.name
 
 
+def test_the_numbers_of_the_computation_are_listed_for_every_paradigm() -> None:
+    for entry in paradigms():
+        listed = {parameter.name: parameter for parameter in entry.parameters}
+        assert listed["precision"].choices == ["double", "single"]
+        assert listed["engine"].choices == ["local", "dask"]
+        tolerance, approximation = listed["tolerance"], listed["approximation"]
+        assert (tolerance.type, tolerance.types) == ("number", ["number", "null"])
+        assert (tolerance.minimum, tolerance.maximum, tolerance.default) == (0, 0.01, None)
+        assert (approximation.types, approximation.default) == (["object", "null"], None)
+
+
 def test_required_parameters_are_marked() -> None:
     required = {entry.name: {p.name for p in entry.parameters if p.required} for entry in paradigms()}
     assert required == {

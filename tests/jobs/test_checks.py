@@ -46,6 +46,7 @@ CLASS = text("class")
 BIG = 10_000_000
 
 REFUSED = [
+    (WINE, spec(engine="dask"), "engine", "There is no Dask cluster here (ISM_DASK_SCHEDULER is not set)"),
     # columns that are not there
     (WINE, spec(target="clas"), "target", 'There is no column "clas"; did you mean "class"? The columns are alcohol'),
     (WINE, spec(target="Class"), "target", 'did you mean "class"?'),
@@ -251,3 +252,11 @@ def test_a_column_of_classes_is_offered_as_reference() -> None:
     (problem,) = problems(spec, table)
     assert "name it in reference" in problem.message
     assert problems(spec.model_copy(update={"reference": "class"}), table) == []
+
+
+def test_a_job_may_ask_for_a_cluster_that_is_there() -> None:
+    check(spec(engine="dask"), WINE, cluster=True)
+    check_all([spec(engine="dask"), spec()], {"wine": WINE}, cluster=True)
+    with pytest.raises(InvalidSpec) as caught:
+        check_all([spec(), spec(engine="dask")], {"wine": WINE})
+    assert [error.field for error in caught.value.errors] == ["1.engine"]

@@ -60,6 +60,20 @@ def test_every_grid_field_can_be_listed(field: str) -> None:
     assert len(expand(example | {field: [default, default]})[0]) == 2
 
 
+def test_ways_to_compute_can_be_compared_in_a_grid() -> None:
+    specs, batch = expand(body(precision=["double", "single"], approximation=[None, {"features": 64}]))
+    assert batch
+    assert [(spec.precision, spec.approximation and spec.approximation.features) for spec in specs] == [
+        ("double", None),
+        ("double", 64),
+        ("single", None),
+        ("single", 64),
+    ]
+    wrong = body(kernel=["gaussian", "linear"], approximation=[None, {"features": 64}])
+    assert set(errors_of(wrong)) == {"approximation.1"}
+    POSTED_JOBS.validate_python(body(kernel=["gaussian", "linear"], approximation={"features": 64}))
+
+
 def test_errors_name_the_place_in_the_list() -> None:
     errors = errors_of(body(q=[1, 0, "x"], kernel=["linear", {"name": "gaussian", "sigma": 0}], target=4))
     assert set(errors) == {"q.1", "q.2", "kernel.1.sigma", "target"}

@@ -76,3 +76,36 @@ def test_workers_share_the_cores(
     assert Settings(workers=workers).threads_per_worker == threads
     assert Settings(workers=workers, worker_threads=7).threads_per_worker == 7
     assert Settings().workers == (cores or 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "bytes"), [("4GiB", 2**32), ("1.5 GiB", 3 * 2**29), ("500MB", 500_000_000), ("1073741824", 2**30)]
+)
+def test_the_memory_of_a_job_is_given_in_bytes_or_with_a_unit(
+    monkeypatch: pytest.MonkeyPatch, given: str, bytes: int
+) -> None:
+    monkeypatch.setenv("ISM_JOB_MEMORY", given)
+    assert Settings(workers=7).memory_per_job == bytes
+
+
+@pytest.mark.parametrize("given", ["plenty", "-4GiB", "4", "4 apples"])
+def test_memory_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv("ISM_JOB_MEMORY", given)
+    with pytest.raises(ValidationError):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("limits", "memory"),
+    [(["max\n"], 2**34), (["8589934592\n"], 2**33), ([str(2**63 - 4096)], 2**34), ([], 2**34), (["max", "1024"], 1024)],
+)
+def test_workers_share_the_memory_of_the_machine_or_the_container(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limits: list[str], memory: int
+) -> None:
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}.__getitem__)
+    paths = [tmp_path / str(place) for place in range(2)]
+    for path, limit in zip(paths, limits, strict=False):
+        path.write_text(limit)
+    monkeypatch.setattr("ism_jobs.settings.CONTAINER_LIMITS", tuple(paths))
+    assert Settings(workers=1).memory_per_job == Settings(workers=0).memory_per_job == memory
+    assert Settings(workers=2).memory_per_job == memory // 2

@@ -43,6 +43,9 @@ common = {
     "max_iter": st.integers(1, 100_000),
     "starts": st.none() | st.integers(1, 1000),
     "seed": st.integers(0, 2**32 - 1),
+    "precision": st.sampled_from(["double", "single"]),
+    "tolerance": st.none() | st.floats(0, 1e-2),
+    "engine": st.sampled_from(["local", "dask"]),
     "folds": st.just(0) | st.integers(2, 20),
     "label": st.none() | names,
     "metadata": st.dictionaries(names, names, max_size=3),
@@ -129,7 +132,7 @@ def test_settings_have_the_defaults_of_the_core() -> None:
     iterating = inspect.signature(iterate).parameters
     estimating = inspect.signature(SupervisedISM).parameters
     defaults = {name: field.default for name, field in CommonSpec.model_fields.items()}
-    for name in ("delta", "max_iter", "starts", "seed"):
+    for name in ("delta", "max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
         assert defaults[name] == iterating[name].default
     for name in ("kernel", "q", "scale"):
         assert defaults[name] == estimating[name].default
@@ -172,6 +175,7 @@ def test_the_schema_tells_ranges_and_defaults() -> None:
     }
     assert (fields["delta"]["exclusiveMinimum"], fields["delta"]["maximum"]) == (0, 1)
     assert fields["folds"]["anyOf"][1] == {"type": "integer", "const": 0}
+    assert fields["tolerance"]["anyOf"] == [{"type": "number", "minimum": 0, "maximum": 0.01}, {"type": "null"}]
     sigma = GaussianKernel.model_json_schema()["properties"]["sigma"]
     assert sigma["anyOf"] == [
         {"type": "string", "const": "median"},

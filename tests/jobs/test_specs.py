@@ -76,6 +76,21 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(starts=0), "starts", "from 1 to 1,000, or null for the default"),
     (body(seed=-1), "seed", "from 0 to 4,294,967,295"),
     (body(seed=2**32), "seed", "from 0 to 4,294,967,295"),
+    (body(precision="float32"), "precision", 'is "float32"; it must be "double" or "single".'),
+    (body(precision=32), "precision", "is 32"),
+    (body(dtype="single"), "dtype", 'did you mean "precision"?'),
+    (body(tolerance=-1e-9), "tolerance", "is -1e-09; it must be a number from 0 to 0.01, or null for the default."),
+    (body(tolerance=0.02), "tolerance", "is 0.02"),
+    (body(tolerance="1e-6"), "tolerance", 'is "1e-6"'),
+    (body(tolerance=True), "tolerance", "is true"),
+    (body(approximation=2048), "approximation", 'must be an object such as {"features": 2048}, or null for none.'),
+    (body(approximation={}), "approximation.features", "is missing"),
+    (body(approximation={"features": 15}), "approximation.features", "from 16 to 65,536"),
+    (body(approximation={"features": 65_537}), "approximation.features", "from 16 to 65,536"),
+    (body(approximation={"features": 99.5}), "approximation.features", "is 99.5; it must be a whole number"),
+    (body(approximation={"features": 64, "seed": 1}), "approximation.seed", 'approximation has no field "seed"'),
+    (body(engine="spark"), "engine", 'is "spark"; it must be "local" or "dask".'),
+    (body(engine=None), "engine", "is null"),
     (body(folds=1), "folds", "must be 0 or a whole number from 2 to 20"),
     (body(folds=21), "folds", "is 21"),
     (body(scale="standart"), "scale", 'did you mean "standard"? It must be "standard" or "none".'),
@@ -156,6 +171,50 @@ def test_an_aligned_kernel_needs_something_to_agree_with(paradigm: str) -> None:
     aligned = {"aligned": ["linear", "gaussian"]}
     assert "give the weights yourself" in errors_of(body(paradigm, kernel=aligned))["kernel"]
     assert isinstance(read_spec(body("semi_supervised", kernel=aligned)).kernel, AlignedKernel)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "fragment"),
+    [
+        ("linear", "is for kernels with a gaussian or multiquadratic term"),
+        ({"name": "polynomial", "degree": 2}, "Leave approximation out"),
+        ({"sum": [{"kernel": "linear"}, {"kernel": "squared"}]}, "is for kernels with a gaussian"),
+        ({"sum": [{"kernel": "linear"}, {"weight": 0, "kernel": "gaussian"}]}, "is for kernels with a gaussian"),
+        ("relative_gaussian", "A relative gaussian kernel has no random features"),
+        ({"aligned": ["gaussian", "relative_gaussian"]}, "A relative gaussian kernel has no random features"),
+    ],
+)
+def test_an_approximation_needs_a_kernel_that_has_one(kernel: Any, fragment: str) -> None:
+    wrong = body(kernel=kernel, approximation={"features": 64})
+    assert fragment in errors_of(wrong)["approximation"]
+    assert read_spec(wrong | {"approximation": None}).approximation is None
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "gaussian",
+        {"name": "multiquadratic", "c": 2},
+        {"sum": [{"kernel": "linear"}, {"kernel": "gaussian"}]},
+        {"sum": [{"kernel": "gaussian"}, {"weight": 0, "kernel": "relative_gaussian"}]},
+        {"aligned": ["polynomial", "multiquadratic"]},
+    ],
+)
+def test_an_approximation_of_what_can_be_approximated_is_taken(kernel: Any) -> None:
+    spec = read_spec(body(kernel=kernel, approximation={"features": 2048.0}))
+    assert spec.approximation is not None
+    assert spec.approximation.model_dump() == {"features": 2048}
+
+
+def test_a_wrong_kernel_is_not_also_told_of_its_approximation() -> None:
+    assert set(errors_of(body(kernel="liner", approximation={"features": 64}))) == {"kernel"}
+
+
+def test_the_numbers_of_the_computation_are_taken() -> None:
+    spec = read_spec(body(precision="single", tolerance=0, engine="dask"))
+    assert (spec.precision, spec.tolerance, spec.approximation, spec.engine) == ("single", 0.0, None, "dask")
+    assert read_spec(body(tolerance=1e-2)).tolerance == 0.01
+    assert read_spec(body(tolerance=None)) == read_spec(body())
 
 
 def test_every_problem_is_told_at_once() -> None:

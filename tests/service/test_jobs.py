@@ -98,6 +98,15 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "delta out of range": ({"delta": 0}, "delta", "0"),
     "target among the features": ({"features": ["class", "ash"]}, "features.0", "class"),
     "no such paradigm": ({"paradigm": "supervise"}, "paradigm", "supervised"),
+    "no such precision": ({"precision": "half"}, "precision", '"single"'),
+    "tolerance out of range": ({"tolerance": 0.5}, "tolerance", "from 0 to 0.01"),
+    "too few random features": ({"approximation": {"features": 4}}, "approximation.features", "from 16"),
+    "an approximation of nothing": (
+        {"kernel": "relative_gaussian", "approximation": {"features": 64}},
+        "approximation",
+        "no random features",
+    ),
+    "no cluster": ({"engine": "dask"}, "engine", "ISM_DASK_SCHEDULER is not set"),
     "text as values": ({"target": "strong", "target_kind": "values"}, "target", "strong"),
 }
 

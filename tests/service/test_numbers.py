@@ -126,6 +126,39 @@ def test_http_and_command_line_and_core_agree(
     np.testing.assert_allclose(json.loads(fit.stdout)["W"], W, rtol=0, atol=1e-8)
 
 
+COMPUTED: dict[str, dict[str, Any]] = {
+    "single": {"precision": "single"},
+    "exact": {"tolerance": 0},
+    "coarse": {"tolerance": 1e-3},
+    "random": {"approximation": {"features": 64}},
+    "random single": {"approximation": {"features": 32}, "precision": "single"},
+}
+
+
+def test_every_way_to_compute_is_the_core_s(api: Api, few: Any, features: list[str], tmp_path: Path) -> None:
+    """A job through HTTP and `ism fit` with the options of each: the same W, the same way, the same error."""
+    few.to_csv(tmp_path / "few.csv", index=False)
+    dataset = api.upload((tmp_path / "few.csv").read_bytes(), "few.csv")["id"]
+    spec = {"paradigm": "supervised", "target": "class", "features": features, "folds": 0}
+    posted = {name: api.submit(dataset=dataset, **spec, **options) for name, options in COMPUTED.items()}
+    X, _, _ = standardised(few[features].to_numpy(float))
+    for name, options in COMPUTED.items():
+        view = api.succeeded(posted[name])
+        assert {field: view["spec"][field] for field in options} == options
+        result = api.get(f"/jobs/{posted[name]}/result").json()
+        core = solve(X, Supervised(few["class"].to_numpy(float)), Gaussian("median"), 2, **options)
+        np.testing.assert_allclose(result["W"], core.W, rtol=0, atol=1e-6)
+        assert (result["way"], result["error"]["kind"]) == (core.way, core.error.kind)
+        assert result["error"]["objective"] == pytest.approx(core.error.objective, rel=1e-6, abs=1e-15)
+        assert view["metrics"]["objective_error"] == result["error"]["objective"]
+
+        (tmp_path / "spec.json").write_text(json.dumps({**spec, **options}))
+        fit = CliRunner().invoke(main, ["fit", str(tmp_path / "few.csv"), "--spec", str(tmp_path / "spec.json")])
+        assert fit.exit_code == 0, fit.output
+        assert "J is exact to " in fit.stdout.splitlines()[1]
+        assert fit.stdout.splitlines()[1].endswith(f"computed by {core.way}.")
+
+
 def test_ism_fit_writes_what_the_service_gives(
     api: Api, few: Any, features: list[str], jobs: dict[tuple[str, str], str], tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 """What a job leaves, also where its data is barely data."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from worker.run import Outcome
 
 METRICS = {
     *("objective", "iterations", "converged", "rows", "features", "seconds_solve", "seconds_total"),
-    "peak_memory_bytes",
+    *("peak_memory_bytes", "objective_error", "gradient_error"),
 }
 CLUSTERING = {"clusters", "silhouette", "association", "hsic", "hsic_normalised"}
 
@@ -43,6 +44,10 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
         == (result["metrics"])
     )
     assert sum(result["importance"]) == pytest.approx(1)
+    assert result["way"] in ("tiles", "features", "random features")
+    assert result["error"] == asdict(outcome.result.error)
+    assert result["error"]["objective"] == result["metrics"]["objective_error"]
+    assert result["error"]["gradient"] == result["metrics"]["gradient_error"]
     if outcome.result.labels is not None:
         assert sum(result["cluster_sizes"]) == result["rows"]
         assert tables["labels"]["cluster"].to_pylist() == tables["embedding"]["group"].to_pylist()

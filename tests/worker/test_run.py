@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_wine
 
-from ism_core import Alternative, Result, SemiSupervised, Supervised, Unsupervised, solve
+from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iterate, solve
 from ism_core.paradigms import Paradigm
 from ism_jobs.specs import JOB_SPEC
 from ism_jobs.tables import read_table
@@ -27,11 +27,20 @@ def wine(**columns: Any) -> pa.Table:
     return pa.table(dict(zip(NAMES, X.T.copy(), strict=True)) | {"class": CLASSES} | columns)
 
 
-def drained(table: pa.Table, folder: Path, trace: Trace | None = None, **spec: Any) -> tuple[list[Moment], Outcome]:
+def drained(
+    table: pa.Table,
+    folder: Path,
+    trace: Trace | None = None,
+    *,
+    memory_limit: int | None = None,
+    scheduler: str | None = None,
+    **spec: Any,
+) -> tuple[list[Moment], Outcome]:
     """All moments of a job, and its outcome; the table goes through a file, as it would with a service."""
     pq.write_table(table, folder / "table.parquet")
     table, description = read_table(folder / "table.parquet")
-    moments, job = [], run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
+    posted = JOB_SPEC.validate_python({"dataset": "wine"} | spec)
+    moments, job = [], run(table, posted, description, trace, memory_limit=memory_limit, scheduler=scheduler)
     while True:
         try:
             moments.append(next(job))
@@ -78,6 +87,53 @@ def test_a_job_finds_what_the_core_finds(tmp_path: Path, paradigm: str, scale: s
     _, outcome = drained(wine(), tmp_path, scale=scale, q=2, seed=3, delta=1e-4, **spec)
     assert_same(outcome, solve(features, wanted, "gaussian", 2, seed=3, delta=1e-4), features)
     assert outcome.model.features == tuple(NAMES)
+
+
+COMPUTED: list[dict[str, Any]] = [
+    {"precision": "single"},
+    {"tolerance": 0.0},
+    {"tolerance": 1e-3},
+    {"approximation": {"features": 64}},
+]
+
+
+@pytest.mark.parametrize("options", COMPUTED, ids=str)
+@pytest.mark.parametrize("paradigm", ["classes", "unsupervised"])
+def test_a_job_computes_as_the_core_does_when_asked_the_same(
+    tmp_path: Path, paradigm: str, options: dict[str, Any]
+) -> None:
+    spec, wanted = PARADIGMS[paradigm]
+    _, outcome = drained(wine(), tmp_path, features=NAMES, **spec, **options)
+    result = solve(standard(X), wanted, "gaussian", 2, **options)
+    np.testing.assert_allclose(outcome.result.W, result.W, atol=1e-6)
+    assert outcome.result.objective == pytest.approx(result.objective, rel=1e-8)
+    assert (outcome.result.way, outcome.result.error.kind) == (result.way, result.error.kind)
+    assert outcome.result.error.objective == pytest.approx(result.error.objective, rel=1e-6)
+
+
+def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows and each fold."""
+    asked: list[dict[str, Any]] = []
+
+    def listening(X: np.ndarray, paradigm: Paradigm, kernel: Any, q: int, **options: Any) -> Any:
+        asked.append(options)
+        return iterate(X, paradigm, kernel, q, delta=0.1, max_iter=5)
+
+    monkeypatch.setattr("worker.run.iterate", listening)
+    monkeypatch.setattr("worker.validation.iterate", listening)
+    options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
+    options |= {"approximation": {"features": 128}, "max_iter": 9}
+    drained(wine(), tmp_path, paradigm="supervised", target="class", folds=2, memory_limit=2**30, **options)
+    assert len(asked) == 3
+    for given in asked:
+        assert given.pop("initial_W", None) is None
+        assert given == options | {"engine": "local", "memory_limit": 2**30}
+
+
+def test_a_job_that_would_need_too_much_memory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        drained(wine(), tmp_path, paradigm="supervised", target="class", memory_limit=1_000)
+    assert caught.value.parameter == "memory"
 
 
 def test_values_as_targets_are_explained(tmp_path: Path) -> None:

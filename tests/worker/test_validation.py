@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from ism_jobs.design import Design
 from ism_jobs.encoding import Encoding
 from ism_jobs.specs import SupervisedSpec
+from worker.translate import solver_options
 from worker.validation import Folds, Validation
 
 IRIS = load_iris()
@@ -22,7 +23,8 @@ def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> Folds:
         np.arange(len(X)), Encoding.fit(table, table.column_names), X, y, "values" if measured else "classes", None
     )
     kind = {"paradigm": "supervised", "dataset": "d", "target": "y", "kernel": "linear", "q": 1}
-    return Folds(design, SupervisedSpec.model_validate(kind | spec))
+    job = SupervisedSpec.model_validate(kind | spec)
+    return Folds(design, job, solver_options(job, "local", None))
 
 
 def scored(folds: Folds) -> tuple[list[int], Validation]:

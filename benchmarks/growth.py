@@ -1,0 +1,134 @@
+"""Time and peak memory as MNIST's training set grows to its 60,000 rows, and what is claimed of all of them.
+
+    python -m benchmarks growth
+
+Supervised, q = 10, at the defaults: polynomial, gaussian, and gaussian with exact tiles only (tolerance = 0). Each is
+solved in a process of its own, whose peak is what the operating system counted; nothing is taken off it. Exponents
+are the slopes of straight lines through the logarithms, by least squares.
+"""
+
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.datasets import mnist_rows
+from benchmarks.measuring import Row, claim, medians, run_part, serve_parts, timed
+from ism_core import Supervised, solve, tiles
+from ism_core.engine import LOCAL
+from ism_core.grassmann import largest_angle
+from ism_core.kernels import Gaussian
+
+ROWS = (5_000, 10_000, 20_000, 40_000, 60_000)
+SHORT = 3  # seconds: what takes less is repeated, and the median counts
+WAYS: dict[str, Row] = {  # what is solved, and the exponent that its time may have
+    "polynomial": {"kernel": "polynomial", "exponent": 1.15},
+    "gaussian": {"kernel": "gaussian", "exponent": 1.15},
+    "gaussian, tiles forced": {"kernel": "gaussian", "tolerance": 0.0, "exponent": 2.05},
+}
+
+
+def imports() -> Row:
+    """Nothing but what was imported: the memory that every other part has too."""
+    return {}
+
+
+def solved(rows: int, kernel: str, q: int, tolerance: float | None = None, save: str | None = None) -> Row:
+    """Time of `solve`; W and what the kernel was bound to are saved."""
+    X, y = mnist_rows(rows)
+    solve(X[:500], Supervised(y[:500]), kernel, 2)  # first calls load and compile
+    work = partial(solve, X, Supervised(y), kernel, q, tolerance=tolerance)
+    seconds, result = timed(work)
+    if seconds < SHORT:
+        seconds = medians({"": work})[""]
+    if save:
+        ((_, term),) = result.kernel.terms
+        np.savez(save, W=result.W, sigma=getattr(term, "sigma", 0.0))
+    return {
+        "n": rows,
+        "s": seconds,
+        "J": result.objective,
+        "way": result.way,
+        "iterations": result.iterations,
+        "converged": result.converged,
+    }
+
+
+def one_surrogate(rows: int, saved: str) -> Row:
+    """Time of one exact Φ and J over all rows, at a W that was saved."""
+    X, y = mnist_rows(rows)
+    with np.load(saved) as file:
+        W, kernel = file["W"], Gaussian(float(file["sigma"]))
+    gamma = Supervised(y).guidance()
+    few = np.arange(500)
+    for some, part in ((X[few], gamma.restricted(few)), (X, gamma)):
+        placed = LOCAL.place(some), LOCAL.place(part), LOCAL.place(kernel)
+        seconds, (_, J) = timed(partial(tiles.surrogate, *placed, W))  # the first loads and compiles
+    return {"n": rows, "s": seconds, "J": J}
+
+
+def exponent(rows: list[Row], what: str) -> float:
+    """p of what ~ n^p"""
+    return float(np.polyfit(np.log([row["n"] for row in rows]), np.log([row[what] for row in rows]), 1)[0])
+
+
+def section(sizes: tuple[int, ...] = ROWS) -> Row:
+    """All sizes, then what is claimed of the largest."""
+    base = run_part("growth", "imports")["peak GiB"]
+    largest, claims, growth = sizes[-1], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        runs: dict[str, list[Row]] = {}
+        for way, arguments in WAYS.items():
+            settings: dict[str, Any] = {key: value for key, value in arguments.items() if key != "exponent"}
+            saved = str(Path(folder) / f"{way}.npz")
+            runs[way] = [
+                {"solved": way, **run_part("growth", "solved", rows=n, q=10, save=saved, **settings)} for n in sizes
+            ]
+            time_exponent, memory_exponent = exponent(runs[way], "s"), exponent(runs[way], "peak GiB")
+            growth.append({"solved": way, "time ~ n^": time_exponent, "memory ~ n^": memory_exponent})
+            claims.append(claim(f"{way}: time ~ n^p, p", time_exponent, "≤", arguments["exponent"]))
+            claims.append(claim(f"{way}: memory ~ n^p, p", memory_exponent, "≤", 1.05))
+        ours, tiled = (str(Path(folder) / f"{way}.npz") for way in ("gaussian", "gaussian, tiles forced"))
+        one = {"solved": "one exact tiled Φ", **run_part("growth", "one_surrogate", rows=largest, saved=ours)}
+        with np.load(ours) as left, np.load(tiled) as right:
+            angle = float(np.degrees(largest_angle(left["W"], right["W"])))
+    in_two = {
+        kernel: {"solved": f"{kernel}, q = 2", **run_part("growth", "solved", rows=largest, kernel=kernel, q=2)}
+        for kernel in ("gaussian", "polynomial")
+    }
+    claims += _claims_of_all({way: rows[-1] for way, rows in runs.items()}, one, in_two, angle)
+    everything = [row for rows in runs.values() for row in rows] + [one, *in_two.values()]
+    for row in everything:
+        row.pop("part seconds")
+    return {
+        "claims": claims,
+        "tables": {"Growth on MNIST, supervised, q = 10": everything, "Exponents": growth},
+        "notes": [f"Imports alone take {base:.2f} GiB; the peaks include them."],
+    }
+
+
+def _claims_of_all(last: dict[str, Row], one: Row, in_two: dict[str, Row], angle: float) -> list[Row]:
+    gaussian, tiled, polynomial = last["gaussian"], last["gaussian, tiles forced"], last["polynomial"]
+    data = f"MNIST {gaussian['n']:,}"
+    return [
+        claim(f"{data}, gaussian: time over one exact tiled Φ", gaussian["s"] / one["s"], "≤", 1),
+        claim(f"{data}, gaussian: peak GiB", gaussian["peak GiB"], "≤", 1.5),
+        claim(
+            f"{data}, gaussian: relative distance of J from the exact J", abs(gaussian["J"] / one["J"] - 1), "≤", 1e-5
+        ),
+        claim(f"{data}, gaussian: degrees from the subspace by exact tiles", angle, "≤", 0.5),
+        claim(f"{data}, gaussian, tiles forced: time over one exact tiled Φ", tiled["s"] / one["s"], "≤", 4),
+        claim(f"{data}, polynomial: time over gaussian's", polynomial["s"] / gaussian["s"], "≤", 0.1),
+        claim(
+            f"{data}, q = 2, gaussian: time over polynomial's",
+            in_two["gaussian"]["s"] / in_two["polynomial"]["s"],
+            "≤",
+            2,
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    serve_parts(imports, solved, one_surrogate)

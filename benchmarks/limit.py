@@ -1,0 +1,79 @@
+"""How near one exact Φ and J come to the limit of the machine: their time over that of one GEMM of the same flops.
+
+    python -m benchmarks limit
+
+The flops are those of the matrix products that Φ cannot do without, n²d for the upper triangle of pairs times X and
+2nd² for Xᵀ times that, done by numpy as one product of square matrices, in the same precision and on as many cores.
+All else, f and f′ of every pair above all, counts against us. n = 10,000, q = 10, 10 classes.
+"""
+
+from typing import get_args
+
+import numpy as np
+
+from benchmarks.datasets import synthetic
+from benchmarks.measuring import Row, claim, medians, run_part, serve_parts
+from ism_core import Gaussian, Multiquadratic, tiles
+from ism_core.engine import LOCAL
+from ism_core.gamma import LabelGamma
+from ism_core.tiles import Precision
+
+ROWS, Q, CLASSES = 10_000, 10, 10
+LIMITS = {784: 1.35, 54: 4.0}  # columns, and what the ratio may be
+REPEATS = {784: 7, 54: 21}
+
+
+def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
+    """Φ and J, and C and J alone, of two kernels beside the GEMM, in turns."""
+    table, y = synthetic(rows, columns, CLASSES)
+    X, gamma = LOCAL.place(table), LOCAL.place(LabelGamma.of(y))
+    W = np.linalg.qr(np.random.default_rng(0).standard_normal((columns, Q)))[0]
+    flops = rows * rows * columns + 2 * rows * columns**2
+    side = round((flops / 2) ** (1 / 3))
+    square = np.random.default_rng(1).standard_normal((side, side)).astype(tiles.DTYPES[precision])
+    works = {"GEMM": lambda: square @ square}
+    for name, term in (("gaussian", Gaussian(float(np.sqrt(2 * columns)))), ("multiquadratic", Multiquadratic())):
+        kernel = LOCAL.place(term)
+        works[name] = lambda kernel=kernel: tiles.surrogate(X, gamma, kernel, W, precision=precision)[0]
+        works[f"{name}, pull"] = lambda kernel=kernel: tiles.pull(X, gamma, kernel, W, precision=precision)[0]
+    for work in works.values():
+        work()  # first calls load and compile
+    seconds = medians(works, REPEATS.get(columns, 3), enough=60)
+    gemm = seconds["GEMM"]
+    return {
+        "rows": [
+            {
+                "d": columns,
+                "precision": precision,
+                "kernel": kernel,
+                "GEMM s": gemm,
+                "GEMM Gflop/s": flops / gemm / 1e9,
+                "Φ, J s": seconds[kernel],
+                "Φ, J / GEMM": seconds[kernel] / gemm,
+                "ΦW, J s": seconds[f"{kernel}, pull"],
+            }
+            for kernel in ("gaussian", "multiquadratic")
+        ]
+    }
+
+
+def section() -> Row:
+    """Both widths in both precisions."""
+    rows: list[Row] = []
+    for columns in LIMITS:
+        for precision in get_args(Precision):
+            rows += run_part("limit", "ratios", columns=columns, precision=precision)["rows"]
+    claims = [
+        claim(
+            f"Φ and J over the GEMM of the same flops, d = {row['d']}, {row['kernel']}, {row['precision']}",
+            row["Φ, J / GEMM"],
+            "≤",
+            LIMITS[row["d"]],
+        )
+        for row in rows
+    ]
+    return {"claims": claims, "tables": {f"One exact Φ and J, n = {ROWS:,}, q = {Q}": rows}, "notes": []}
+
+
+if __name__ == "__main__":
+    serve_parts(ratios)

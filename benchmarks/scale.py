@@ -1,0 +1,167 @@
+"""Clusterings, wide tables, a million rows and a cluster: what else is claimed of speed, each beside its measure.
+
+python -m benchmarks unsupervised wide million cluster
+"""
+
+from functools import partial
+
+import numpy as np
+
+from benchmarks.datasets import load, mnist_rows, synthetic
+from benchmarks.measuring import Row, claim, medians, run_part, say, serve_parts, timed
+from ism_core import Supervised, Unsupervised, solve, tiles
+from ism_core.arrays import Array
+from ism_core.engine import LOCAL
+from ism_core.gamma import Gamma
+from ism_core.kernel import Kernel
+from ism_core.metrics import nmi
+
+FEATURES = 1024
+MILLION = (250_000, 500_000, 1_000_000)
+SAMPLE = 20_000
+WIDE = (500, 20_000)
+
+
+def exact(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
+    """J by exact tiles."""
+    return tiles.pull(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W)[1]
+
+
+def clustered(data: str, k: int) -> Row:
+    """Unsupervised, q = k, gaussian and polynomial, beside one exact tiled Φ of as many rows and classes."""
+    table = load(data)
+    X, gamma = table.standardised, Supervised(table.y).guidance()
+    row: Row = {}
+    for kernel in ("gaussian", "polynomial"):
+        solve(X[:500], Unsupervised(2), kernel, 2)  # first calls load and compile
+        row[f"{kernel} s"], result = timed(partial(solve, X, Unsupervised(k), kernel, k))
+        assert result.labels is not None
+        row[f"{kernel} NMI"], row[f"{kernel} stop"] = nmi(table.y, result.labels), result.stop.name
+        if kernel == "gaussian":
+            placed = LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(result.kernel)
+            row["one Φ s"] = medians({"": partial(tiles.surrogate, *placed, result.W)}, repeats=5)[""]
+        say(f"{kernel}: {row[f'{kernel} s']:.1f} s, NMI {row[f'{kernel} NMI']:.3f}")
+    return row
+
+
+def unsupervised() -> Row:
+    row = run_part("scale", "clustered", data="mnist_test", k=10)
+    text = "MNIST 10,000, unsupervised, q = k = 10"
+    return {
+        "claims": [
+            claim(f"{text}, gaussian: NMI", row["gaussian NMI"], "≥", 0.45),
+            claim(f"{text}, gaussian: time over one exact tiled Φ", row["gaussian s"] / row["one Φ s"], "≤", 12),
+            claim(f"{text}, polynomial: time over gaussian's", row["polynomial s"] / row["gaussian s"], "≤", 1),
+        ],
+        "tables": {text: [row]},
+    }
+
+
+def wide_solved(n: int, d: int, q: int) -> Row:
+    """Gaussian, 5 classes; for its memory."""
+    X, y = synthetic(n, d, 5)
+    seconds, result = timed(partial(solve, X, Supervised(y), "gaussian", q))
+    return {"s": seconds, "way": result.way}
+
+
+def wide_beside_svd(n: int, d: int, q: int) -> Row:
+    """The same in turns with numpy's thin SVD of X."""
+    X, y = synthetic(n, d, 5)
+    solve(X[:100, :100], Supervised(y[:100]), "gaussian", 2)
+    taken = medians(
+        {
+            "solve s": partial(solve, X, Supervised(y), "gaussian", q),
+            "thin SVD s": partial(np.linalg.svd, X, full_matrices=False),
+        },
+        repeats=5,
+    )
+    return {**taken, "ratio": taken["solve s"] / taken["thin SVD s"]}
+
+
+def wide() -> Row:
+    n, d = WIDE
+    alone = run_part("scale", "wide_solved", n=n, d=d, q=5)
+    beside = run_part("scale", "wide_beside_svd", n=n, d=d, q=5)
+    text = f"{n}×{d:,}, gaussian, q = 5"
+    return {
+        "claims": [
+            claim(f"{text}: peak GiB", alone["peak GiB"], "≤", 2),
+            claim(f"{text}: time over the thin SVD of X", beside["ratio"], "≤", 3),
+        ],
+        "tables": {text: [{**beside, "peak GiB": alone["peak GiB"]}]},
+    }
+
+
+def approximated(n: int, d: int, q: int, features: int, sample: int) -> Row:
+    """Gaussian by random features, 5 classes; J over n² beside the exact J of a sample of rows, over its n²."""
+    X, y = synthetic(n, d, 5)
+    seconds, result = timed(partial(solve, X, Supervised(y), "gaussian", q, approximation={"features": features}))
+    rng = np.random.default_rng(1)
+    rows = np.concatenate([rng.choice(np.flatnonzero(y == c), sample // 5, replace=False) for c in range(5)])
+    J = exact(X[rows], Supervised(y[rows]).guidance(), result.kernel, result.W) / sample**2
+    ours = result.objective / n**2
+    return {
+        "n": n,
+        "s": seconds,
+        "J/n²": ours,
+        "exact of sample": J,
+        "off": abs(ours / J - 1),
+        "own estimate": result.error.objective,
+    }
+
+
+def million(sizes: tuple[int, ...] = MILLION, sample: int = SAMPLE) -> Row:
+    rows = [run_part("scale", "approximated", n=n, d=50, q=5, features=FEATURES, sample=sample) for n in sizes]
+    last = rows[-1]
+    text = f"{last['n']:,}×50, {FEATURES} random features"
+    growth = float(np.polyfit(np.log(sizes), np.log([row["s"] for row in rows]), 1)[0])
+    return {
+        "claims": [
+            claim(f"{text}: peak GiB", last["peak GiB"], "≤", 3),
+            claim(f"{text}: relative distance of J from the exact J of {sample:,} rows", last["off"], "≤", 0.01),
+            claim(f"{text}: time ~ n^p from {sizes[0]:,} rows on, p", growth, "≤", 1.1),
+        ],
+        "tables": {f"Random features, {FEATURES}, 50 columns, 5 classes, q = 5": rows},
+    }
+
+
+def on_cluster(rows: int, q: int) -> Row:
+    """Gaussian on two Dask workers of one thread each, in turns with two threads of this process."""
+    from distributed import Client, LocalCluster
+
+    from ism_core.cluster import Dask
+
+    X, y = mnist_rows(rows)
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", env=one_thread) as cluster,
+        Client(cluster) as client,
+    ):
+        engine = Dask(client)
+        local = solve(X, Supervised(y), "gaussian", q)
+        there = solve(X, Supervised(y), "gaussian", q, engine=engine)
+        taken = medians(
+            {
+                "local s": partial(solve, X, Supervised(y), "gaussian", q),
+                "Dask s": partial(solve, X, Supervised(y), "gaussian", q, engine=engine),
+            },
+            enough=20,
+        )
+    difference = float(np.abs(local.W - there.W).max())
+    return {**taken, "ratio": taken["Dask s"] / taken["local s"], "largest difference in W": difference}
+
+
+def cluster(rows: int = 20_000) -> Row:
+    row = run_part("scale", "on_cluster", rows=rows, q=10)
+    text = f"Dask, 2 worker processes, MNIST {rows:,}"
+    return {
+        "claims": [
+            claim(f"{text}: largest difference in W", row["largest difference in W"], "≤", 1e-8),
+            claim(f"{text}: time over two local threads", row["ratio"], "≤", 1.3),
+        ],
+        "tables": {text: [row]},
+    }
+
+
+if __name__ == "__main__":
+    serve_parts(clustered, wide_solved, wide_beside_svd, approximated, on_cluster)

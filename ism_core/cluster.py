@@ -1,0 +1,284 @@
+"""Shares of the work on the workers of a Dask cluster.
+
+What is placed is sent once, and to every worker, so that losing some of them loses no data; workers that join later
+get it from the others. There are more shares than threads: then a slow worker does fewer of them, and little is lost
+with one that dies. Dask does its shares again elsewhere. Where every copy of something sent was lost, it is sent again.
+What a share gives does not depend on who computed it; results come back, or are added up, in the order of the shares.
+"""
+
+import copy
+import pickle
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
+from types import TracebackType
+from typing import Any, Generic, TypeVar, cast
+from uuid import uuid4
+
+import numpy as np
+
+from ism_core.engine import Engine, Placed, added
+from ism_core.errors import ClusterLost, InvalidInput
+from ism_core.threads import own_threads
+
+try:
+    import dask
+    from distributed import Client, Future, KilledWorker, as_completed
+    from distributed.protocol.serialize import dask_deserialize, dask_serialize
+except ImportError as missing:
+    raise InvalidInput(
+        "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism[dask]".'
+    ) from missing
+
+T = TypeVar("T")
+
+SHARES = 3  # for each thread of the cluster
+ADDED = 4  # results that are added up at a time
+INLINE = 2**17  # bytes of an argument that goes with every share
+KEPT = 2**22  # bytes of one that the scheduler keeps, to send it again itself
+ATTEMPTS = 3
+CONNECT_SECONDS = 20.0
+GLANCE_SECONDS = 2.0  # between two looks at whether there are workers at all
+
+
+class Dask(Engine):
+    """The workers of the cluster that a client is connected to, or whose scheduler has an address.
+
+    `close`, or the end of a `with` block, ends the connection if it was made here. While values are placed Dask's
+    active memory manager is stopped, for it would take away all copies but one.
+    """
+
+    def __init__(self, cluster: "str | Client", *, patience: float = 60.0) -> None:
+        """`patience` is for how many seconds there may be no worker."""
+        self._made_here = isinstance(cluster, str)
+        self._client: Any = _connected(cluster) if isinstance(cluster, str) else cluster
+        self._patience = patience
+        self._threads = 0
+        self._stopped_manager = False
+
+    @staticmethod
+    def current() -> "Dask":
+        """With the client of this process if there is one; else that of DASK_SCHEDULER_ADDRESS, which it then has."""
+        try:
+            return Dask(Client.current())  # type: ignore[no-untyped-call]
+        except ValueError:
+            address = dask.config.get("scheduler-address", None)
+        if not address:
+            raise InvalidInput(
+                "engine",
+                'engine is "dask", but there is no cluster to work on:'
+                " make a distributed.Client first, or set DASK_SCHEDULER_ADDRESS.",
+            )
+        return Dask(_connected(address, as_default=True))
+
+    def close(self) -> None:
+        """Leave the cluster as it was."""
+        with suppress(Exception):  # as where the cluster is gone
+            if self._stopped_manager:
+                self._client.amm.start()
+        self._stopped_manager = False
+        if self._made_here:
+            self._client.close()
+
+    def __enter__(self) -> "Dask":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def place(self, value: T) -> Placed[T]:
+        return Placed(value, _Copies(value))
+
+    def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        return self._attempts(lambda: self._results(self._started(work, items, args)))
+
+    def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
+        """Added up on the workers, a few at a time, so that one sum comes back however many they are."""
+        [result] = self._attempts(lambda: self._results([self._sum(self._started(work, items, args))]))
+        return cast(T, result)
+
+    def _attempts(self, attempt: Callable[[], list[Any]]) -> list[Any]:
+        for number in range(1, ATTEMPTS + 1):
+            try:
+                return attempt()
+            except KilledWorker as error:
+                if number == ATTEMPTS:
+                    raise InvalidInput(
+                        "memory",
+                        "The same share of the work ended one Dask worker after the other, most likely for want of"
+                        " memory; try fewer rows or features, or workers with more memory.",
+                    ) from error
+            except (CancelledError, OSError) as error:
+                if isinstance(error, ClusterLost):
+                    raise
+                if number == ATTEMPTS:
+                    raise ClusterLost(f"The Dask cluster at {self._address} was lost: {error}") from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _started(self, work: Callable[..., Any], items: int, args: tuple[Any, ...]) -> list[Future[Any]]:
+        self._threads = max(self._threads, self._wait_for_threads())  # as many shares as before when one is lost
+        sent: list[Future[Any]] = []
+        values = _Parcel([self._argument(arg, sent) for arg in args])
+        count = min(items, SHARES * self._threads)
+        shares = [_Share(work, list(range(first, items, count)), values) for first in range(count)]
+        name = f"{work.__name__.strip('_')}-{uuid4().hex}"
+        keys = [(name, number) for number in range(count)]
+        futures: list[Future[Any]] = self._client.map(
+            _done, shares, *([each] * count for each in sent), key=keys, pure=False
+        )
+        return futures
+
+    def _sum(self, futures: list[Future[Any]]) -> Future[Any]:
+        """Neighbours first."""
+        while len(futures) > 1:
+            groups = [futures[first : first + ADDED] for first in range(0, len(futures), ADDED)]
+            futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]
+        return futures[0]
+
+    def _results(self, futures: list[Future[Any]]) -> list[Any]:
+        numbers = {future: number for number, future in enumerate(futures)}
+        del futures  # what has come back is no longer kept there
+        results: dict[int, Any] = {}
+        try:
+            while numbers:
+                for future in self._finished(list(numbers)):
+                    results[numbers[future]] = self._result(future)
+                    del numbers[future]
+        except BaseException:
+            with suppress(Exception):  # as where the cluster is gone, which is told already
+                self._client.cancel(list(numbers), force=True)
+            raise
+        return [results[number] for number in range(len(results))]
+
+    def _argument(self, arg: Any, sent: list[Future[Any]]) -> Any:
+        """An argument as it goes with every share: itself, or where to find it among what was sent."""
+        copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
+        if copies.parcel.size <= INLINE:
+            return copies.parcel.value
+        sent.append(self._sent(copies))
+        return _Sent(len(sent) - 1)
+
+    def _sent(self, copies: "_Copies") -> Future[Any]:
+        if copies.future is None or copies.future.status not in ("pending", "finished"):
+            key = (f"placed-{uuid4().hex}", 0)
+            if copies.parcel.size <= KEPT:
+                copies.future = self._client.submit(_itself, copies.parcel, key=key, pure=False)
+            else:
+                if self._client.amm.running():
+                    self._client.amm.stop()
+                    self._stopped_manager = True
+                copies.future = self._client.scatter({key: copies.parcel}, broadcast=True)[key]
+        return copies.future
+
+    def _finished(self, futures: list[Future[Any]]) -> Iterator[Future[Any]]:
+        """Those that are done, as they are; ends early to be asked again."""
+        try:
+            yield from as_completed(futures, loop=self._client.loop, timeout=GLANCE_SECONDS)  # type: ignore[no-untyped-call]
+        except TimeoutError:
+            self._wait_for_threads()
+
+    def _result(self, future: Future[Any]) -> Any:
+        while True:
+            try:
+                return future.result(timeout=self._patience).value
+            except TimeoutError:
+                self._wait_for_threads()
+
+    def _wait_for_threads(self) -> int:
+        """How many threads the workers have that take work; waits for the first of them."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            if self._client.status == "closed":
+                raise ClusterLost("The connection to the Dask cluster is closed.")
+            threads = self._client.sync(self._client.scheduler.ncores_running)  # without those short of memory
+            if threads:
+                return sum(threads.values())
+            if time.monotonic() > deadline:
+                raise ClusterLost(
+                    f"The Dask cluster at {self._address} has had no worker that takes work for"
+                    f" {self._patience:g} seconds."
+                )
+            time.sleep(0.1)
+
+    @property
+    def _address(self) -> str:
+        return str(self._client.scheduler.address)
+
+
+def _connected(address: str, *, as_default: bool = False) -> Client:
+    try:
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=as_default)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ClusterLost(f"No Dask scheduler answers at {address}: {error}") from error
+
+
+class _Parcel(Generic[T]):
+    """A value as it travels, in frames: its pickle and its arrays. These arrive aligned, as Dask's own need not."""
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+        buffers: list[pickle.PickleBuffer] = []
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        self.frames: list[Any] = [head, *(buffer.raw() for buffer in buffers)]
+
+    @staticmethod
+    def opened(frames: list[Any]) -> "_Parcel[Any]":
+        head, *buffers = frames
+        return _Parcel(pickle.loads(head, buffers=[np.array(np.frombuffer(each, np.uint8)) for each in buffers]))
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(len(frame) for frame in self.frames)
+
+    def __sizeof__(self) -> int:
+        return self.size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Parcel.opened, ([bytes(frame) for frame in self.frames],)
+
+
+dask_serialize.register(_Parcel)(lambda parcel: ({}, parcel.frames))  # type: ignore[no-untyped-call]
+dask_deserialize.register(_Parcel)(lambda _, frames: _Parcel.opened(frames))  # type: ignore[no-untyped-call]
+
+
+class _Copies:
+    """A value here and, once it was needed there, on the workers."""
+
+    def __init__(self, value: Any) -> None:
+        self.parcel = _Parcel(value)
+        self.future: Future[Any] | None = None
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """Stands for one of the values that were sent."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What a worker does with what was sent to it."""
+
+    work: Callable[..., Any]
+    items: list[int]
+    args: _Parcel[list[Any]]
+
+
+def _done(share: _Share, *sent: _Parcel[Any]) -> _Parcel[Any]:
+    args = [sent[arg.index].value if isinstance(arg, _Sent) else arg for arg in share.args.value]
+    with own_threads(), np.errstate(over="ignore", invalid="ignore"):
+        return _Parcel(share.work(share.items, *args))
+
+
+def _itself(parcel: _Parcel[T]) -> _Parcel[T]:
+    return parcel
+
+
+def _added(first: _Parcel[Any], *others: _Parcel[Any]) -> _Parcel[Any]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _Parcel(reduce(added, (other.value for other in others), copy.deepcopy(first.value)))

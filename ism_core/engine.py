@@ -1,0 +1,59 @@
+"""Who does the work on the rows: threads of this process, or anything else that can run a function on shares of it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Generic, TypeVar
+
+from ism_core.threads import in_threads, own_threads
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Placed(Generic[T]):
+    """A value that lies where the work is done."""
+
+    here: T  # as whoever asks for the work sees it
+    there: Any  # what stands for it in the arguments of the work
+
+
+class Engine(ABC):
+    """Runs a function on shares of the numbers 0, 1, …, each share apart from the others."""
+
+    @abstractmethod
+    def place(self, value: T) -> Placed[T]:
+        """Bring a value to where the work is done; it stays there."""
+
+    @abstractmethod
+    def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        """work(share, *args) for shares of range(items); what is Placed among the args comes as its value."""
+
+
+    def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
+        """The sum of what `run` gives, in an order that is always the same."""
+        return reduce(added, self.run(work, items, *args))
+
+
+def added(total: Any, part: Any) -> Any:
+    """The sum of arrays, numbers, or tuples and lists of these; arrays in the place of the first."""
+    if isinstance(total, tuple | list):
+        return type(total)(added(*each) for each in zip(total, part, strict=True))
+    total += part
+    return total
+
+
+class Threads(Engine):
+    """Threads of this process, as many as its BLAS may use."""
+
+    def place(self, value: T) -> Placed[T]:
+        return Placed(value, value)
+
+    def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        values = [arg.there if isinstance(arg, Placed) else arg for arg in args]
+        with own_threads() as threads:
+            return in_threads(lambda share: work(share, *values), items, threads)
+
+
+LOCAL = Threads()

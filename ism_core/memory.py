@@ -1,0 +1,90 @@
+"""How much memory a solve takes, before it starts."""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ism_core.arrays import Array
+from ism_core.clustering import DENSE_ROWS
+from ism_core.errors import InvalidInput
+from ism_core.rowspace import LARGEST, SAMPLE
+from ism_core.threads import allowed_threads
+
+NUMBER = 8  # bytes
+MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace
+COLUMNS = 8  # of the size of W's for each row: the projected rows, what is added up over them, bounds
+BASE = 64 * 2**20  # buffers of tiles and features, compiled code
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the memory of a solve depends on."""
+
+    rows: int
+    columns: int
+    q: int
+    rank: int  # of Γ
+    clusters: bool  # whether Γ is found by clustering
+
+    def bytes(self) -> int:
+        """What the leanest way takes beside X itself: tiles, which hold no more than a few columns for each row."""
+        n, d, threads = self.rows, self.columns, allowed_threads()
+        k = min(n, d)
+        numbers = 0
+        if k > LARGEST:  # coordinates in the space of a sample, widened by some directions at a time
+            k = SAMPLE + 10 * self.q
+            numbers += 2 * (n + d) * k
+        elif n < d:  # coordinates in the row space, by a singular value decomposition
+            numbers += 3 * n * d + n * k
+        numbers += n * k // 2  # the largest sample of the rows
+        numbers += (MATRICES + threads) * k * k
+        numbers += n * (1 + threads) * (self.rank + COLUMNS * self.q)
+        if self.clusters:
+            numbers += 4 * min(n, DENSE_ROWS) ** 2
+        return BASE + NUMBER * numbers
+
+
+def spare_bytes(shape: Shape, X: Array, limit: int | None) -> int | None:
+    """What is left of the limit for ways that take more; InvalidInput where even the leanest does not fit."""
+    if limit is None:
+        return None
+    taken = max(_resident(), X.nbytes)
+    left = limit - taken - shape.bytes()
+    if left >= 0:
+        return left
+    free = limit - taken + X.nbytes
+    fits = _most_rows(shape, free)
+    advice = (
+        f"with its {shape.columns:,} columns about {fits:,} rows would fit" if fits > 1 else "it has too many columns"
+    )
+    raise InvalidInput(
+        "memory",
+        f"Solving this would take about {_gib(taken + shape.bytes())}, and {_gib(limit)} are allowed; {advice}."
+        " Give a sample of the rows, fewer columns, or allow more memory.",
+    )
+
+
+def _most_rows(shape: Shape, free: int) -> int:
+    """How many rows of as many columns take no more than that, X included."""
+    low, high = 0, shape.rows
+    while low < high:
+        middle = (low + high + 1) // 2
+        smaller = replace(shape, rows=middle)
+        if smaller.bytes() + NUMBER * middle * shape.columns <= free:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _resident() -> int:
+    """What this process holds now, where the system tells."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.2g} GiB" if size >= 2**29 else f"{size / 2**20:.0f} MiB"

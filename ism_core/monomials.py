@@ -1,0 +1,63 @@
+"""The monomials in a few coordinates up to a degree: each is one of a degree less times a coordinate."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ism_core.arrays import Array
+
+
+class Step(NamedTuple):
+    """These monomials times a coordinate are those."""
+
+    coordinate: int
+    parents: slice
+    children: slice
+
+
+@dataclass(frozen=True)
+class Monomials:
+    """In an order in which all parents of a coordinate lie side by side, so that one product makes all its children."""
+
+    q: int
+    count: int
+    steps: tuple[Step, ...]
+    last: slice  # those of the full degree
+
+    @cached_property
+    def exponents(self) -> NDArray[np.int64]:
+        """count×q"""
+        exponents = np.zeros((self.count, self.q), dtype=np.int64)
+        for step in self.steps:
+            exponents[step.children] = exponents[step.parents]
+            exponents[step.children, step.coordinate] += 1
+        return exponents
+
+    def of(self, P: Array, first: Array | float, memory: Array) -> Array:
+        """Their values at the rows of P times `first`, a monomial a row, written into the memory."""
+        values = memory[: self.count * len(P)].reshape(self.count, len(P))
+        values[0] = first
+        coordinates = np.ascontiguousarray(P.T)
+        for step in self.steps:
+            np.multiply(values[step.parents], coordinates[step.coordinate], out=values[step.children])
+        return values
+
+
+@lru_cache(maxsize=32)
+def monomials(q: int, degree: int) -> Monomials:
+    """Level by level; within a level by the last coordinate, which none of its children may come before."""
+    steps: list[Step] = []
+    level, count = 0, 1
+    parents = [1] * q  # for each coordinate, how many of the level may be multiplied by it
+    for _ in range(degree):
+        start, ends = count, []
+        for coordinate in range(q):
+            end = count + parents[coordinate]
+            steps.append(Step(coordinate, slice(level, level + parents[coordinate]), slice(count, end)))
+            count = end
+            ends.append(end - start)
+        level, parents = start, ends
+    return Monomials(q, count, tuple(steps), slice(level, count))

@@ -1,0 +1,233 @@
+"""What a solve may save by being less exact, and what it then says about its error."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ism_core import (
+    Gaussian,
+    InvalidInput,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    Squared,
+    Supervised,
+    Unsupervised,
+    solve,
+)
+from ism_core import surrogate as surrogate_module
+from ism_core.arrays import Array
+from ism_core.ascent import Point
+from ism_core.certificate import error, holds
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.grassmann import largest_angle
+from ism_core.kernel import Kernel
+from ism_core.metrics import nmi
+from ism_core.surrogate import Means, Problem
+from ism_core.truncation import Bound
+from tests.core.conftest import Labelled, Planted, TwoClusterings
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@pytest.fixture(scope="module")
+def many() -> Labelled:
+    """800 rows in three classes: more than features of a gaussian in the plane, so that those pay."""
+    rng = np.random.default_rng(5)
+    y = np.arange(800) % 3
+    X = rng.standard_normal((800, 6)) * [1.0, 1.0, 0.3, 0.3, 2.0, 2.0]
+    X[:, 0] += 2.0 * y
+    X[:, 1] += 3.0 * (y == 1)
+    return Labelled(X, y)
+
+
+@pytest.fixture
+def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
+
+
+def of(data: Labelled, kernel: Kernel, gamma: Gamma | None = None, means: Means | None = None) -> Problem:
+    return Problem.of(data.X, gamma or LabelGamma.of(data.y), kernel, 2, means=means)
+
+
+def axes(*columns: int) -> Array:
+    return np.eye(6)[:, columns]
+
+
+def true_errors(problem: Problem, W: Array) -> Bound:
+    """Of J and Φ(W)W, against sums over all pairs, relative to them."""
+    (pulled, J), (exact, exact_J) = (each.pull(W) for each in (problem, replace(problem, maps=None)))
+    return Bound(abs(J / exact_J - 1), float(np.linalg.norm(pulled - exact) / np.linalg.norm(exact)))
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("kernel", [Gaussian(3.0), Gaussian(4.0) + Linear(), Gaussian(3.0) + Gaussian(5.0)], ids=repr)
+@pytest.mark.parametrize("signed", [False, True])
+def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
+    kernel: Kernel, signed: bool, many: Labelled
+) -> None:
+    rng = np.random.default_rng(0)
+    gamma = Gamma(rng.standard_normal((800, 3)), np.array([1.0, -0.6, 0.3])) if signed else None
+    W = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    counts = []
+    for tolerance in (1e-3, 1e-5, 1e-8):
+        problem = of(many, kernel, gamma).within([tolerance], W)
+        assert problem.way == "features"
+        found = error(problem, Point.at(problem, W))
+        assert found.kind == "bound"
+        assert holds(problem, Point.at(problem, W)) or signed  # whose J may be next to nothing, on a sample above all
+        true = true_errors(problem, W)
+        assert true.objective <= found.objective + 1e-12
+        assert true.gradient <= found.gradient + 1e-12
+        counts.append(max(each.slope.count for each in problem.maps))
+    assert counts[0] < counts[1] < counts[2]
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_the_first_tolerance_that_pays_is_taken(many: Labelled) -> None:
+    problem, W = of(many, Gaussian(3.0)), axes(0, 1)
+    tight, loose, both, none = (
+        problem.within(tolerances, W) for tolerances in ([1e-8], [1e-4], [1e-40, 1e-4], [1e-40])
+    )
+    assert (tight.tolerance, loose.tolerance) == (1e-8, 1e-4)
+    assert both.maps == loose.maps != tight.maps
+    assert none.way == problem.within([0.0], W).way == "tiles"
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("kernel", [Multiquadratic(), RelativeGaussian(), Gaussian(3.0) + Multiquadratic()], ids=repr)
+def test_kernels_that_cannot_be_cut_stay_with_tiles(kernel: Kernel, many: Labelled) -> None:
+    bound = kernel.bound(many.X, np.random.default_rng(0))
+    assert of(many, bound).within([1e-4], axes(0, 1)).way == "tiles"
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Squared(), Polynomial(3, 1.0, 0.1), Linear() + Squared()], ids=repr)
+def test_exact_features_are_not_touched(kernel: Kernel, many: Labelled) -> None:
+    for means in (Means(), Means(features=64)):
+        problem = of(many, kernel, means=means)
+        assert problem.within([1e-4], axes(0, 1)) is problem
+
+
+def test_a_small_problem_is_not_cut(many: Labelled) -> None:
+    problem = of(many, Gaussian(3.0))
+    assert problem.is_small
+    assert problem.within([1e-4], axes(0, 1)).way == "tiles"
+
+
+def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they are so cheap that the problem counts as small with them."""
+    narrow, wide = axes(2, 3), axes(4, 0)
+    problem = of(many, Gaussian(3.0))
+    monkeypatch.setattr(surrogate_module, "SMALL", 0.9 * problem.flops)
+    once = problem.within([1e-6], narrow)
+    assert once.is_small
+    again = once.within([1e-6], wide)
+    assert not holds(once, Point.at(once, wide))
+    assert holds(again, Point.at(again, wide))
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+def test_a_solve_tells_how_far_off_it_may_be(many: Labelled) -> None:
+    supervised = Supervised(many.y)
+    exact = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3, tolerance=0)
+    assert exact.way == "tiles"
+    assert (exact.error.kind, exact.error.objective, exact.error.gradient) == ("rounding", EPS, EPS)
+    usual = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3)
+    assert usual.error.gradient < 1e-5
+    for tolerance in (1e-8, 1e-5):
+        result = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3, tolerance=tolerance)
+        J = of(many, Gaussian(3.0)).objective(result.W)
+        assert (result.way, result.error.kind) == ("features", "bound")
+        assert type(result.error.objective) is type(result.error.gradient) is float
+        assert 0 < result.error.gradient < tolerance
+        assert abs(result.objective / J - 1) <= result.error.objective < tolerance
+        assert pytest.approx(exact.objective, rel=1e-4) == J
+        assert largest_angle(result.W, exact.W) < 1e-2
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Multiquadratic(), Gaussian() + Polynomial()], ids=repr)
+@pytest.mark.parametrize("paradigm", ["supervised", "unsupervised"])
+def test_random_features_are_taken_where_asked_for_and_their_error_is_estimated(
+    kernel: Kernel, paradigm: str, planted: Planted
+) -> None:
+    """On problems that are small, too."""
+    asked = Supervised(planted.labels) if paradigm == "supervised" else Unsupervised(3)
+    estimates = []
+    for count in (32, 2_048):
+        result = solve(planted.X, asked, kernel, 2, approximation={"features": count})
+        assert result.way == "random features"
+        assert result.error.kind == "estimate"
+        assert 0 < result.error.objective < 0.2
+        assert 0 < result.error.gradient < 0.5
+        estimates.append(result.error.gradient)
+        if paradigm == "supervised":
+            exact = Problem.of(planted.X, LabelGamma.of(planted.labels), result.kernel, 2).objective(result.W)
+            assert abs(result.objective / exact - 1) == pytest.approx(result.error.objective, rel=0.2, abs=1e-5)
+    assert estimates[1] < estimates[0]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Multiquadratic()], ids=repr)
+def test_random_features_find_what_all_pairs_find(
+    kernel: Kernel, planted: Planted, two_clusterings: TwoClusterings
+) -> None:
+    asked = {"features": 2_048}
+    exact, random = (
+        solve(planted.X, Supervised(planted.labels), kernel, 2, approximation=each) for each in (None, asked)
+    )
+    assert largest_angle(exact.W, random.W) < 0.05
+    labels = solve(two_clusterings.X, Unsupervised(2), kernel, 1, approximation=asked).labels
+    assert nmi(labels, two_clusterings.clear) > 0.95
+
+
+def test_an_estimate_on_a_sample_is_of_the_same_order(many: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = of(many, Gaussian(3.0), means=Means(features=64)).within([], axes(0, 1))
+    point = Point.at(problem, axes(0, 1))
+    on_all = error(problem, point)
+    monkeypatch.setattr("ism_core.certificate.ESTIMATE_ROWS", 300)
+    on_some = error(problem, point)
+    assert on_some != on_all
+    assert on_all.gradient / 3 < on_some.gradient < 3 * on_all.gradient
+
+
+@pytest.mark.parametrize("kernel", [RelativeGaussian(), Gaussian() + RelativeGaussian()], ids=repr)
+def test_local_scales_have_no_random_features(kernel: Kernel, blobs: Labelled) -> None:
+    for paradigm in (Supervised(blobs.y), Unsupervised(3)):
+        with pytest.raises(InvalidInput, match="relative gaussian kernel has no random features") as caught:
+            solve(blobs.X, paradigm, kernel, 2, approximation={"features": 64})
+        assert caught.value.parameter == "approximation"
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial()], ids=repr)
+def test_single_precision_is_near_double(kernel: Kernel, planted: Planted) -> None:
+    double, single = (
+        solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-3, precision=precision)
+        for precision in ("double", "single")
+    )
+    assert single.converged
+    assert single.objective == pytest.approx(double.objective, rel=1e-6)
+    assert largest_angle(single.W, double.W) < 3e-4
+    assert single.W.dtype == np.float64
+    if single.way == "tiles":
+        assert single.error.objective == pytest.approx(np.finfo(np.float32).eps)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Multiquadratic()], ids=repr)
+def test_second_derivatives_do_not_drown_in_single_precision(kernel: Kernel, wdbc: Labelled) -> None:
+    double, single = (
+        solve(wdbc.X, Supervised(wdbc.y), kernel, 2, precision=precision).certificate
+        for precision in ("double", "single")
+    )
+    assert single.second_order
+    assert single.curvature == pytest.approx(double.curvature, abs=1e-3)
+
+
+def test_what_is_asked_for_twice_is_found_twice(many: Labelled) -> None:
+    """Random features are those of the seed."""
+    one, again, other = (
+        solve(many.X, Supervised(many.y), Gaussian(3.0), 2, approximation={"features": 64}, seed=seed)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one.W, again.W)
+    assert one.objective != other.objective

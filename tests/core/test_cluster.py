@@ -1,0 +1,317 @@
+"""A Dask cluster gives what this process gives, whoever of its workers is lost on the way."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, Worker
+
+from ism_core import Supervised, Unsupervised, cluster, features, iterate, solve, tiles
+from ism_core.arrays import Array
+from ism_core.cluster import Dask
+from ism_core.engine import LOCAL, Placed
+from ism_core.errors import ClusterLost, InvalidInput
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.kernel import Kernel
+from ism_core.kernels import Gaussian, Multiquadratic, Polynomial
+from ism_core.maps import exact_maps, taylor_maps
+from ism_core.result import Result
+from tests.conftest import free_port
+
+N, D, Q = 1_300, 6, 2
+
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["distributed", "ism_core.cluster"])
+
+
+class Processes:
+    """Dask workers of one thread each, in processes of their own."""
+
+    def __init__(self, cluster: LocalCluster) -> None:
+        self.address: str = cluster.scheduler_address
+        self.scheduler = cluster.scheduler
+        self._processes: list[Any] = []
+
+    def be(self, count: int) -> None:
+        """Start as many as are missing, and wait for them."""
+        alive = [process for process in self._processes if process.is_alive()]
+        started = [FORKS.Process(target=work_for, args=(self.address,), daemon=True) for _ in range(count - len(alive))]
+        for process in started:
+            process.start()
+        self._processes = alive + started
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=120)
+
+    def kill(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.join(30)
+
+
+def work_for(address: str) -> None:
+    async def work() -> None:
+        async with Worker(address, nthreads=1, memory_limit=0, dashboard=False) as worker:
+            await worker.finished()
+
+    asyncio.run(work())
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as scheduler:
+        processes = Processes(scheduler)
+        try:
+            yield processes
+        finally:
+            processes.kill()
+
+
+@pytest.fixture
+def engine(processes: Processes) -> Iterator[Dask]:
+    """Two workers."""
+    processes.be(2)
+    with Dask(processes.address) as engine:
+        yield engine
+
+
+@pytest.fixture(autouse=True)
+def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but the smallest arrays are treated like those of large problems."""
+    monkeypatch.setattr(cluster, "INLINE", 2_000)
+    monkeypatch.setattr(cluster, "KEPT", 20_000)
+
+
+@pytest.fixture(scope="module")
+def table() -> Array:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, D))
+    X[:, 0] += 2.0 * (np.arange(N) % 3)
+    X[:, 1] += 2.0 * (np.arange(N) % 3 == 1)
+    return X - X.mean(axis=0)
+
+
+Y = np.arange(N) % 3
+GAMMAS = {"labels": LabelGamma.of(Y), "signed": Gamma(np.random.default_rng(1).random((N, 2)), np.array([1.0, -0.5]))}
+START = np.linalg.qr(np.random.default_rng(2).standard_normal((D, Q)))[0]
+
+
+def everywhere(engine: Dask, *values: Any) -> tuple[list[Placed[Any]], list[Placed[Any]]]:
+    return [engine.place(value) for value in values], [LOCAL.place(value) for value in values]
+
+
+def assert_alike(there: tuple[Array, float], here: tuple[Array, float]) -> None:
+    np.testing.assert_allclose(there[0], here[0], rtol=0, atol=1e-12 * np.abs(here[0]).max())
+    assert there[1] == pytest.approx(here[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_tiles_are_those_of_this_process(engine: Dask, table: Array, gamma: str) -> None:
+    kernel: Kernel = Multiquadratic(1.0) + 0.5 * Gaussian(2.0)
+    there, here = everywhere(engine, table, GAMMAS[gamma], kernel)
+    for sums in (tiles.surrogate, tiles.pull):
+        assert_alike(sums(*there, START, engine=engine), sums(*here, START))
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_features_are_those_of_this_process(engine: Dask, table: Array, gamma: str) -> None:
+    there, here = everywhere(engine, table, GAMMAS[gamma])
+    for maps in (exact_maps(Polynomial(3, 1.0, 0.1), Q), taylor_maps(Gaussian(4.0), Q, 5)):
+        assert maps is not None
+        for sums in (features.surrogate, features.pull):
+            assert_alike(sums(*there, maps, START, engine=engine), sums(*here, maps, START))
+
+
+def test_compiled_tiles_and_several_threads_of_one_worker(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((3_100, D))
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=3, processes=False, dashboard_address="127.0.0.1:0") as threads,
+        Dask(threads.scheduler_address) as engine,
+    ):
+        there, here = everywhere(engine, X, LabelGamma.of(np.arange(3_100) % 3), Gaussian(2.0))
+        assert_alike(tiles.surrogate(*there, START, engine=engine), tiles.surrogate(*here, START))
+
+
+def solved(table: Array, **options: Any) -> Result:
+    return solve(table, Supervised(Y), "multiquadratic", Q, initial_W=START, max_iter=3, **options)
+
+
+def test_a_solve_finds_the_same_and_sends_the_rows_once(
+    engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    scatter = engine._client.scatter
+
+    def counted(data: dict[Any, Any], **options: Any) -> Any:
+        sent.extend(parcel.size for parcel in data.values())
+        return scatter(data, **options)
+
+    monkeypatch.setattr(engine._client, "scatter", counted)
+    there, here = solved(table, engine=engine), solved(table)
+    np.testing.assert_allclose(there.W, here.W, rtol=0, atol=1e-8)
+    assert there.way == "tiles"
+    assert sum(size >= table.nbytes for size in sent) == 1
+    assert sum(sent) < table.nbytes + 2 * GAMMAS["labels"].U.nbytes
+
+
+def test_a_clustering_is_the_same(engine: Dask, table: Array) -> None:
+    options: dict[str, Any] = {"initial_W": START, "max_iter": 2}
+    there = solve(table, Unsupervised(3), Polynomial(2, 1.0), Q, engine=engine, **options)
+    here = solve(table, Unsupervised(3), Polynomial(2, 1.0), Q, **options)
+    np.testing.assert_allclose(there.W, here.W, rtol=0, atol=1e-8)
+    assert there.labels is not None
+    assert (there.labels == here.labels).all()
+
+
+class Deadly(Dask):
+    """Loses a worker in the middle of the second thing that it does."""
+
+    grave: str
+    done = 0
+
+    def _started(self, work: Callable[..., Any], items: int, args: tuple[Any, ...]) -> list[Any]:
+        self.done += 1
+        if self.done == 2:
+            return super()._started(die_once, items, (self.grave, work, *args))
+        return super()._started(work, items, args)
+
+
+def die_once(share: list[int], grave: str, work: Callable[..., Any], *args: Any) -> Any:
+    try:
+        os.close(os.open(grave, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return work(share, *args)
+    return os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("failures", [3, 0])  # of a share that Dask allows before it gives the share up
+def test_a_worker_that_dies_in_the_middle_is_done_without(
+    processes: Processes, table: Array, tmp_path: Path, failures: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processes.be(2)
+    monkeypatch.setattr(processes.scheduler, "allowed_failures", failures)
+    with Deadly(processes.address) as engine:
+        engine.grave = str(tmp_path / "grave")
+        there = solved(table, engine=engine)
+        assert engine.done > 2
+    assert (tmp_path / "grave").exists()
+    assert len(processes.scheduler.workers) == 1
+    np.testing.assert_allclose(there.W, solved(table).W, rtol=0, atol=1e-8)
+
+
+def die(share: list[int]) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_work_that_ends_its_workers_wants_memory(processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    processes.be(1)
+    monkeypatch.setattr(processes.scheduler, "allowed_failures", 0)
+    monkeypatch.setattr(cluster, "ATTEMPTS", 1)
+    with Dask(processes.address) as engine, pytest.raises(InvalidInput, match="workers with more memory") as refused:
+        engine.run(die, 1)
+    assert refused.value.parameter == "memory"
+
+
+def test_what_was_lost_with_all_workers_is_sent_again(engine: Dask, processes: Processes, table: Array) -> None:
+    there, _ = everywhere(engine, table, GAMMAS["labels"], Gaussian(2.0))
+    before = tiles.pull(*there, START, engine=engine)
+    processes.kill()
+    processes.be(1)
+    assert_alike(tiles.pull(*there, START, engine=engine), before)
+
+
+def refuse(share: list[int], X: Array) -> None:
+    raise InvalidInput("X", f"{len(X)} rows are too many.")
+
+
+def test_an_error_of_the_work_comes_back_as_it_is(engine: Dask, table: Array) -> None:
+    with pytest.raises(InvalidInput, match="1300 rows are too many") as error:
+        engine.run(refuse, 5, engine.place(table))
+    assert error.value.parameter == "X"
+
+
+def is_aligned(share: list[int], *arrays: Array) -> tuple[list[int], bool, list[Array]]:
+    return share, all(array.flags.aligned for array in arrays), list(arrays)
+
+
+def test_shares_come_back_in_order_and_arrays_aligned(engine: Dask, table: Array) -> None:
+    odd = table[: len(table) - 1, 0].copy()
+    shares = engine.run(is_aligned, 11, engine.place(table), odd, engine.place(odd[:7]))
+    assert [share[0] for share, _, _ in shares] == list(range(len(shares)))
+    assert sorted(item for share, _, _ in shares for item in share) == list(range(11))
+    for _, aligned, arrays in shares:
+        assert aligned
+        assert all(array.flags.aligned for array in arrays)
+        np.testing.assert_array_equal(arrays[1], odd)
+
+
+def numbers(share: list[int], X: Array) -> tuple[float, list[Array]]:
+    return float(sum(share)), [np.full(3, len(share)), X[share]]
+
+
+def test_a_total_is_the_sum_of_the_shares(engine: Dask, table: Array) -> None:
+    rows = len(table) // 18 * 18  # as many in every share
+    count, (lengths, values) = engine.total(numbers, rows, engine.place(table))
+    shares = engine.run(numbers, rows, engine.place(table))
+    assert len(shares) > cluster.ADDED
+    assert count == sum(range(rows))
+    np.testing.assert_array_equal(lengths, rows)
+    np.testing.assert_allclose(values, sum(parts[1] for _, parts in shares), rtol=0, atol=1e-12)
+
+
+def test_a_cluster_without_workers_is_told() -> None:
+    with (
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
+        Dask(empty.scheduler_address, patience=0.5) as engine,
+        pytest.raises(ClusterLost, match=r"has had no worker that takes work for 0\.5 seconds"),
+    ):
+        engine.run(is_aligned, 1)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nowhere", "pigeon://there"])
+def test_a_scheduler_that_is_away_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = address.format(port=free_port())
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    with pytest.raises(ClusterLost, match=f"No Dask scheduler answers at {address}"):
+        Dask(address)
+
+
+def test_the_cluster_is_that_of_the_process(processes: Processes, table: Array) -> None:
+    with pytest.raises(InvalidInput, match=r"make a distributed\.Client first, or set DASK_SCHEDULER_ADDRESS"):
+        solve(table, Supervised(Y), "gaussian", Q, engine="dask")
+    with Client(processes.address) as client:
+        assert Dask.current()._client is client
+    with dask.config.set({"scheduler-address": processes.address}):
+        client = Dask.current()._client
+        assert Dask.current()._client is client
+        client.close()
+
+
+def test_an_engine_leaves_the_cluster_as_it_was(processes: Processes, table: Array) -> None:
+    processes.be(1)
+    with Client(processes.address, set_as_default=False) as client:
+        assert client.amm.running()
+        with Dask(processes.address) as engine:
+            engine.run(is_aligned, 2, engine.place(table))
+            assert not client.amm.running()
+        assert client.amm.running()
+        with Dask(client) as engine:
+            engine.run(is_aligned, 2, engine.place(table))
+        assert client.amm.running()
+        assert client.status == "running"
+
+
+def test_without_the_package_the_sentence_says_what_to_install(table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ism_core.cluster")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InvalidInput, match=r'pip install "ism\[dask\]"') as refused:
+        iterate(table, Supervised(Y), "gaussian", Q, engine="dask")
+    assert refused.value.parameter == "engine"

@@ -1,0 +1,206 @@
+"""Problems whose Φ is dear: a makeshift Φ, set right along W, leads to the same maximum as the true one."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Supervised, certificate, solve
+from ism_core import ascent as ascent_module
+from ism_core import starts as starts_module
+from ism_core import surrogate as surrogate_module
+from ism_core.arrays import Array
+from ism_core.ascent import Point, ascend
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.grassmann import dominant, largest_angle
+from ism_core.kernel import Kernel
+from ism_core.result import Step
+from ism_core.surrogate import Problem
+from tests.core.conftest import Labelled, Planted
+
+CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussian() + Linear()]
+
+
+@pytest.fixture
+def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Φ costs anything it counts as much, and what may be done on a sample is."""
+    monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
+    monkeypatch.setattr(surrogate_module, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
+    monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
+    monkeypatch.setattr(starts_module, "COARSE_ROWS", 30)
+    monkeypatch.setattr(certificate, "SAMPLE_FLOPS", 1e4)
+
+
+def turned(d: int, q: int, seed: int = 0) -> Array:
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, q)))[0]
+
+
+def drive(steps: Iterator[Step]) -> tuple[list[Step], Point]:
+    taken = []
+    while True:
+        try:
+            taken.append(next(steps))
+        except StopIteration as end:
+            return taken, end.value.point
+
+
+def falls(steps: list[Step]) -> float:
+    J = np.array([step.objective for step in steps])
+    return float(np.max((J[:-1] - J[1:]) / np.abs(J[1:]), initial=0.0))
+
+
+def labelled(data: Labelled, kernel: Kernel, q: int = 2) -> Problem:
+    return Problem.of(data.X, LabelGamma.of(data.y), kernel.bound(data.X, np.random.default_rng(0)), q)
+
+
+class Counting:
+    """Counts what a problem is asked for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[str] = []
+        for name in ("surrogate", "pull"):
+            monkeypatch.setattr(Problem, name, self._counted(name, getattr(Problem, name)))
+
+    def _counted(self, name: str, method):
+        def counted(problem: Problem, W: Array) -> tuple[Array, float]:
+            self.calls.append(name)
+            return method(problem, W)
+
+        return counted
+
+
+@pytest.mark.parametrize("kernel", CURVED, ids=repr)
+def test_a_dear_problem_is_solved_like_a_cheap_one(
+    kernel: Kernel, planted: Planted, request: pytest.FixtureRequest
+) -> None:
+    cheap = solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5, tolerance=0)
+    request.getfixturevalue("everything_is_dear")
+    dear = solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5, tolerance=0)
+    assert dear.converged
+    assert dear.objective == pytest.approx(cheap.objective, rel=1e-6)
+    assert largest_angle(cheap.W, dear.W) < 1e-4
+    assert dear.certificate.second_order
+    assert falls(list(dear.steps)) < 1e-12
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+@pytest.mark.parametrize("kernel", CURVED, ids=repr)
+def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
+    kernel: Kernel, wdbc: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, W = replace(labelled(wdbc, kernel), maps=None), turned(30, 2)
+    assert problem.pull_flops < problem.flops / 4
+    known = problem.restricted(np.arange(0, 569, 3)).surrogate(W)[0]
+    with monkeypatch.context() as patch:
+        counting = Counting(patch)
+        steps, point = drive(ascend(problem, W, 1e-6, 300, known=known))
+    assert counting.calls.count("pull") > 2 * counting.calls.count("surrogate")
+    assert falls(steps) < 1e-12
+    phi, J = problem.surrogate(point.W)
+    assert point.objective == pytest.approx(J, rel=1e-10)
+    np.testing.assert_allclose(point.phi @ point.W, phi @ point.W, atol=1e-9 * np.linalg.norm(phi))
+    assert largest_angle(point.W, dominant(phi, 2, problem)[0]) < 1e-4
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_a_gamma_with_both_signs_climbs_by_a_makeshift_phi_too(blobs: Labelled) -> None:
+    rng = np.random.default_rng(4)
+    gamma = Gamma(rng.standard_normal((60, 4)), np.array([1.0, 0.5, -1.0, -3.0]))
+    for kernel in (Gaussian(2.0), Polynomial(3, 1.0, 0.2), Multiquadratic()):
+        steps, point = drive(ascend(Problem.of(blobs.X, gamma, kernel, 2), turned(5, 2), 1e-4, 300))
+        assert falls(steps) < 1e-12
+        assert point.gradient < 1e-5
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
+    wine: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = labelled(wine, Gaussian())
+    monkeypatch.setitem(vars(problem), "flops", 3.5 * problem.pull_flops)
+    counting = Counting(monkeypatch)
+    points = ascent_module._Points(problem)
+    point = points.first(turned(13, 2), None)
+    assert not point.doubt
+    doubts = []
+    for seed in range(1, 9):
+        point = points.next(point, turned(13, 2, seed))
+        doubts.append(point.doubt)
+    assert counting.calls == ["surrogate", *["pull"] * 3, "surrogate", *["pull"] * 3, "surrogate"]
+    assert [doubt > 0 for doubt in doubts] == [True, True, True, False, True, True, True, False]
+    assert doubts[0] < doubts[1] < doubts[2]
+
+
+def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = Counting(monkeypatch)
+    drive(ascend(labelled(wine, Gaussian()), turned(13, 2), 0.01, 300, known=np.eye(13)))
+    assert set(counting.calls) == {"surrogate"}
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, W = labelled(wine, Gaussian()), turned(13, 2)
+    phi, J = problem.surrogate(W)
+    points = ascent_module._Points(problem)
+    counting = Counting(monkeypatch)
+    for scale in (1e-6, 1.0, 1e6):
+        point = points.first(W, scale * phi)
+        np.testing.assert_allclose(point.phi, phi, rtol=1e-9, atol=1e-9 * np.abs(phi).max())
+        assert point.objective == pytest.approx(J)
+    assert counting.calls == ["pull"] * 3
+    for unlike in (-phi, np.zeros_like(phi), np.diag(np.arange(13.0))):
+        np.testing.assert_array_equal(points.first(W, unlike).phi, phi)
+    assert counting.calls[3:] == ["pull", "surrogate"] * 3
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labelled) -> None:
+    problem, W = labelled(wine, Gaussian()), turned(13, 2)
+    true = Point.at(problem, W)
+    points = ascent_module._Points(problem)
+    assert points.sure(true, 0.01) is true
+    size = float(np.linalg.norm(true.phi))
+    gap = dominant(true.phi, 2, problem)[1]
+    little, much = (Point(true.W, true.phi, true.objective, true.eigenvalues, doubt) for doubt in (1e-4 * size, gap))
+    assert points.sure(little, 0.01) is little
+    sure = points.sure(much, 1e-9)
+    assert sure.doubt == 0
+    np.testing.assert_allclose(sure.phi, true.phi, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A known Φ without the best direction leaves a start at the next best there, but for what it is off."""
+    X = rng.standard_normal((80, 20))
+    problem = Problem.of(X, Gamma(X[:, :3] * [3.0, 2.0, 1.9], np.ones(3)), Gaussian(20.0), 1)
+    phi, _ = problem.surrogate(np.eye(20)[:, :1])
+    best, second = np.linalg.eigh(phi)[1][:, ::-1][:, :2].T
+    noise = 0.3 * (second @ phi @ second) * turned(20, 1)
+    hidden = phi - np.outer(best, best) * (best @ phi @ best) + second[:, None] @ noise.T + noise @ second[None]
+    counting = Counting(monkeypatch)
+    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=hidden))
+    assert counting.calls[0] == "pull"
+    assert largest_angle(steps[0].W, second[:, None]) < 1e-9
+    assert largest_angle(point.W, best[:, None]) < 0.2
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+def test_a_search_goes_through_growing_samples(digits: Labelled) -> None:
+    problem = labelled(Labelled(digits.X[:600], digits.y[:600]), Polynomial(3, 1.0, 0.02))
+    search = starts_module.search(problem, 2, 0.01, np.random.default_rng(0))
+    steps = []
+    while True:
+        try:
+            steps.append(next(search))
+        except StopIteration as end:
+            start = end.value
+            break
+    assert all(step.stage == "search" for step in steps)
+    assert [step.iteration for step in steps] == list(range(len(steps)))
+    assert start.phi is not None
+    J = [step.objective for step in steps[-2:]]  # Σ over 4 times the rows on either side: of the last two samples
+    assert J[1] > 2 * J[0]
+    assert problem.objective(start.W) > 2 * J[1]

@@ -1,0 +1,55 @@
+"""Mixing the Φs of the last rounds."""
+
+import numpy as np
+
+from ism_core.arrays import Array
+from ism_core.grassmann import eigenpairs, largest_angle
+from ism_core.mixing import Mixing
+
+D, Q = 30, 3
+
+
+def problem() -> tuple[Array, Array]:
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((D, D))
+    turn = np.linalg.qr(rng.standard_normal((D, D)))[0]
+    return 0.1 * (base + base.T) + np.diag(np.linspace(2, 0, D)), turn
+
+
+def phi_at(W: Array) -> Array:
+    """A Φ that moves with W, slowly enough for plain rounds to close in on a fixed point, if slowly."""
+    base, turn = problem()
+    moved, back = turn @ W, turn.T @ W
+    return base + 0.8 * (moved @ moved.T + back @ back.T)
+
+
+def rounds(mixing: Mixing | None, count: int) -> list[float]:
+    """The residual round by round."""
+    W = np.eye(D)[:, :Q]
+    residuals = []
+    for _ in range(count):
+        phi = phi_at(W)
+        pulled = phi @ W
+        residuals.append(float(np.linalg.norm(pulled - W @ (W.T @ pulled))))
+        W = eigenpairs(phi if mixing is None else mixing.mixed(phi, W), Q)[1]
+    return residuals
+
+
+def test_mixing_reaches_the_fixed_point_in_fewer_rounds() -> None:
+    plain, mixed = rounds(None, 25), rounds(Mixing(), 25)
+    assert mixed[-1] < 1e-3 * plain[-1]
+    assert mixed[-1] < 1e-6
+
+
+def test_the_first_round_is_not_mixed() -> None:
+    W = np.eye(D)[:, :Q]
+    phi = phi_at(W)
+    np.testing.assert_allclose(Mixing().mixed(phi, W), phi)
+
+
+def test_a_fixed_point_is_left_alone() -> None:
+    base, _ = problem()
+    W = eigenpairs(base, Q)[1]
+    mixing = Mixing()
+    for _ in range(12):
+        assert largest_angle(W, eigenpairs(mixing.mixed(base, W), Q)[1]) < 1e-9

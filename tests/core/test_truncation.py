@@ -1,0 +1,109 @@
+"""Bounds on what cut features leave out: never too small, seldom far too large."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, features
+from ism_core.arrays import Array
+from ism_core.engine import LOCAL
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.kernel import Kernel
+from ism_core.maps import taylor_maps
+from ism_core.truncation import Bound, Norms, least_degree
+from tests.core.conftest import Labelled
+from tests.core.reference import dense
+
+ANY = Bound(np.inf, np.inf)
+
+
+def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Array]:
+    """J and Φ(W)W by matrices, for kernels of difference form."""
+    P = X @ W
+    beta = np.maximum(np.sum((P[:, None] - P) ** 2, axis=2), 0)
+    G = dense(gamma)
+    values = [(weight, term.value(beta), term) for weight, term in kernel.terms]
+    J = sum(weight * np.vdot(G, value) for weight, value, _ in values)
+    psi = G * sum(weight * term.slope(beta, value) for weight, value, term in values)
+    return float(J), 2 * X.T @ (np.diag(psi.sum(axis=1)) - psi) @ P
+
+
+def errors(X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int) -> tuple[Bound, Bound]:
+    """The true ones, and the bounds."""
+    maps = taylor_maps(kernel, W.shape[1], degree)
+    J, pulled = exactly(X, gamma, kernel, W)
+    C, cut = features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    lengths = np.linalg.norm(X - X.mean(axis=0), axis=1)
+    true = Bound(abs(J - cut), float(np.linalg.norm(X.T @ C - pulled)))
+    return true, Norms.of(X @ W, lengths, gamma).bound(maps)
+
+
+@given(
+    n=st.integers(2, 60),
+    d=st.integers(1, 8),
+    q=st.integers(1, 3),
+    degree=st.integers(0, 8),
+    sigma=st.floats(0.2, 20),
+    tail=st.sampled_from([0.0, 1.0]),
+    classes=st.integers(0, 6),
+    seed=st.integers(0, 999),
+)
+def test_errors_are_within_their_bounds(
+    n: int, d: int, q: int, degree: int, sigma: float, tail: float, classes: int, seed: int
+) -> None:
+    """For class labels, and for any Γ where classes is 0; on rows with outliers too, and far from the origin."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * np.exp(tail * rng.standard_normal((n, 1))) + 3
+    W = np.linalg.qr(rng.standard_normal((d, min(q, d))))[0]
+    gamma = Gamma(rng.standard_normal((n, 3)), np.array([1.0, -0.6, 0.3]))
+    if classes:
+        gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
+    kernel = 0.7 * Gaussian(sigma) + 2.0 * Gaussian(3 * sigma) + 0.1 * Squared()
+    true, bound = errors(X, gamma, kernel, W, degree)
+    rounding = 1e-11 * n**2 * (1 + np.abs(X).max() ** 2 / sigma**2)
+    assert true.objective <= bound.objective + rounding
+    assert true.gradient <= bound.gradient + rounding * np.abs(X).max()
+
+
+@pytest.mark.parametrize("degree", [1, 3, 5])
+def test_bounds_are_of_the_size_of_the_errors(degree: int, digits: Labelled) -> None:
+    X, gamma = digits.X[:600], LabelGamma.of(digits.y[:600])
+    kernel = Gaussian("median").bound(X, np.random.default_rng(0))
+    phi = features.first_surrogate(LOCAL.place(X), LOCAL.place(gamma), kernel)
+    true, bound = errors(X, gamma, kernel, np.linalg.eigh(phi)[1][:, -5:], degree)
+    assert bound.objective <= 10 * true.objective
+    assert bound.gradient <= 100 * true.gradient
+
+
+def test_the_least_degree_is_the_first_within_the_bounds(wine: Labelled) -> None:
+    gamma, W = LabelGamma.of(wine.y), np.eye(13)[:, :2]
+    norms = Norms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
+    kernel = Gaussian(2.0) + Linear()
+    for allowed in (Bound(1e-3, np.inf), Bound(np.inf, 1e-3), Bound(1e-8, 1e-8)):
+        degree = least_degree(kernel, 2, norms, allowed, 10_000)
+        enough, less = (norms.bound(taylor_maps(kernel, 2, each)) for each in (degree, degree - 1))
+        assert enough.objective <= allowed.objective
+        assert enough.gradient <= allowed.gradient
+        assert less.objective > allowed.objective or less.gradient > allowed.gradient
+    assert least_degree(kernel, 2, norms, Bound(1e-3, 1e-3), 10) is None  # more features than are allowed
+    assert least_degree(Gaussian(1e-3), 2, norms, Bound(1e-3, 1e-3), 10_000) is None  # no degree would do
+
+
+@pytest.mark.parametrize("kernel", [Multiquadratic() + Gaussian(1.0), RelativeGaussian()])
+def test_kernels_that_cannot_be_cut_have_no_degree(kernel: Kernel, rows: Array, gamma: Gamma) -> None:
+    norms = Norms.of(rows[:, :2], np.ones(23), gamma)
+    bound = kernel.bound(rows, np.random.default_rng(0))
+    assert least_degree(bound, 2, norms, ANY, 10_000) is None
+
+
+def test_exact_terms_leave_nothing_out(rows: Array, gamma: Gamma) -> None:
+    norms = Norms.of(rows[:, :2], np.linalg.norm(rows, axis=1), gamma)
+    assert norms.bound(taylor_maps(Linear() + Squared() + Polynomial(2, 1.0, 0.5), 2, 3)) == Bound(0.0, 0.0)
+
+
+def test_rows_that_coincide_leave_nothing_out(gamma: Gamma) -> None:
+    norms = Norms.of(np.full((23, 2), 4.0), np.zeros(23), gamma)
+    bound = norms.bound(taylor_maps(Gaussian(1.0), 2, 0))
+    assert bound.objective < 1e-200
+    assert bound.gradient < 1e-200
