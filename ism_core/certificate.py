@@ -69,8 +69,8 @@ def holds(problem: Problem, point: Point) -> bool:
 def _estimated(problem: Problem, point: Point) -> Error:
     """By what they differ on a sample of the rows."""
     few = problem.sampled(ESTIMATE_ROWS, np.random.default_rng(0))
-    there, exact = replace(few, maps=None).pull(point.W)
-    random, value = replace(few, maps=problem.maps).pull(point.W)
+    there, exact = replace(few, maps=None, frame=None).pull(point.W)
+    random, value = replace(few, maps=problem.maps, frame=problem.frame).pull(point.W)
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
 
 

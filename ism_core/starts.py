@@ -75,7 +75,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
         yield _report(number, best)
     roughly = problem.within([ROUGH], best.W)
     if roughly.features_are == "cut":  # all rows, but few features: what costs more has little left to do
-        best = drained(ascend(roughly, best.W, delta / 10, ROUGH_ITERATIONS, known=best.phi)).point
+        best = drained(ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.phi)).point
         yield _report(number + 1, best)
     return Start(best.W, best.phi)
 

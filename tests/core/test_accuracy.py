@@ -1,6 +1,7 @@
 """What a solve may save by being less exact, and what it then says about its error."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from ism_core import (
     Multiquadratic,
     Polynomial,
     RelativeGaussian,
+    SemiSupervised,
     Squared,
     Supervised,
     Unsupervised,
@@ -155,7 +157,7 @@ def test_random_features_are_taken_where_asked_for_and_their_error_is_estimated(
     """On problems that are small, too."""
     asked = Supervised(planted.labels) if paradigm == "supervised" else Unsupervised(3)
     estimates = []
-    for count in (32, 2_048):
+    for count in (32, 512):
         result = solve(planted.X, asked, kernel, 2, approximation={"features": count})
         assert result.way == "random features"
         assert result.error.kind == "estimate"
@@ -179,6 +181,40 @@ def test_random_features_find_what_all_pairs_find(
     assert largest_angle(exact.W, random.W) < 0.05
     labels = solve(two_clusterings.X, Unsupervised(2), kernel, 1, approximation=asked).labels
     assert nmi(labels, two_clusterings.clear) > 0.95
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), Multiquadratic()], ids=repr)
+@pytest.mark.parametrize("q", [1, 2, 4])
+def test_j_of_random_features_is_of_the_span_and_what_is_pulled_is_its_gradient(
+    q: int, kernel: Kernel, blobs: Labelled, rng: np.random.Generator
+) -> None:
+    """Though the features are those of one basis of W."""
+    start, W = (np.linalg.qr(rng.standard_normal((5, q)))[0] for _ in range(2))
+    turn = np.linalg.qr(rng.standard_normal((q, q)))[0]
+    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, q, means=Means(features=64)).within([], start)
+    phi, J = problem.surrogate(W)
+    assert problem.objective(W) == pytest.approx(J, rel=1e-12)
+    assert problem.objective(W @ turn) == pytest.approx(J, rel=1e-12)
+    pulled, same = problem.pull(W)
+    assert same == pytest.approx(J, rel=1e-12)
+    np.testing.assert_allclose(problem.pull(W @ turn)[0], pulled @ turn, atol=1e-11 * np.abs(pulled).max())
+    np.testing.assert_allclose(phi @ W, pulled, atol=1e-11 * np.abs(pulled).max())
+    numerical = np.zeros_like(W)
+    for index in np.ndindex(W.shape):
+        move = np.zeros_like(W)
+        move[index] = 1e-6
+        numerical[index] = (problem.objective(W + move) - problem.objective(W - move)) / 2e-6
+    np.testing.assert_allclose(2 * pulled, numerical, atol=1e-7 * np.abs(pulled).max())
+
+
+def test_ascents_by_random_features_come_to_an_end(wine: Labelled) -> None:
+    for kernel in (Gaussian(), Multiquadratic()):
+        for count in (128, 1_024):
+            result = solve(wine.X, Supervised(wine.y), kernel, 2, approximation={"features": count})
+            assert result.converged
+            J = [step.objective for step in result.steps]
+            assert all(after >= before * (1 - 1e-12) for before, after in pairwise(J))
+    assert solve(wine.X, SemiSupervised(wine.y, 3), "gaussian", 2, approximation={"features": 256}).converged
 
 
 def test_an_estimate_on_a_sample_is_of_the_same_order(many: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,44 +212,6 @@ def test_every_step_has_a_w_in_the_columns_of_x(blobs: Labelled) -> None:
             np.testing.assert_allclose(step.W.T @ step.W, np.eye(2), atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "multiquadratic"])
-def test_a_solve_that_was_stopped_early_goes_on_from_its_last_w(kernel: str, blobs: Labelled) -> None:
-    whole = solve(blobs.X, Supervised(blobs.y), kernel, 2, starts=1, delta=1e-6)
-    assert whole.iterations > 2
-    steps = iterate(blobs.X, Supervised(blobs.y), kernel, 2, starts=1, delta=1e-6)
-    for _ in range(3):
-        last = next(steps)
-    steps.close()
-    resumed = solve(blobs.X, Supervised(blobs.y), kernel, 2, initial_W=last.W, delta=1e-6)
-    assert resumed.steps[0].objective == pytest.approx(last.objective, rel=1e-12)
-    assert resumed.objective == pytest.approx(whole.objective, rel=1e-9)
-    assert resumed.iterations <= whole.iterations
-
-
-@pytest.mark.parametrize("name", ["unsupervised", "semi-supervised", "alternative"])
-def test_a_clustering_that_was_stopped_early_goes_on_from_its_last_w(name: str, blobs: Labelled) -> None:
-    whole = solve(blobs.X, paradigm(name, blobs), "gaussian", 2)
-    half = whole.steps[len(whole.steps) // 2]
-    resumed = solve(blobs.X, paradigm(name, blobs), "gaussian", 2, initial_W=half.W)
-    assert resumed.converged
-    assert resumed.objective == pytest.approx(whole.objective, rel=1e-2)
-    assert largest_angle(whole.W, resumed.W) < 0.1
-
-
-def test_a_start_at_the_maximum_stays_there(blobs: Labelled) -> None:
-    best = solve(blobs.X, Supervised(blobs.y), "gaussian", 2, delta=1e-8)
-    again = solve(blobs.X, Supervised(blobs.y), "gaussian", 2, initial_W=3.0 * best.W @ rotation(2))
-    assert again.objective == pytest.approx(best.objective, rel=1e-12)
-    assert largest_angle(best.W, again.W) < 1e-6
-    assert again.iterations <= 2
-
-
-def test_an_initial_w_replaces_the_search(blobs: Labelled) -> None:
-    steps, _ = drained(iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, initial_W=np.eye(5)[:, :2], starts=5))
-    assert all(step.stage == "ascent" for step in steps)
-    assert largest_angle(np.eye(5)[:, :2], steps[0].W) < 1e-12
-
-
 # ---- directions that carry nothing
 
 

@@ -99,7 +99,7 @@ def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: 
     better = module._exchange(problem, Point.at(problem, away), 0.01)
     assert better.objective > 2 * problem.objective(away)
     assert largest_angle(better.W, direction[:, None]) < 0.2
-    assert list(module._outlying(problem, direction[:, None])) == []  # nothing is far from W then
+    assert len(list(module._outlying(problem, direction[:, None]))) < len(outlying)  # which is not far from W then
 
 
 @pytest.mark.parametrize(
