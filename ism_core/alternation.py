@@ -13,7 +13,7 @@ import numpy as np
 from ism_core.arguments import Arguments
 from ism_core.arrays import Array, Ints
 from ism_core.ascent import Point, ascend
-from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS, Clustering
 from ism_core.engine import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.grassmann import dominant, largest_angle
@@ -25,7 +25,6 @@ from ism_core.starts import Start, candidates, search
 from ism_core.surrogate import ROUGH, Means, Problem
 
 ROUND_ITERATIONS = 2  # steps of W between two clusterings, of few rows
-SAMPLE_ROWS = 2_000
 NEAR_Y = 0.1  # radians that Y may still turn on a sample
 MIXED = 0.01  # the gradient from which on Φs are mixed
 PATIENCE = 4  # rounds without a smaller gradient after which they no longer are
@@ -137,6 +136,8 @@ class _Alternation:
             settled = turned is not None and turned < still and point.gradient < gradient
             if (settled and tolerances is self._given.tolerances) or (settled and self._rows is not None):
                 return Solution(problem, point, Stop.CONVERGED, iteration, clustering)
+            if iteration + 1 == max_iter:
+                return Solution(problem, point, Stop.ROUNDS, iteration, clustering)
             if settled:
                 tolerances = self._given.tolerances
             lowest, worse = (point.gradient, 0) if point.gradient < lowest else (lowest, worse + 1)
@@ -146,8 +147,7 @@ class _Alternation:
             gamma, found = self.gamma(problem.X @ W, clustering)
             turned = largest_angle(clustering.Y, found.Y)
             problem, clustering, last = replace(problem, gamma=gamma), found, point
-        assert last is not None
-        return Solution(problem, self._point(problem, W, last, None), Stop.ROUNDS, max_iter - 1, clustering)
+        raise AssertionError("the last round returns")
 
     def _point(self, problem: Problem, W: Array, last: Point | None, known: Array | None) -> Point:
         """With all of Φ where that costs no more than a clustering; else the last Φ, or the sample's, set right."""

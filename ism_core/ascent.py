@@ -192,7 +192,7 @@ def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, flo
         predicted = float(np.vdot(V, here.phi @ V)) - before
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
-        if gained >= -max(ROUNDING * max(abs(here.objective), size), problem.noise * abs(here.objective)):
+        if gained >= -max(ROUNDING * max(abs(here.objective), size), problem.resolution * abs(here.objective)):
             if here.doubt and not there.doubt:  # what a makeshift Φ promised says nothing about the true one
                 return there, angle, 0.0
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))

@@ -25,6 +25,7 @@ from ism_core.threads import own_threads
 from ism_core.tiles import Precision
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
+SAMPLE_ROWS = 2_000  # that are clustered first where there are more than that
 TOLERANCE = 1e-3  # radians that Y may be off by products, where nobody asks for another
 LEFT_OUT = (
     0.1  # times the tolerance: what cut features may leave out of K. Measured: Y turns by 4e-4 for a tolerance of 1e-3

@@ -26,10 +26,13 @@ class Engine(ABC):
     def place(self, value: T) -> Placed[T]:
         """Bring a value to where the work is done; it stays there."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
+        """Itself: copies of an estimator work in the same place."""
+        return self
+
     @abstractmethod
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
         """work(share, *args) for shares of range(items); what is Placed among the args comes as its value."""
-
 
     def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
         """The sum of what `run` gives, in an order that is always the same."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ism_core.arrays import Array
-from ism_core.clustering import DENSE_ROWS
+from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.errors import InvalidInput
 from ism_core.rowspace import LARGEST, SAMPLE
 from ism_core.threads import allowed_threads
@@ -13,7 +13,7 @@ from ism_core.threads import allowed_threads
 NUMBER = 8  # bytes
 MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace
 COLUMNS = 8  # of the size of W's for each row: the projected rows, what is added up over them, bounds
-BASE = 64 * 2**20  # buffers of tiles and features, compiled code
+BASE = 192 * 2**20  # buffers of tiles and features, compiled code
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Shape:
         numbers += (MATRICES + threads) * k * k
         numbers += n * (1 + threads) * (self.rank + COLUMNS * self.q)
         if self.clusters:
-            numbers += 4 * min(n, DENSE_ROWS) ** 2
+            numbers += 4 * (n if n <= DENSE_ROWS else SAMPLE_ROWS) ** 2
         return BASE + NUMBER * numbers
 
 

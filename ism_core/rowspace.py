@@ -39,7 +39,7 @@ class RowSpace:
     def of(X: Array, q: int) -> "RowSpace":
         """The row space, with arbitrary directions left in where it has fewer than q."""
         n, d = X.shape
-        if min(n, d) > LARGEST:
+        if min(n, d) > LARGEST >= SAMPLE + q:  # with more directions asked for, W itself is as large
             chosen = np.random.default_rng(0).choice(n, SAMPLE + q, replace=False)
             basis = RowSpace.of(X[np.sort(chosen)], q).basis
             assert basis is not None
@@ -63,6 +63,13 @@ class RowSpace:
         pull = self.rows.T @ row_pull()[0]
         pull -= self.basis @ (self.basis.T @ pull)
         return pull - self.basis @ (self.basis.T @ pull)  # twice, since the first leaves some by rounding
+
+    def reaching(self, W: Array | None) -> "RowSpace":
+        """With the directions that a given W has outside."""
+        if W is None or self.rows is None or self.basis is None:
+            return self
+        outside = W - self.basis @ (self.basis.T @ W)
+        return self if np.linalg.norm(outside) < TOLERANCE * np.linalg.norm(W) else self.widened(outside)
 
     def widened(self, outside: Array) -> "RowSpace":
         """With more directions, that lie outside."""

@@ -13,7 +13,7 @@ from ism_core.alternation import Solution, cluster
 from ism_core.arguments import Arguments, checked
 from ism_core.arrays import Array
 from ism_core.ascent import Point, ascend, drained
-from ism_core.certificate import certify, error
+from ism_core.certificate import certify, error, holds
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
 from ism_core.grassmann import count_informative, with_fixed_signs
@@ -25,6 +25,7 @@ from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
 from ism_core.starts import DEFAULT_STARTS, Start, search
 from ism_core.surrogate import Problem
+from ism_core.truncation import Bound
 
 T = TypeVar("T")
 
@@ -135,7 +136,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     n, d = table.shape
     shape = Shape(n, d, q, paradigm.rank, paradigm.alternates)
     given = replace(given, means=replace(given.means, spare=spare_bytes(shape, table, given.memory_limit)))
-    space = RowSpace.of(table, q)
+    space = RowSpace.of(table, q).reaching(given.start)
     trace: list[Step] = []
     find = cluster if paradigm.alternates else _reduce
     found = yield from _seen_outside(find(given, space, bound, rng, None), space, trace)
@@ -183,11 +184,17 @@ def _reduce(
         start = Start(space.into(given.start))
     else:
         start = yield from search(problem, given.starts or DEFAULT_STARTS, given.delta, rng)
-    problem = problem.within(given.tolerances, start.W)
-    point, stop, iteration = yield from ascend(
-        problem, start.W, given.delta, given.max_iter - first, first=first, known=start.phi
-    )
-    return Solution(problem, point, stop, iteration)
+    size = None
+    while True:
+        problem = problem.within(given.tolerances, start.W, size)
+        point, stop, iteration = yield from ascend(
+            problem, start.W, given.delta, given.max_iter - first, first=first, known=start.phi
+        )
+        if holds(problem, point) or iteration + 1 >= given.max_iter:
+            return Solution(problem, point, stop, iteration)
+        # The features were cut for a W that is too far from this one.
+        start, first = Start(point.W, point.phi), iteration + 1
+        size = Bound(abs(point.objective), float(np.linalg.norm(point.phi @ point.W)))
 
 
 def _centred(table: Array) -> Array:

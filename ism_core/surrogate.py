@@ -35,6 +35,7 @@ SCATTER_ROWS = 2_000
 SIZE_ROWS = 500
 ROUGH = 3e-2  # how far Φ may be off away from W, relative to Φ(W)W
 SHARE = 0.1  # of the tolerance for Φ(W)W that J may be off
+SINGLE = 1e-8  # the rounding of J by tiles in single precision
 NOISE = 1e-6  # times the tolerance
 MARGIN = 0.5  # of the tolerance, for W still moves
 PULLS = 5  # of Φ(W)W for one Φ, in a solve as it usually goes
@@ -128,6 +129,11 @@ class Problem:
         if self.maps is None:
             return "tiles"
         return "random features" if self.features_are == "random" else "features"
+
+    @property
+    def resolution(self) -> float:
+        """The share of J below which it says nothing about whether a step was good."""
+        return SINGLE if self.maps is None and self.means.precision == "single" else self.noise
 
     @property
     def dimensions(self) -> int:

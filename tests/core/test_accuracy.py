@@ -246,7 +246,7 @@ def test_single_precision_is_near_double(kernel: Kernel, planted: Planted) -> No
     assert largest_angle(single.W, double.W) < 3e-4
     assert single.W.dtype == np.float64
     if single.way == "tiles":
-        assert single.error.objective == pytest.approx(np.finfo(np.float32).eps)
+        assert single.error.objective == 1e-6
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Multiquadratic()], ids=repr)
