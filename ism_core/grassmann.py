@@ -11,6 +11,7 @@ from ism_core.arrays import Array
 from ism_core.threads import own_threads
 
 LANCZOS = 30  # columns for each eigenvector that is sought: from there on Lanczos steps are cheaper
+LANCZOS_COLUMNS = 1_500  # below, it gains nothing over all of A where eigenvalues lie close together
 RESTARTS = 10
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest count as zero; rounding leaves some 1e-14
 
@@ -74,7 +75,7 @@ def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix, in falling order, with their eigenvectors."""
     d = len(A)
     with own_threads():
-        few = _few_eigenpairs(A, count) if d >= LANCZOS * count else None
+        few = _few_eigenpairs(A, count) if d >= max(LANCZOS_COLUMNS, LANCZOS * count) else None
         if few is not None:
             return few
         values, vectors = eigh(A, subset_by_index=(d - count, d - 1), check_finite=False)
