@@ -18,11 +18,12 @@ from ism_core.engine import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.means import Means
 from ism_core.mixing import Mixing
 from ism_core.result import Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.starts import Start, candidates, search
-from ism_core.surrogate import ROUGH, Means, Problem
+from ism_core.surrogate import ROUGH, Problem
 
 ROUND_ITERATIONS = 2  # steps of W between two clusterings, of few rows
 NEAR_Y = 0.1  # radians that Y may still turn on a sample

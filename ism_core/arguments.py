@@ -12,8 +12,8 @@ from ism_core.engine import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
 from ism_core.kernels import as_kernel
+from ism_core.means import Means
 from ism_core.paradigms import Paradigm
-from ism_core.surrogate import Means
 
 TOLERANCE = 1e-8  # of cut feature maps
 LOOSE = 0.01  # times delta: the tolerance where that one would cost more than tiles

@@ -19,7 +19,7 @@ from ism_core.clustering import Clustering, spectral
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
-from ism_core.surrogate import Means
+from ism_core.means import Means
 from ism_core.targets import Kind, TargetKernel, Targets
 
 USUAL_MEANS = Means()

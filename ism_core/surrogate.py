@@ -14,7 +14,7 @@ import numpy as np
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.engine import LOCAL, Placed
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
@@ -22,8 +22,8 @@ from ism_core.gamma import Gamma
 from ism_core.grassmann import corrected
 from ism_core.kernel import Kernel
 from ism_core.maps import exact_maps, random_maps, taylor_maps
+from ism_core.means import Means
 from ism_core.threads import allowed_threads
-from ism_core.tiles import Precision
 from ism_core.truncation import Bound, Norms, least_degree
 
 Way = Literal["tiles", "features", "random features"]
@@ -42,17 +42,6 @@ PULLS = 5  # of Φ(W)W for one Φ, in a solve as it usually goes
 
 
 @dataclass(frozen=True)
-class Means:
-    """What a problem may be computed with."""
-
-    precision: Precision = "double"
-    features: int | None = None  # random ones for each term, in place of pairs
-    seed: int = 0  # of those
-    engine: Engine = LOCAL
-    spare: int | None = None  # bytes that a way other than tiles may take; None: any number
-
-
-@dataclass(frozen=True)
 class Problem:
     """maximise J(W) = Σij Γij f(βij(W)) over W with q orthonormal columns, for rows X and a kernel bound to them."""
 
@@ -61,7 +50,7 @@ class Problem:
     kernel: Kernel
     q: int
     empty: Array  # d×e: directions that no row has anything of
-    means: Means = Means()
+    means: Means
     maps: list[TermMap] | None = None  # of the features that are used; None: tiles
     rough: list[TermMap] | None = None  # fewer features, that do for what of Φ is not Φ(W)W; None: the same
     features_are: Literal["exact", "cut", "random"] = "exact"

@@ -26,8 +26,9 @@ from ism_core.certificate import error, holds
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import largest_angle
 from ism_core.kernel import Kernel
+from ism_core.means import Means
 from ism_core.metrics import nmi
-from ism_core.surrogate import Means, Problem
+from ism_core.surrogate import Problem
 from ism_core.truncation import Bound
 from tests.core.conftest import Labelled, Planted, TwoClusterings
 

@@ -10,8 +10,9 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iterate, memory, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
+from ism_core.means import Means
 from ism_core.memory import BASE, Shape, spare_bytes
-from ism_core.surrogate import Means, Problem
+from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled
 
 PROCESS = 100 * 2**20  # what a process takes without any data
@@ -89,7 +90,7 @@ def test_the_rows_that_would_fit_do(d: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_solve_that_does_not_fit_is_refused_before_it_starts(blobs: Labelled) -> None:
     steps = iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, memory_limit=1_000_000)
-    with pytest.raises(InvalidInput, match=r"would take about .* MiB, and 1 MiB are allowed") as caught:
+    with pytest.raises(InvalidInput, match=r"would take about .* [MG]iB, and 1 MiB are allowed") as caught:
         next(steps)
     assert caught.value.parameter == "memory"
     assert str(caught.value).endswith(".")

@@ -1,0 +1,17 @@
+"""What the sums over rows and pairs may be computed with."""
+
+from dataclasses import dataclass
+
+from ism_core.engine import LOCAL, Engine
+from ism_core.tiles import Precision
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a problem may be computed with."""
+
+    precision: Precision = "double"
+    features: int | None = None  # random ones for each term, in place of pairs
+    seed: int = 0  # of those
+    engine: Engine = LOCAL
+    spare: int | None = None  # bytes that a way other than tiles may take; None: any number
