@@ -1,7 +1,8 @@
 """Clusterings: W for the clustering and the clustering for W, in turn.
 
 With few rows, some steps of W for each clustering until that stands still. With many, where a clustering costs more
-than a step, one step for each, by the mixed Φ of the last rounds: first on a sample, from W = I, then on all rows.
+than a step, one step for each, by the mixed Φ of the last rounds: first on a sample, from W = I, then on all rows. On
+these with few features until W and Y stand still, then exactly until they do again.
 """
 
 from collections.abc import Generator
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ism_core.affinity import affordable_maps
 from ism_core.arguments import Arguments
 from ism_core.arrays import Array, Ints
 from ism_core.ascent import Point, ascend
@@ -18,18 +20,24 @@ from ism_core.engine import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.maps import exact_maps
 from ism_core.means import Means
 from ism_core.mixing import Mixing
+from ism_core.model import Model
 from ism_core.result import Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.starts import Start, candidates, search
 from ism_core.surrogate import ROUGH, Problem
+from ism_core.threads import own_threads
 
 ROUND_ITERATIONS = 2  # steps of W between two clusterings, of few rows
 NEAR_Y = 0.1  # radians that Y may still turn on a sample
-MIXED = 0.01  # the gradient from which on Φs are mixed
-PATIENCE = 4  # rounds without a smaller gradient after which they no longer are
+MIXED = 0.03  # the gradient from which on Φs are mixed
+PATIENCE = 10  # rounds without a smaller gradient after which they no longer are: to pass by a saddle takes some
+FAR = 0.6  # radians: no mix is meant to turn W by so much
 NEAR = 0.1  # times delta: how exact Y must be, in radians, for its change to be told
+NEARLY = 0.5  # times delta: how exact while all is computed roughly
+LEFT_OUT = 0.1  # times delta: what features may leave out of K then. Measured: Φ(W)W is off by a third of this
 
 
 class Solution(NamedTuple):
@@ -40,11 +48,12 @@ class Solution(NamedTuple):
     stop: Stop
     iteration: int  # the number of its last step
     clustering: Clustering | None = None
+    gap: float | None = None  # to the next eigenvalue, where all of them are known
 
     def padded(self, space: RowSpace) -> Start:
         """The same W in a space with more directions after those that it had."""
         more = space.Z.shape[1] - len(self.point.W)
-        return Start(np.pad(self.point.W, ((0, more), (0, 0))), np.pad(self.point.phi, (0, more)))
+        return Start(np.pad(self.point.W, ((0, more), (0, 0))), self.point.model.padded(more))
 
 
 def cluster(
@@ -62,7 +71,7 @@ def cluster(
         few = _Alternation(given, kernel.restricted(chosen, chosen), chosen)
         sample = yield from _as_search(few.from_nothing(space.Z[chosen], space.empty, rng))
         assert sample.clustering is not None
-        start, last, first = Start(sample.point.W, sample.point.phi), sample.clustering.spread(chosen, n), 0
+        start, last, first = Start(sample.point.W, sample.point.model), sample.clustering.spread(chosen, n), 0
     else:
         return (yield from everything.from_nothing(space.Z, space.empty, rng))
     gamma, clustering = everything.gamma(space.Z @ start.W, last)
@@ -81,7 +90,8 @@ class _Alternation:
         self._rows = rows
         self._means: Means = given.means if rows is None else replace(given.means, engine=LOCAL)
 
-    def gamma(self, P: Array, last: Clustering | None) -> tuple[Gamma, Clustering]:
+    def gamma(self, P: Array, last: Clustering | None, nearness: float = NEAR) -> tuple[Gamma, Clustering]:
+        """For the projected rows; where they are many, with a Y that is off by so many times delta at the most."""
         many = len(P) > DENSE_ROWS or self._rows is not None
         gamma, clustering = self._given.paradigm.gamma(
             P,
@@ -89,7 +99,7 @@ class _Alternation:
             self._given.seed,
             last,
             rows=self._rows,
-            tolerance=NEAR * self._given.delta if many else None,
+            tolerance=nearness * self._given.delta if many else None,
             means=self._means,
         )
         assert clustering is not None
@@ -111,15 +121,17 @@ class _Alternation:
         """One step of W for each clustering, until neither moves; on a sample, until both are near."""
         delta, max_iter = self._given.delta, self._given.max_iter
         still, gradient = (delta, delta / 10) if self._rows is None else (NEAR_Y, np.inf)
-        tolerances: tuple[float, ...] = (ROUGH,)
+        exact = False
         mixing = Mixing()
         last: Point | None = None
         turned = change = angle = None
         lowest, worse, mixes = np.inf, 0, True
         W = start.W
+        P = problem.X @ W
         for iteration in range(first, max_iter):
-            problem = problem.within(tolerances, W)
-            point = self._point(problem, W, last, start.phi)
+            with own_threads():  # between sums over rows, those of the BLAS would be in the way of ours
+                problem = problem.within(self._given.tolerances, W) if exact else self._roughly(problem, W, P)
+                point = self._point(problem, W, last, start.model)
             if last is not None:
                 change = _change(last.eigenvalues, point.eigenvalues)
                 angle = largest_angle(last.W, point.W)
@@ -135,27 +147,37 @@ class _Alternation:
                 point.W,
             )
             settled = turned is not None and turned < still and point.gradient < gradient
-            if (settled and tolerances is self._given.tolerances) or (settled and self._rows is not None):
+            if settled and (exact or self._rows is not None):
                 return Solution(problem, point, Stop.CONVERGED, iteration, clustering)
             if iteration + 1 == max_iter:
                 return Solution(problem, point, Stop.ROUNDS, iteration, clustering)
-            if settled:
-                tolerances = self._given.tolerances
+            exact = exact or settled
             lowest, worse = (point.gradient, 0) if point.gradient < lowest else (lowest, worse + 1)
             mixes = mixes and worse <= PATIENCE  # it helps near the end, and may lead astray before
-            phi = mixing.mixed(point.phi, point.W) if mixes and point.gradient < MIXED else point.phi
-            W = dominant(phi, problem.q, problem)[0]
-            gamma, found = self.gamma(problem.X @ W, clustering)
-            turned = largest_angle(clustering.Y, found.Y)
+            near = mixes and last is not None and point.gradient < MIXED
+            with own_threads():
+                W = _next(problem, point, mixing if near else None)
+                P = problem.X @ W
+                gamma, found = self.gamma(P, clustering, NEAR if exact else NEARLY)
+                turned = largest_angle(clustering.Y, found.Y)
             problem, clustering, last = replace(problem, gamma=gamma), found, point
         raise AssertionError("the last round returns")
 
-    def _point(self, problem: Problem, W: Array, last: Point | None, known: Array | None) -> Point:
-        """With all of Φ where that costs no more than a clustering; else the last Φ, or the sample's, set right."""
-        if self._rows is None and problem.maps is None and not problem.is_small:
+    def _roughly(self, problem: Problem, W: Array, P: Array) -> Problem:
+        """With few features, on all rows for Φ(W)W alone: that takes far less than all of Φ, and may have more."""
+        if self._rows is None and problem.means.features is None and exact_maps(self._kernel, problem.q) is None:
+            maps = affordable_maps(P, self._kernel, LEFT_OUT * self._given.delta)
+            if maps is not None:
+                return replace(problem, maps=maps, rough=None, features_are="cut")
+        return problem.within((ROUGH,), W)
+
+    def _point(self, problem: Problem, W: Array, last: Point | None, known: Model | None) -> Point:
+        """With all of Φ on a sample, or where that costs little; else the last Φ, or the sample's, set right."""
+        if self._rows is None and not problem.is_small:
             point = last.moved(problem, W) if last else None if known is None else Point.like(problem, W, known)
             if point is not None:
                 return point
+            problem = problem.within((ROUGH,), W)
         return Point.at(problem, W)
 
     def alternate(
@@ -164,19 +186,28 @@ class _Alternation:
         """A few steps of W for the clustering, then it for W, until it stands still; then W to the end."""
         delta, max_iter = self._given.delta, self._given.max_iter
         settled = False
-        W, phi = start
+        W, model = start
         for round in range(max_iter):
             budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
             problem = problem.within(self._given.tolerances, W)
-            point, stop, iteration = yield from ascend(problem, W, delta, budget, round, first, known=phi)
+            point, stop, iteration = yield from ascend(problem, W, delta, budget, round, first, known=model)
             gamma, found = self.gamma(problem.X @ point.W, clustering)
             first = iteration + 1
             still = largest_angle(clustering.Y, found.Y) < delta
             if (settled and still) or first >= max_iter:
                 return Solution(problem, point, stop if settled and still else Stop.ROUNDS, iteration, found)
             settled = still
-            problem, clustering, W, phi = replace(problem, gamma=gamma), found, point.W, point.phi
+            problem, clustering, W, model = replace(problem, gamma=gamma), found, point.W, point.model
         raise AssertionError("every round takes at least one iteration")
+
+
+def _next(problem: Problem, point: Point, mixing: Mixing | None) -> Array:
+    """The dominant eigenvectors of the mixed Φ, unless it has others than those near W; then of Φ."""
+    if mixing is not None:
+        W = dominant(mixing.mixed(point.phi, point.W), problem.q, problem)[0]
+        if largest_angle(point.W, W) < FAR:
+            return W
+    return dominant(point.phi, problem.q, problem)[0]
 
 
 def _change(before: Array, now: Array) -> float:

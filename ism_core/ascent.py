@@ -18,16 +18,18 @@ leave it. Φ is computed anew when such changes have cost as much as a new one.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.grassmann import corrected, dominant, largest_angle
+from ism_core.grassmann import dominant, largest_angle, largest_stretch
+from ism_core.model import Model
 from ism_core.result import Step, Stop
 from ism_core.surrogate import Problem
+from ism_core.threads import own_threads
 
 T = TypeVar("T")
 
@@ -36,7 +38,8 @@ SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
 LARGEST = 1e140  # of which many squares still add up to a number
 GAP_SHARE = 0.8  # ρ < 0 may close this much of the eigengap
 SURELY = 2.0  # an eigengap of so many times the doubt about Φ is one
-UNLIKE = 0.5  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
+USELESS = 0.3  # nor one that misses so much of it after a step
+UNLIKE = 0.01  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
 
 
 @dataclass(frozen=True)
@@ -44,50 +47,65 @@ class Point:
     """A W with J(W) and a Φ that gives Φ(W)W; its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
 
     W: Array
-    phi: Array
+    model: Model
+    pulled: Array  # Φ(W)W
     objective: float
     eigenvalues: Array
-    doubt: float = 0.0  # how far phi may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
+    doubt: float = 0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
 
     @staticmethod
-    def at(problem: Problem, W: Array) -> "Point":
-        """With all of Φ(W)."""
-        return Point._of(W, *problem.surrogate(W))
+    def at(problem: Problem, W: Array, near: Model | None = None) -> "Point":
+        """With all of Φ(W); `near` is one like it."""
+        phi, objective = problem.surrogate(W)
+        _refuse_overflow(phi, objective)
+        return Point._of(W, Model.of(phi, problem, problem.q, near), phi @ W, objective)
 
     def moved(self, problem: Problem, W: Array) -> "Point":
         """Another W, with this Φ set right along it."""
-        return Point._near(W, self.phi, *problem.pull(W), self.doubt)
+        return Point._near(W, self.model, *problem.pull(W), self.doubt)
 
     @staticmethod
-    def like(problem: Problem, W: Array, phi: Array) -> "Point | None":
+    def like(problem: Problem, W: Array, model: Model) -> "Point | None":
         """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
         pulled, objective = problem.pull(W)
-        guess = phi @ W
+        guess = model.times(W)
         scale = float(np.vdot(guess, pulled)) / (float(np.vdot(guess, guess)) or 1.0)
         if scale <= 0 or np.linalg.norm(pulled - scale * guess) > UNLIKE * np.linalg.norm(pulled):
             return None
-        return Point._near(W, scale * phi, pulled, objective, 0.0)
+        return Point._near(W, replace(model.scaled(scale), rows=problem), pulled, objective, 0.0)
 
     @staticmethod
-    def _near(W: Array, phi: Array, pulled: Array, objective: float, doubt: float) -> "Point":
-        missed = float(np.linalg.norm(pulled - phi @ W, 2))
-        return Point._of(W, corrected(phi, W, pulled), objective, doubt + missed)
+    def _near(W: Array, model: Model, pulled: Array, objective: float, doubt: float) -> "Point":
+        _refuse_overflow(pulled, objective)
+        missed = largest_stretch(pulled - model.times(W))
+        return Point._of(W, model.corrected(W, pulled), pulled, objective, doubt + missed)
 
     @staticmethod
-    def _of(W: Array, phi: Array, objective: float, doubt: float = 0.0) -> "Point":
-        if not (np.abs(phi).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
-            raise InvalidInput(
-                "X", "The kernel overflows: the values of X are too large. Standardise X or scale it down."
-            )
-        values, turn = np.linalg.eigh(W.T @ phi @ W)
-        return Point(W @ turn[:, ::-1], phi, objective, values[::-1], doubt)
+    def _of(W: Array, model: Model, pulled: Array, objective: float, doubt: float = 0.0) -> "Point":
+        values, turn = np.linalg.eigh(W.T @ pulled)
+        turn = turn[:, ::-1]
+        return Point(W @ turn, model, pulled @ turn, objective, values[::-1], doubt)
+
+    @property
+    def phi(self) -> Array:
+        """Φ"""
+        return self.model.matrix
+
+    @property
+    def size(self) -> float:
+        """‖Φ‖"""
+        return self.model.size
 
     @property
     def gradient(self) -> float:
         """‖(I − WWᵀ)ΦW‖ / ‖Φ‖"""
-        pulled = self.phi @ self.W
-        size = np.linalg.norm(self.phi)
-        return float(np.linalg.norm(pulled - self.W @ (self.W.T @ pulled)) / size) if size > 0 else 0.0
+        along = self.pulled - self.W @ (self.W.T @ self.pulled)
+        return float(np.linalg.norm(along)) / self.size if self.size > 0 else 0.0
+
+
+def _refuse_overflow(values: Array, objective: float) -> None:
+    if not (np.abs(values).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
+        raise InvalidInput("X", "The kernel overflows: the values of X are too large. Standardise X or scale it down.")
 
 
 class _Points:
@@ -97,29 +115,37 @@ class _Points:
         self.problem = problem
         self._paid = 0.0
 
-    def first(self, W: Array, known: Array | None) -> Point:
+    def first(self, W: Array, known: Model | None) -> Point:
         if known is not None and not self.problem.is_small and self.problem.pull_flops < self.problem.flops / 2:
             alike = Point.like(self.problem, W, known)
             if alike is not None:
                 return alike
-        return Point.at(self.problem, W)
+        return Point.at(self.problem, W, known)
 
     def next(self, here: Point, W: Array) -> Point:
         self._paid += self.problem.pull_flops
         if self.problem.is_small or self._paid > self.problem.flops:
-            return self.whole(W)
-        return here.moved(self.problem, W)
+            return self.whole(W, here.model)
+        there = here.moved(self.problem, W)
+        if there.doubt - here.doubt > USELESS * np.linalg.norm(there.pulled):
+            return self.whole(W, there.model)
+        return there
 
-    def whole(self, W: Array) -> Point:
+    def whole(self, W: Array, near: Model) -> Point:
         self._paid = 0.0
-        return Point.at(self.problem, W)
+        return Point.at(self.problem, W, near)
 
-    def sure(self, point: Point, delta: float) -> Point:
-        """The same point, with all of Φ where what is uncertain in its Φ might hide a better direction."""
-        if point.doubt <= delta / 10 * np.linalg.norm(point.phi):
+    def sure(self, point: Point, delta: float, at_last: bool = True) -> Point:
+        """The same point, with all of Φ where what is uncertain in its Φ might hide a better direction.
+
+        At last, that is told from all eigenvalues; on the way, from those that are at hand.
+        """
+        if point.doubt <= delta / 10 * point.size:
             return point
-        gap = dominant(point.phi, self.problem.q, self.problem)[1]
-        return point if gap > SURELY * point.doubt else self.whole(point.W)
+        gap = point.model.dominant(point.W).gap
+        if at_last and gap > SURELY * point.doubt:
+            gap = dominant(point.phi, self.problem.q, self.problem)[1]
+        return point if gap > SURELY * point.doubt else self.whole(point.W, point.model)
 
 
 class Ascent(NamedTuple):
@@ -137,18 +163,21 @@ def ascend(
     max_iter: int,
     round: int = 0,
     first: int = 0,
-    known: Array | None = None,
+    known: Model | None = None,
 ) -> Generator[Step, None, Ascent]:
-    """Steps from W upwards, numbered from `first`; `known` is a Φ of a problem like this one, of any scale."""
+    """Steps from W upwards, numbered from `first`; `known` is what is known of the Φ of a problem like this, of any
+    scale."""
     points = _Points(problem)
-    here = points.first(W, known)
+    with own_threads():  # one thread for small products, since several would stay in the way of those that follow
+        here = points.first(W, known)
     shift = 0.0
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
-        moved = _step(points, here, shift)
-        if moved is None and here.doubt:
-            here = points.sure(here, delta)
-            moved = _step(points, here, 0.0)
+        with own_threads():
+            moved = _step(points, here, shift)
+            if moved is None and here.doubt:
+                here = points.sure(here, delta)
+                moved = _step(points, here, 0.0)
         if moved is None:
             return Ascent(here, Stop.FIXED_POINT if here.gradient < delta / 10 else Stop.STALLED, iteration - 1)
         there, angle, shift = moved
@@ -159,10 +188,11 @@ def ascend(
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:
-            sure = points.sure(here, delta)
+            at_last = angle < delta / 10
+            sure = points.sure(here, delta, at_last)
             if sure is not here:
                 here, shift = sure, 0.0
-            elif angle < delta / 10:
+            elif at_last:
                 return Ascent(here, Stop.CONVERGED, iteration)
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
@@ -181,19 +211,19 @@ def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, flo
     """The next point, the angle to it and the shift to go on with; None where every step is down to rounding."""
     problem = points.problem
     before = float(here.eigenvalues.sum())
-    size = float(np.linalg.norm(here.phi))
+    model = here.model
     while True:
-        V, gap = dominant(here.phi + shift * (here.W @ here.W.T), problem.q, problem)
+        V, gap, model = model.dominant(here.W, shift)
         angle = largest_angle(here.W, V)
         if angle < SMALLEST_ANGLE:
             return None
-        there = points.next(here, V)
+        there = points.next(replace(here, model=model), V)
         gained = there.objective - here.objective
-        predicted = float(np.vdot(V, here.phi @ V)) - before
+        predicted = float(np.vdot(V, model.times(V))) - before
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
-        if gained >= -max(ROUNDING * max(abs(here.objective), size), problem.resolution * abs(here.objective)):
+        if gained >= -max(ROUNDING * max(abs(here.objective), here.size), problem.resolution * abs(here.objective)):
             if here.doubt and not there.doubt:  # what a makeshift Φ promised says nothing about the true one
                 return there, angle, 0.0
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))
-        shift = max(2 * shift, curvature, ROUNDING * size)
+        shift = max(2 * shift, curvature, ROUNDING * here.size)

@@ -19,19 +19,22 @@ ROUNDING = 1e-6
 ELSEWHERE = 0.1  # how much of the first direction points anywhere
 
 
-def certify(problem: Problem, point: Point, rng: np.random.Generator) -> Certificate:
+def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap: float | None = None) -> Certificate:
     """Gradient, eigengap, orthonormality and the second-order condition at a point.
 
-    The last is that of a sample of the rows where there are many.
+    The last is that of a sample of the rows where there are many. Where Φ is the same for every W and its eigengap is
+    known, that tells both.
     """
-    W, phi = point.W, point.phi
-    q = problem.q
-    gap = curvature = None
-    slack = 0.0
-    if q < problem.dimensions:
-        pulled = phi @ W
+    W, q = point.W, problem.q
+    gap, curvature = known_gap, None
+    slack = ROUNDING
+    if known_gap is not None:
+        curvature = -known_gap / point.size if point.size > 0 else 0.0
+    elif q < problem.dimensions:
+        phi = point.phi
+        pulled = point.pulled
         aside = phi - pulled @ W.T - W @ pulled.T + W @ (W.T @ pulled) @ W.T
-        (largest,), next_best = eigenpairs(problem.without_empty(aside - 2 * np.linalg.norm(phi) * (W @ W.T)), 1)
+        (largest,), next_best = eigenpairs(problem.without_empty(aside - 2 * point.size * (W @ W.T)), 1)
         gap = float(point.eigenvalues[-1] - largest)
         few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))
         there = point if few is problem else Point.at(few, W)
@@ -57,7 +60,7 @@ def error(problem: Problem, point: Point) -> Error:
         single = problem.means.precision == "single" and problem.maps is None
         rounding = 1e-6 if single else float(np.finfo(np.float64).eps)  # the first as measured, for Φ(W)W
         return Error("rounding", rounding, rounding)
-    pulled = float(np.linalg.norm(point.phi @ point.W))
+    pulled = float(np.linalg.norm(point.pulled))
     return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / pulled))
 
 
@@ -83,10 +86,10 @@ def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
     difference of gradients.
     """
     W = point.W
-    size = 2 * float(np.linalg.norm(point.phi))
+    size = 2 * point.size
     if size == 0:
         return 0.0
-    gradient = 2 * point.phi @ W
+    gradient = 2 * point.pulled
     multipliers = W.T @ gradient
 
     def tangent(Z: Array) -> Array:

@@ -1,32 +1,37 @@
 """Shares of the work on the workers of a Dask cluster.
 
-What is placed is sent once, and to every worker, so that losing some of them loses no data; workers that join later
-get it from the others. There are more shares than threads: then a slow worker does fewer of them, and little is lost
-with one that dies. Dask does its shares again elsewhere. Where every copy of something sent was lost, it is sent again.
-What a share gives does not depend on who computed it; results come back, or are added up, in the order of the shares.
+What is placed and large is sent once, and to every worker, so that losing some of them loses no data; workers that
+join later get it from the others. Where there is much to do there are more shares than threads: then a slow worker does
+fewer of them, and little is lost with one that dies. Dask does its shares again elsewhere. Where every copy of
+something sent was lost, it is sent again. What a share gives does not depend on who computed it; results come back, or
+are added up, in the order of the shares.
+
+A message between client, scheduler and worker takes a millisecond or more of processor time, however short it is. So
+all shares start by one message, with what they need in it if that is not much, and come back together.
 """
 
+import asyncio
 import copy
 import pickle
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable
+from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Generic, TypeVar, cast
 from uuid import uuid4
 
 import numpy as np
 
-from ism_core.engine import Engine, Placed, added
+from ism_core.engine import Engine, Placed, keep_memory, total_of
 from ism_core.errors import ClusterLost, InvalidInput
 from ism_core.threads import own_threads
 
 try:
     import dask
-    from distributed import Client, Future, KilledWorker, as_completed
+    from distributed import Client, Future, KilledWorker
     from distributed.protocol.serialize import dask_deserialize, dask_serialize
 except ImportError as missing:
     raise InvalidInput(
@@ -35,9 +40,12 @@ except ImportError as missing:
 
 T = TypeVar("T")
 
-SHARES = 3  # for each thread of the cluster
+SHARES = 3  # for each thread of the cluster, where there are
+ITEMS = 16  # for each share
 ADDED = 4  # results that are added up at a time
-INLINE = 2**17  # bytes of an argument that goes with every share
+SMALL = 2**14  # bytes of an argument that always goes with every share
+INLINE = 2**23  # bytes, over all shares, of others that do so
+USES = 2  # times that they do; from then on they stay there
 KEPT = 2**22  # bytes of one that the scheduler keeps, to send it again itself
 ATTEMPTS = 3
 CONNECT_SECONDS = 20.0
@@ -56,7 +64,8 @@ class Dask(Engine):
         self._made_here = isinstance(cluster, str)
         self._client: Any = _connected(cluster) if isinstance(cluster, str) else cluster
         self._patience = patience
-        self._threads = 0
+        self._threads = 0  # the most there have been
+        self._looked = -np.inf  # when there was last seen to be one
         self._stopped_manager = False
 
     @staticmethod
@@ -96,9 +105,8 @@ class Dask(Engine):
         return self._attempts(lambda: self._results(self._started(work, items, args)))
 
     def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
-        """Added up on the workers, a few at a time, so that one sum comes back however many they are."""
-        [result] = self._attempts(lambda: self._results([self._sum(self._started(work, items, args))]))
-        return cast(T, result)
+        """Added up on the workers, a few at a time, until no more than a few sums come back however many they are."""
+        return cast(T, total_of(self._attempts(lambda: self._results(self._sums(self._started(work, items, args))))))
 
     def _attempts(self, attempt: Callable[[], list[Any]]) -> list[Any]:
         for number in range(1, ATTEMPTS + 1):
@@ -111,7 +119,7 @@ class Dask(Engine):
                         "The same share of the work ended one Dask worker after the other, most likely for want of"
                         " memory; try fewer rows or features, or workers with more memory.",
                     ) from error
-            except (CancelledError, OSError) as error:
+            except (CancelledError, asyncio.CancelledError, OSError) as error:
                 if isinstance(error, ClusterLost):
                     raise
                 if number == ATTEMPTS:
@@ -119,52 +127,57 @@ class Dask(Engine):
         raise AssertionError("the last attempt returns or raises")
 
     def _started(self, work: Callable[..., Any], items: int, args: tuple[Any, ...]) -> list[Future[Any]]:
-        self._threads = max(self._threads, self._wait_for_threads())  # as many shares as before when one is lost
-        sent: list[Future[Any]] = []
-        values = _Parcel([self._argument(arg, sent) for arg in args])
-        count = min(items, SHARES * self._threads)
-        shares = [_Share(work, list(range(first, items, count)), values) for first in range(count)]
+        if self._client.status != "running" or time.monotonic() > self._looked + GLANCE_SECONDS:
+            self._look()
+        count = min(items, self._threads * min(SHARES, max(1, items // (ITEMS * self._threads))))
+        packed, sent = self._packed(args, INLINE // count)
+        shares = [_Share(work, list(range(first, items, count)), packed) for first in range(count)]
         name = f"{work.__name__.strip('_')}-{uuid4().hex}"
         keys = [(name, number) for number in range(count)]
-        futures: list[Future[Any]] = self._client.map(
-            _done, shares, *([each] * count for each in sent), key=keys, pure=False
-        )
-        return futures
+        copied = ([each] * count for each in sent)
+        return cast(list[Future[Any]], self._client.map(_done, shares, *copied, key=keys, pure=False))
 
-    def _sum(self, futures: list[Future[Any]]) -> Future[Any]:
-        """Neighbours first."""
-        while len(futures) > 1:
+    def _sums(self, futures: list[Future[Any]]) -> list[Future[Any]]:
+        """Of neighbours."""
+        while len(futures) > ADDED:
             groups = [futures[first : first + ADDED] for first in range(0, len(futures), ADDED)]
             futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]
-        return futures[0]
+        return futures
 
     def _results(self, futures: list[Future[Any]]) -> list[Any]:
-        numbers = {future: number for number, future in enumerate(futures)}
-        del futures  # what has come back is no longer kept there
-        results: dict[int, Any] = {}
+        loop = self._client.loop.asyncio_loop
+        coming = asyncio.run_coroutine_threadsafe(self._client.gather(futures, asynchronous=True), loop)
         try:
-            while numbers:
-                for future in self._finished(list(numbers)):
-                    results[numbers[future]] = self._result(future)
-                    del numbers[future]
+            while not wait([coming], GLANCE_SECONDS).done:
+                self._look()
+            return [parcel.value for parcel in coming.result()]
         except BaseException:
+            coming.cancel()
+            self._looked = -np.inf
             with suppress(Exception):  # as where the cluster is gone, which is told already
-                self._client.cancel(list(numbers), force=True)
+                self._client.cancel(futures, force=True)
             raise
-        return [results[number] for number in range(len(results))]
 
-    def _argument(self, arg: Any, sent: list[Future[Any]]) -> Any:
-        """An argument as it goes with every share: itself, or where to find it among what was sent."""
-        copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
-        if copies.parcel.size <= INLINE:
-            return copies.parcel.value
-        sent.append(self._sent(copies))
-        return _Sent(len(sent) - 1)
+    def _packed(self, args: tuple[Any, ...], room: int) -> tuple["_Parcel[list[Any]]", list[Future[Any]]]:
+        """Arguments as they go with every share: themselves, or where to find them among what was sent."""
+        packed: list[Any] = []
+        sent: list[Future[Any]] = []
+        for arg in args:
+            copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
+            copies.uses += 1
+            size = copies.parcel.size
+            if size <= SMALL or (size <= room and copies.uses <= USES):
+                room -= size
+                packed.append(copies.parcel.value)
+            else:
+                packed.append(_Sent(len(sent)))
+                sent.append(self._sent(copies))
+        return _Parcel.of(packed), sent
 
     def _sent(self, copies: "_Copies") -> Future[Any]:
         if copies.future is None or copies.future.status not in ("pending", "finished"):
             key = (f"placed-{uuid4().hex}", 0)
-            if copies.parcel.size <= KEPT:
+            if copies.parcel.size <= KEPT and copies.uses <= USES:
                 copies.future = self._client.submit(_itself, copies.parcel, key=key, pure=False)
             else:
                 if self._client.amm.running():
@@ -173,29 +186,17 @@ class Dask(Engine):
                 copies.future = self._client.scatter({key: copies.parcel}, broadcast=True)[key]
         return copies.future
 
-    def _finished(self, futures: list[Future[Any]]) -> Iterator[Future[Any]]:
-        """Those that are done, as they are; ends early to be asked again."""
-        try:
-            yield from as_completed(futures, loop=self._client.loop, timeout=GLANCE_SECONDS)  # type: ignore[no-untyped-call]
-        except TimeoutError:
-            self._wait_for_threads()
-
-    def _result(self, future: Future[Any]) -> Any:
-        while True:
-            try:
-                return future.result(timeout=self._patience).value
-            except TimeoutError:
-                self._wait_for_threads()
-
-    def _wait_for_threads(self) -> int:
-        """How many threads the workers have that take work; waits for the first of them."""
+    def _look(self) -> None:
+        """See how many threads the workers have that take work; waits for the first of them."""
         deadline = time.monotonic() + self._patience
         while True:
             if self._client.status == "closed":
                 raise ClusterLost("The connection to the Dask cluster is closed.")
             threads = self._client.sync(self._client.scheduler.ncores_running)  # without those short of memory
             if threads:
-                return sum(threads.values())
+                self._threads = max(self._threads, sum(threads.values()))  # as many shares as before when one is lost
+                self._looked = time.monotonic()
+                return
             if time.monotonic() > deadline:
                 raise ClusterLost(
                     f"The Dask cluster at {self._address} has had no worker that takes work for"
@@ -216,18 +217,31 @@ def _connected(address: str, *, as_default: bool = False) -> Client:
 
 
 class _Parcel(Generic[T]):
-    """A value as it travels, in frames: its pickle and its arrays. These arrive aligned, as Dask's own need not."""
+    """A value as it travels, in frames: its pickle and its arrays. On its way it need not be opened."""
 
-    def __init__(self, value: T) -> None:
-        self.value = value
-        buffers: list[pickle.PickleBuffer] = []
-        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-        self.frames: list[Any] = [head, *(buffer.raw() for buffer in buffers)]
+    def __init__(self, frames: list[Any]) -> None:
+        self.frames: list[Any] = [np.frombuffer(frame, np.uint8) for frame in frames]
 
     @staticmethod
-    def opened(frames: list[Any]) -> "_Parcel[Any]":
-        head, *buffers = frames
-        return _Parcel(pickle.loads(head, buffers=[np.array(np.frombuffer(each, np.uint8)) for each in buffers]))
+    def of(value: T) -> "_Parcel[T]":
+        buffers: list[pickle.PickleBuffer] = []
+        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+        parcel: _Parcel[T] = _Parcel([head, *(buffer.raw() for buffer in buffers)])
+        parcel.value = value
+        return parcel
+
+    @cached_property
+    def value(self) -> T:
+        """With arrays that are aligned as numpy's own, to 16 bytes, and can be written to; some arrive otherwise."""
+        head, *buffers = self.frames
+        usable = (each.flags.writeable and each.ctypes.data % 16 == 0 for each in buffers)
+        self.frames = [head, *(each if fine else each.copy() for each, fine in zip(buffers, usable, strict=True))]
+        return cast(T, pickle.loads(head, buffers=self.frames[1:]))
+
+    def opened(self) -> "_Parcel[T]":
+        """Itself, once its value is there for all threads that will use it."""
+        _ = self.value
+        return self
 
     @property
     def size(self) -> int:
@@ -238,18 +252,19 @@ class _Parcel(Generic[T]):
         return self.size
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Parcel.opened, ([bytes(frame) for frame in self.frames],)
+        return _Parcel, ([pickle.PickleBuffer(frame) for frame in self.frames],)
 
 
 dask_serialize.register(_Parcel)(lambda parcel: ({}, parcel.frames))  # type: ignore[no-untyped-call]
-dask_deserialize.register(_Parcel)(lambda _, frames: _Parcel.opened(frames))  # type: ignore[no-untyped-call]
+dask_deserialize.register(_Parcel)(lambda _, frames: _Parcel(frames).opened())  # type: ignore[no-untyped-call]
 
 
 class _Copies:
     """A value here and, once it was needed there, on the workers."""
 
     def __init__(self, value: Any) -> None:
-        self.parcel = _Parcel(value)
+        self.parcel = _Parcel.of(value)
+        self.uses = 0
         self.future: Future[Any] | None = None
 
 
@@ -271,14 +286,14 @@ class _Share:
 
 def _done(share: _Share, *sent: _Parcel[Any]) -> _Parcel[Any]:
     args = [sent[arg.index].value if isinstance(arg, _Sent) else arg for arg in share.args.value]
+    keep_memory()
     with own_threads(), np.errstate(over="ignore", invalid="ignore"):
-        return _Parcel(share.work(share.items, *args))
+        return _Parcel.of(share.work(share.items, *args))
 
 
 def _itself(parcel: _Parcel[T]) -> _Parcel[T]:
-    return parcel
+    return parcel.opened()
 
 
 def _added(first: _Parcel[Any], *others: _Parcel[Any]) -> _Parcel[Any]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return _Parcel(reduce(added, (other.value for other in others), copy.deepcopy(first.value)))
+    return _Parcel.of(total_of([copy.deepcopy(first.value), *(other.value for other in others)]))

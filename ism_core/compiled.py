@@ -1,7 +1,8 @@
 """One pass over a tile of pairs, compiled: f, f′, ⊙ Γ and all sums, while a piece of a row is in the first cache.
 
 Importing this module imports numba, so that only `ism_core.pairs` does, and only for problems it pays for. What is
-compiled is kept on disk. There is one version a precision, for all kernels.
+compiled is kept on disk. There is one version a precision, for all kernels. What is called for a row takes whole arrays
+and cuts its piece out of them itself: the caller would count references to every cut, which takes longer than the row.
 """
 
 import math
@@ -19,7 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
 STEPS = 4  # of a product that are taken at once: factors have a multiple of these
-PIECE = 512  # columns: long enough for the loops to run free, short enough for the first cache
+PIECE = 4096  # bytes of a row: enough for the loops to run free, few enough for the first caches
 
 # Sums may be reordered, which is what lets them run in vectors; but not inside exp, which lives by its order.
 REORDERED = {"contract", "reassoc", "nsz"}
@@ -130,66 +131,122 @@ def _products(left: Array, i: int, other: int, right: Array, start: int, stop: i
 
 
 @summed
-def _alike(row: Array, columns: Array, start: int, stop: int, out: Array) -> None:
-    """Γ of class labels: whether the class is the same, plus an offset of the row and one of the column."""
-    code, offset = row[0], row[1]
-    zero, one = row.dtype.type(0), row.dtype.type(1)
-    codes, offsets = columns[0, start:stop], columns[1, start:stop]
-    for j in range(stop - start):
-        same = one if codes[j] == code else zero
-        out[j] = same + offset + offsets[j]
-
-
-@exact
-def _evaluate(
-    kind: int, degree: int, numbers: Array, row: float, columns: Array, beta: Array, value: Array, slope: Array
-) -> None:
-    """f(β) and f′(β) along a piece of a row."""
-    zero, half = beta.dtype.type(0), beta.dtype.type(0.5)
-    if kind == GAUSSIAN:
-        for j in range(len(beta)):
-            factor = row * columns[j]
-            f = exp((zero if beta[j] < zero else beta[j]) * factor)
-            value[j] = f
-            slope[j] = f * factor
-    elif kind == MULTIQUADRATIC:
-        square = numbers[0]
-        for j in range(len(beta)):
-            f = -math.sqrt((zero if beta[j] < zero else beta[j]) + square)
-            value[j] = f
-            slope[j] = half / f
-    else:
-        gamma, offset, low = numbers[0], numbers[1], numbers[2]
-        outer = beta.dtype.type(degree) * gamma
-        for j in range(len(beta)):
-            value[j] = gamma * (low if beta[j] < low else beta[j]) + offset
-            slope[j] = outer
-        for _ in range(degree - 1):
-            for j in range(len(beta)):
-                slope[j] *= value[j]
-        inverse = beta.dtype.type(1) / outer
-        for j in range(len(beta)):
-            value[j] *= slope[j] * inverse
+def _copied(whole: Array, i: int, other: int, start: int, stop: int, out: Array) -> None:
+    """Rows i and other of a tile that the BLAS has filled."""
+    a, b = out[0, : stop - start], out[1, : stop - start]
+    u, v = whole[i, start:stop], whole[other, start:stop]
+    for j in range(len(a)):
+        a[j], b[j] = u[j], v[j]
 
 
 @summed
-def _weigh(
-    factor: float, gamma: Array, excess: Array, value: Array, slope: Array, M: Array, sums: Array
-) -> tuple[float, float, float]:
-    """M = factor · Γ ⊙ f′ along a piece of a row, added to the sums of the columns.
+def _alike(left: Array, i: int, other: int, right: Array, start: int, stop: int, out: Array) -> None:
+    """Γ of class labels: whether the class is the same, plus an offset of the row and one of the column."""
+    zero, one = out.dtype.type(0), out.dtype.type(1)
+    a, b = out[0, : stop - start], out[1, : stop - start]
+    codes, offsets = right[0, start:stop], right[1, start:stop]
+    code_a, offset_a, code_b, offset_b = left[i, 0], left[i, 1], left[other, 0], left[other, 1]
+    for j in range(len(a)):
+        a[j] = (one if codes[j] == code_a else zero) + offset_a + offsets[j]
+        b[j] = (one if codes[j] == code_b else zero) + offset_b + offsets[j]
 
-    Returned are Σ Γf, less what an excess of Γ in a column gave it; Σ f; and the sum of M.
+
+@exact
+def _gaussian(beta: float, column: float, row: float, _number: float, zero: float, _half: float) -> tuple[float, float]:
+    factor = row * column
+    exponent = beta * factor
+    f = exp(zero if exponent > zero else exponent)
+    return f, f * factor
+
+
+@exact
+def _multiquadratic(
+    beta: float, _column: float, _row: float, square: float, zero: float, half: float
+) -> tuple[float, float]:
+    f = -math.sqrt((zero if beta < zero else beta) + square)
+    return f, half / f
+
+
+@exact
+def _as_it_is(
+    value: float, slope: float, _row: float, _number: float, _zero: float, _half: float
+) -> tuple[float, float]:
+    return value, slope
+
+
+@exact
+def _polynomial(degree: int, numbers: Array, beta: Array, side: int, start: int, stop: int, slope: Array) -> None:
+    """f(β), in the place of β, and f′(β)."""
+    value, slopes = beta[side, : stop - start], slope[start:stop]
+    gamma, offset, low = numbers[0], numbers[1], numbers[2]
+    outer = beta.dtype.type(degree) * gamma
+    for j in range(len(value)):
+        value[j] = gamma * (low if value[j] < low else value[j]) + offset
+        slopes[j] = outer
+    for _ in range(degree - 1):
+        for j in range(len(value)):
+            slopes[j] *= value[j]
+    inverse = beta.dtype.type(1) / outer
+    for j in range(len(value)):
+        value[j] *= slopes[j] * inverse
+
+
+def _weighing(evaluate: Any) -> Any:
+    """M = factor · Γ ⊙ f′ along a piece of row h, added to the sums of the columns.
+
+    Returned are Σ Γf, what of it the excess of Γ gave, and the sum of M.
     """
-    zero = gamma.dtype.type(0)
-    objective, mass, total = zero, zero, zero
-    for j in range(len(M)):
-        objective += (gamma[j] - excess[j]) * value[j]
-        mass += value[j]
-        m = factor * gamma[j] * slope[j]
-        total += m
-        sums[j] += m
-        M[j] = m
-    return objective, mass, total
+
+    def weigh(
+        h: int,
+        start: int,
+        stop: int,
+        numbers: Array,
+        row: float,
+        columns: Array,
+        beta: Array,
+        gamma: Array,
+        side: int,
+        excess: tuple[Array, Array],
+        M: Array,
+        sums: Array,
+    ) -> tuple[float, float, float]:
+        zero, half = M.dtype.type(0), M.dtype.type(0.5)
+        number, factor, own = numbers[0], numbers[-1], excess[0][h]
+        betas, gammas = beta[side, : stop - start], gamma[side, : stop - start]
+        column, others = columns[start:stop], excess[1][start:stop]
+        out, total_of = M[h, start:stop], sums[start:stop]
+        objective, wrong, total = zero, zero, zero
+        for j in range(len(out)):
+            f, slope = evaluate(betas[j], column[j], row, number, zero, half)
+            objective += gammas[j] * f
+            wrong += (own + others[j]) * f
+            m = factor * gammas[j] * slope
+            total += m
+            total_of[j] += m
+            out[j] = m
+        return objective, wrong, total
+
+    return summed(weigh)
+
+
+def _filling(evaluate: Any) -> Any:
+    """f along a piece of row h."""
+
+    def fill(
+        h: int, start: int, stop: int, numbers: Array, row: float, columns: Array, beta: Array, side: int, K: Array
+    ) -> None:
+        zero, half, number = K.dtype.type(0), K.dtype.type(0.5), numbers[0]
+        betas, column, out = beta[side, : stop - start], columns[start:stop], K[h, start:stop]
+        for j in range(len(out)):
+            out[j] = evaluate(betas[j], column[j], row, number, zero, half)[0]
+
+    return summed(fill)
+
+
+_weigh_gaussian, _fill_gaussian = _weighing(_gaussian), _filling(_gaussian)
+_weigh_multiquadratic, _fill_multiquadratic = _weighing(_multiquadratic), _filling(_multiquadratic)
+_weigh_known, _fill_known = _weighing(_as_it_is), _filling(_as_it_is)
 
 
 @kept
@@ -216,30 +273,40 @@ def slopes(
     last of the numbers.
     """
     rows, columns = M.shape
-    size = min(PIECE, columns)
-    beta, gamma = np.empty((2, size), M.dtype), np.empty((2, size), M.dtype)
-    value, slope = np.empty(size, M.dtype), np.empty(size, M.dtype)
+    size = min(PIECE // M.itemsize, columns)
+    beta, gamma, slope = np.empty((2, size), M.dtype), np.empty((2, size), M.dtype), np.empty(columns, M.dtype)
     objective = 0.0
     for start in range(0, columns, size):
         stop = min(start + size, columns)
-        f, slope_f = value[: stop - start], slope[: stop - start]
         for i in range(0, rows, 2):
             other = min(i + 1, rows - 1)
             if len(right):
                 _products(left, i, other, right, start, stop, beta)
+            else:
+                _copied(M, i, other, start, stop, beta)
             if by_label:
-                _alike(U_left[i], U_right, start, stop, gamma[0])
-                _alike(U_left[other], U_right, start, stop, gamma[1])
+                _alike(U_left, i, other, U_right, start, stop, gamma)
             elif len(U_right):
                 _products(U_left, i, other, U_right, start, stop, gamma)
+            else:
+                _copied(G, i, other, start, stop, gamma)
             for h in range(i, other + 1):
-                b = beta[h - i, : stop - start] if len(right) else M[h, start:stop]
-                g = gamma[h - i, : stop - start] if len(U_right) else G[h, start:stop]
-                _evaluate(kind, degree, numbers, scales[0][h], scales[1][start:stop], b, f, slope_f)
-                part, mass, total = _weigh(
-                    numbers[-1], g, excess[1][start:stop], f, slope_f, M[h, start:stop], column_sums[start:stop]
-                )
-                objective += part - excess[0][h] * mass
+                row, side = scales[0][h], h - i
+                if kind == GAUSSIAN:
+                    part, wrong, total = _weigh_gaussian(
+                        h, start, stop, numbers, row, scales[1], beta, gamma, side, excess, M, column_sums
+                    )
+                elif kind == MULTIQUADRATIC:
+                    part, wrong, total = _weigh_multiquadratic(
+                        h, start, stop, numbers, row, scales[1], beta, gamma, side, excess, M, column_sums
+                    )
+                else:
+                    _polynomial(degree, numbers, beta, side, start, stop, slope)
+                    part, wrong, total = _weigh_known(
+                        h, start, stop, numbers, row, slope, beta, gamma, side, excess, M, column_sums
+                    )
+                objective += part
+                objective -= wrong
                 row_sums[h] += total
     return objective
 
@@ -250,15 +317,22 @@ def values(
 ) -> None:
     """f(β) over a tile; β is left · right, or what K holds where these have no steps."""
     rows, columns = K.shape
-    size = min(PIECE, columns)
-    beta, slope = np.empty((2, size), K.dtype), np.empty(size, K.dtype)
+    size = min(PIECE // K.itemsize, columns)
+    beta, slope = np.empty((2, size), K.dtype), np.empty(columns, K.dtype)
     for start in range(0, columns, size):
         stop = min(start + size, columns)
-        long = stop - start
         for i in range(0, rows, 2):
             other = min(i + 1, rows - 1)
             if len(right):
                 _products(left, i, other, right, start, stop, beta)
+            else:
+                _copied(K, i, other, start, stop, beta)
             for h in range(i, other + 1):
-                b = beta[h - i, :long] if len(right) else K[h, start:stop]
-                _evaluate(kind, degree, numbers, scales[0][h], scales[1][start:stop], b, K[h, start:stop], slope[:long])
+                row, side = scales[0][h], h - i
+                if kind == GAUSSIAN:
+                    _fill_gaussian(h, start, stop, numbers, row, scales[1], beta, side, K)
+                elif kind == MULTIQUADRATIC:
+                    _fill_multiquadratic(h, start, stop, numbers, row, scales[1], beta, side, K)
+                else:
+                    _polynomial(degree, numbers, beta, side, start, stop, slope)
+                    _fill_known(h, start, stop, numbers, row, slope, beta, side, K)

@@ -72,9 +72,7 @@ def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, e
 
 def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
     """Φ0: Φ with every f′(β) replaced by f′(0), so that no W is needed."""
-    slopes = [(term.form, weight * term.slope_at_zero) for weight, term in kernel.terms]
-    if not any(slope for _, slope in slopes):  # such as (γβ)^p: only the sign of f′ is left
-        slopes = [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
+    slopes = kernel.slopes_at_zero
     maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
     return surrogate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
 
@@ -126,10 +124,7 @@ class _Term:
     def pairs(self) -> Array:
         """XᵀΨX"""
         d = self.moments.shape[2] - len(self.offset) - 2
-        total = np.zeros((d, d))
-        for moments, scale in zip(self.moments[..., :d], self.scale, strict=True):
-            total += _weighted_square(moments, scale)
-        return total
+        return LOCAL.total(_pairs_share, len(self.s), self.moments[..., :d], self.scale)
 
     @property
     def degrees(self) -> Array:
@@ -222,6 +217,14 @@ def _weighted_squares(
         for each, G in parts:
             degrees += gamma.mix(block, each.of(centred, memory), G)[:, 0]
         total += _weighted_square(X[rows], degrees)
+    return total
+
+
+def _pairs_share(share: list[int], moments: Array, scale: Array) -> Array:
+    """XᵀΨX over a share of the columns of U."""
+    total = np.zeros((moments.shape[2], moments.shape[2]))
+    for index in share:
+        total += _weighted_square(moments[index], scale[index])
     return total
 
 

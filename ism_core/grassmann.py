@@ -13,6 +13,7 @@ from ism_core.threads import own_threads
 LANCZOS = 30  # columns for each eigenvector that is sought: from there on Lanczos steps are cheaper
 LANCZOS_COLUMNS = 1_500  # below, it gains nothing over all of A where eigenvalues lie close together
 RESTARTS = 10
+NARROW = 250  # columns of Φ: with fewer, all of it is decomposed whenever its eigenvectors are asked for
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest count as zero; rounding leaves some 1e-14
 
 
@@ -33,8 +34,12 @@ class Rows(Protocol):
 
 def largest_angle(W: Array, V: Array) -> float:
     """The largest principal angle between two subspaces in radians, by its sine: the cosine loses small angles."""
-    sine = float(np.linalg.norm(V - W @ (W.T @ V), ord=2))
-    return float(np.arcsin(min(1.0, sine)))
+    return float(np.arcsin(min(1.0, largest_stretch(V - W @ (W.T @ V)))))
+
+
+def largest_stretch(A: Array) -> float:
+    """The largest singular value of a matrix with few columns."""
+    return float(np.sqrt(max(np.linalg.eigvalsh(A.T @ A)[-1], 0.0)))
 
 
 def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
@@ -46,12 +51,13 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
     room = rows.dimensions
     values, vectors = eigenpairs(rows.without_empty(phi), min(room, q + 1))
     gap = float(values[q - 1] - values[q]) if q < room else np.inf
-    zero = _is_zero(values, phi)
+    size = float(np.linalg.norm(phi))
+    zero = _is_zero(values, size)
     empty = int(np.count_nonzero(zero[:q]))
     if empty == 0:
         return vectors[:, :q], gap
     values, vectors = eigenpairs(rows.without_empty(phi), room)
-    null = vectors[:, _is_zero(values, phi)]
+    null = vectors[:, _is_zero(values, size)]
     widest = eigenpairs(null.T @ rows.scatter @ null, empty)[1]
     kept = vectors[:, :q][:, ~zero[:q]]
     return np.linalg.qr(np.hstack([kept, null @ widest]))[0], gap
@@ -59,16 +65,20 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
 
 def corrected(phi: Array, W: Array, pulled: Array) -> Array:
     """The symmetric matrix nearest to phi with phi·W = pulled."""
-    missing = pulled - phi @ W
-    half = (missing - 0.5 * W @ (W.T @ missing)) @ W.T
-    changed: Array = phi + half + half.T
+    changed: Array = phi + correction(W, pulled - phi @ W)
     return changed
 
 
-def count_informative(phi: Array, W: Array) -> int:
-    """How many directions of W the objective depends on: those whose eigenvalue of Φ is not zero."""
-    zero = _is_zero(np.asarray(np.linalg.eigvalsh(W.T @ phi @ W)), phi)
-    return int(W.shape[1] - np.count_nonzero(zero))
+def correction(W: Array, missing: Array) -> Array:
+    """The smallest symmetric matrix whose product with W is what was missing."""
+    half = (missing - 0.5 * W @ (W.T @ missing)) @ W.T
+    smallest: Array = half + half.T
+    return smallest
+
+
+def count_informative(eigenvalues: Array, size: float) -> int:
+    """How many directions of W the objective depends on: those whose eigenvalue is not zero beside ‖Φ‖."""
+    return int(np.count_nonzero(~_is_zero(eigenvalues, size)))
 
 
 def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
@@ -101,6 +111,6 @@ def with_fixed_signs(W: Array) -> Array:
     return W * np.where(largest < 0, -1.0, 1.0)
 
 
-def _is_zero(values: Array, phi: Array) -> NDArray[np.bool_]:
-    small: NDArray[np.bool_] = np.abs(values) <= RANK_TOLERANCE * np.linalg.norm(phi)
+def _is_zero(values: Array, size: float) -> NDArray[np.bool_]:
+    small: NDArray[np.bool_] = np.abs(values) <= RANK_TOLERANCE * size
     return small

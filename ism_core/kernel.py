@@ -38,6 +38,14 @@ class Kernel(ABC):
         """Whether f ≥ 0 everywhere, as an affinity of spectral clustering must be."""
         return all(term.is_nonnegative for _, term in self.terms)
 
+    @property
+    def slopes_at_zero(self) -> "list[tuple[Form, float]]":
+        """The form and the weighted f′(0) of each term, which make Φ0."""
+        slopes = [(term.form, weight * term.slope_at_zero) for weight, term in self.terms]
+        if any(slope for _, slope in slopes):
+            return slopes
+        return [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]  # such as (γβ)^p: the sign is left
+
     def __add__(self, other: "Kernel") -> "Combination":
         if not isinstance(other, Kernel):
             return NotImplemented
@@ -81,7 +89,7 @@ class Term(Kernel):
 
     @property
     def slope_at_zero(self) -> float:
-        """f′(0), which makes Φ0."""
+        """f′(0)"""
         zero = np.zeros(1)
         return float(self.slope(zero, self.value(zero))[0])
 

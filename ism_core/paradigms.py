@@ -9,7 +9,7 @@ clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y 
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,18 @@ from ism_core.targets import Kind, TargetKernel, Targets
 USUAL_MEANS = Means()
 
 
+class Projected(NamedTuple):
+    """Projected rows, and how their Γ is to be made."""
+
+    P: Array
+    kernel: Kernel
+    seed: int
+    last: Clustering | None  # one that is near
+    rows: Ints | None  # which rows these are, where they are a sample
+    tolerance: float | None  # how far Y may be off
+    means: Means
+
+
 class Paradigm(ABC):
     """Makes Γ for n rows."""
 
@@ -34,7 +46,6 @@ class Paradigm(ABC):
     def check(self, n: int) -> list[str]:
         """Raise InvalidInput where this does not fit n rows; give back what a reader of the result should know."""
 
-    @abstractmethod
     def gamma(
         self,
         P: Array,
@@ -50,6 +61,11 @@ class Paradigm(ABC):
 
         Where P and the kernel are of a sample only, `rows` says which rows are in it.
         """
+        return self._of(Projected(P, kernel, seed, last, rows, tolerance, means))
+
+    @abstractmethod
+    def _of(self, projected: Projected) -> tuple[Gamma, Clustering | None]:
+        """The same."""
 
     @property
     @abstractmethod
@@ -86,19 +102,9 @@ class Supervised(Paradigm):
             raise InvalidInput("y", f"y has {count} missing value(s), the first in row {first}. Drop those rows.")
         return self._targets.warnings()
 
-    def gamma(
-        self,
-        P: Array,
-        kernel: Kernel,
-        seed: int,
-        last: Clustering | None,
-        *,
-        rows: Ints | None = None,
-        tolerance: float | None = None,
-        means: Means = USUAL_MEANS,
-    ) -> tuple[Gamma, None]:
+    def _of(self, projected: Projected) -> tuple[Gamma, None]:
         gamma = self.guidance()
-        return gamma if rows is None else gamma.restricted(rows), None
+        return gamma if projected.rows is None else gamma.restricted(projected.rows), None
 
     @property
     def rank(self) -> int:
@@ -134,17 +140,8 @@ class Unsupervised(Paradigm):
             )
         return []
 
-    def gamma(
-        self,
-        P: Array,
-        kernel: Kernel,
-        seed: int,
-        last: Clustering | None,
-        *,
-        rows: Ints | None = None,
-        tolerance: float | None = None,
-        means: Means = USUAL_MEANS,
-    ) -> tuple[Gamma, Clustering]:
+    def _of(self, projected: Projected) -> tuple[Gamma, Clustering]:
+        P, kernel, seed, last, rows, tolerance, means = projected
         clustering = spectral(
             P, kernel, self._k, seed, last, tolerance=tolerance, precision=means.precision, engine=means.engine
         )

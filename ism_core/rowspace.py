@@ -20,6 +20,7 @@ from ism_core.engine import LOCAL
 
 WORTH = 1e-3  # of the largest: what a direction must add
 TOLERANCE = 1e-10  # what a column adds to the others (squared, of length 1), and singular values: less is rounding
+SURE = 1e-10  # of the largest eigenvalue of XXᵀ: larger ones have their eigenvectors to six digits
 SKETCH_ROWS = 2  # for each column: so many random sums of rows have the same empty directions as all rows
 LARGEST = 4_000  # dimensions: no matrix of more than this squared
 SAMPLE = 1_000  # rows whose space is the first one where there are more dimensions
@@ -36,6 +37,14 @@ class RowSpace:
     rows: Array | None = None  # X, where the basis spans but a part of its row space
 
     @staticmethod
+    def at_least(X: Array, rank: int) -> "RowSpace | None":
+        """As if no direction were empty, where a few rows show that so many are not; else None."""
+        few = X[:: max(1, len(X) // (2 * rank))]
+        if len(X) < X.shape[1] or X.shape[1] > LARGEST or np.linalg.matrix_rank(few) < rank:
+            return None
+        return RowSpace(X, None, np.empty((X.shape[1], 0)), rank)
+
+    @staticmethod
     def of(X: Array, q: int) -> "RowSpace":
         """The row space, with arbitrary directions left in where it has fewer than q."""
         n, d = X.shape
@@ -48,9 +57,8 @@ class RowSpace:
             empty = _empty_directions(X)
             rank = d - empty.shape[1]
             return RowSpace(X, None, empty[:, max(0, q - rank) :], rank)
-        _, sizes, directions = np.linalg.svd(X, full_matrices=False)
-        rank = int(np.count_nonzero(sizes > TOLERANCE * sizes[0])) if sizes[0] > 0 else 0
-        basis = directions[:rank].T
+        basis = _row_basis(X)
+        rank = basis.shape[1]
         if rank < q:
             others = np.random.default_rng(0).standard_normal((d, q - rank))
             basis = np.hstack([basis, np.linalg.qr(np.hstack([basis, others]))[0][:, rank:]])
@@ -93,6 +101,26 @@ class RowSpace:
         left, _, right = np.linalg.svd(inside, full_matrices=False)
         nearest: Array = left @ right
         return nearest
+
+
+def _row_basis(X: Array) -> Array:
+    """An orthonormal basis of the row space, for fewer rows than columns.
+
+    From the eigenvectors of XXᵀ, which is small. Squares lose the small singular values, so that those are taken from
+    what the rest of the rows has outside the others.
+    """
+    squares, left = np.linalg.eigh(X @ X.T)
+    large = squares > SURE * squares[-1]
+    if not large.any():
+        return np.empty((X.shape[1], 0))
+    basis = X.T @ (left[:, large] / np.sqrt(squares[large]))
+    factor = np.linalg.cholesky(basis.T @ basis)
+    basis = solve_triangular(factor, basis.T, lower=True).T  # the first time it was orthonormal but for rounding
+    rest = X.T @ left[:, ~large]
+    for _ in range(2):
+        rest -= basis @ (basis.T @ rest)
+    more, sizes, _ = np.linalg.svd(rest, full_matrices=False)
+    return np.hstack([basis, more[:, sizes > TOLERANCE * np.sqrt(squares[-1])]])
 
 
 def _empty_directions(X: Array) -> Array:

@@ -24,6 +24,7 @@ from ism_core.result import Result, Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
 from ism_core.starts import DEFAULT_STARTS, Start, search
+from ism_core.straight import is_straight, solved
 from ism_core.surrogate import Problem
 from ism_core.truncation import Bound
 
@@ -136,20 +137,20 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     n, d = table.shape
     shape = Shape(n, d, q, paradigm.rank, paradigm.alternates)
     given = replace(given, means=replace(given.means, spare=spare_bytes(shape, table, given.memory_limit)))
-    space = RowSpace.of(table, q).reaching(given.start)
+    space = _space(given, table, bound)
     trace: list[Step] = []
     find = cluster if paradigm.alternates else _reduce
     found = yield from _seen_outside(find(given, space, bound, rng, None), space, trace)
     while True:
         outside = space.outside(partial(found.problem.row_pull, found.point.W))
-        left = float(np.linalg.norm(outside)) / (float(np.linalg.norm(found.point.phi)) or 1.0)
+        left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
         if left < given.delta / 10 or found.iteration + 1 >= given.max_iter:
             break
         space = space.widened(outside)
         found = yield from _seen_outside(find(given, space, bound, rng, found), space, trace)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
-    certificate = certify(problem, point, rng)
+    certificate = certify(problem, point, rng, found.gap)
     certificate = replace(
         certificate,
         gradient=math.hypot(certificate.gradient, left),
@@ -171,15 +172,28 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     )
 
 
+def _space(given: Arguments, table: Array, kernel: Kernel) -> RowSpace:
+    """Where W is sought. A straight kernel's eigenvectors keep out of empty directions by themselves."""
+    if is_straight(kernel) and not given.paradigm.alternates:
+        space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
+        if space is not None:
+            return space
+    return RowSpace.of(table, given.q).reaching(given.start)
+
+
 def _reduce(
     given: Arguments, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
     """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
     gamma, _ = given.paradigm.gamma(space.Z, kernel, given.seed, None)
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.empty, given.means)
-    first = 0
+    first = 0 if before is None else before.iteration + 1
+    if is_straight(kernel):
+        point, gap = solved(problem)
+        yield Step("ascent", 0, first, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
+        return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
     if before is not None:
-        start, first = before.padded(space), before.iteration + 1
+        start = before.padded(space)
     elif given.start is not None:
         start = Start(space.into(given.start))
     else:
@@ -188,13 +202,13 @@ def _reduce(
     while True:
         problem = problem.within(given.tolerances, start.W, size)
         point, stop, iteration = yield from ascend(
-            problem, start.W, given.delta, given.max_iter - first, first=first, known=start.phi
+            problem, start.W, given.delta, given.max_iter - first, first=first, known=start.model
         )
         if holds(problem, point) or iteration + 1 >= given.max_iter:
             return Solution(problem, point, stop, iteration)
         # The features were cut for a W that is too far from this one.
-        start, first = Start(point.W, point.phi), iteration + 1
-        size = Bound(abs(point.objective), float(np.linalg.norm(point.phi @ point.W)))
+        start, first = Start(point.W, point.model), iteration + 1
+        size = Bound(abs(point.objective), float(np.linalg.norm(point.pulled)))
 
 
 def _centred(table: Array) -> Array:
@@ -227,7 +241,7 @@ def _seen_outside(steps: Generator[Step, None, T], space: RowSpace, record: list
 def _warnings(point: Point, stop: Stop, rank: int, d: int) -> list[str]:
     q = point.W.shape[1]
     notes = [] if stop.converged else [stop.value]
-    informative = count_informative(point.phi, point.W)
+    informative = count_informative(point.eigenvalues, point.size)
     if rank < q:
         notes.append(
             f"X varies along {rank} of its {d} dimensions only;"

@@ -15,12 +15,15 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.ascent import Ascent, Point, ascend, drained
+from ism_core.first import first
 from ism_core.grassmann import dominant, largest_angle
+from ism_core.model import Model
 from ism_core.result import Step
 from ism_core.surrogate import ROUGH, Problem
 
 DEFAULT_STARTS = 3
-COARSE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
+WHOLE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
+COARSE_FLOPS = 3e8  # of the Φ of that sample
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
@@ -36,17 +39,17 @@ EXCHANGES = 5
 
 
 class Start(NamedTuple):
-    """Where to begin, and a Φ that was found there on a sample of the rows, if it was one."""
+    """Where to begin, and what is known of Φ there from a sample of the rows, if it was one."""
 
     W: Array
-    phi: Array | None = None
+    model: Model | None = None
 
 
 def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
     """Φ0, heavy-tailed axes, principal axes, then random subspaces without end."""
     X, q = problem.X, problem.q
     d = X.shape[1]
-    yield dominant(problem.first_surrogate(), q, problem)[0]
+    yield first(problem).W
     yield _inside(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
     yield dominant(problem.scatter, q, problem)[0]
     while True:
@@ -61,7 +64,9 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     """
     if all(term.is_straight for _, term in problem.kernel.terms):
         return Start(next(candidates(problem, rng)))
-    rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
+    rows = len(problem.X)
+    if problem.flops > WHOLE_FLOPS:
+        rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
     coarse = problem.sampled(rows, rng)
     if coarse is problem and starts == 1:
         return Start(next(candidates(problem, rng)))
@@ -70,14 +75,14 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
         return Start(best.W)
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([ROUGH], best.W)
-        best = drained(ascend(finer, best.W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=best.phi)).point
+        best = drained(ascend(finer, best.W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=best.model)).point
         number += 1
         yield _report(number, best)
     roughly = problem.within([ROUGH], best.W)
     if roughly.features_are == "cut":  # all rows, but few features: what costs more has little left to do
-        best = drained(ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.phi)).point
+        best = drained(ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.model)).point
         yield _report(number + 1, best)
-    return Start(best.W, best.phi)
+    return Start(best.W, best.model)
 
 
 def _best(
@@ -109,7 +114,8 @@ def _inside(problem: Problem, W: Array) -> Array:
 
 def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:
     """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
-    steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS)
+    known = None if best is None else best.model
+    steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known)
     before = -np.inf
     while True:
         try:

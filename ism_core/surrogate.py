@@ -19,7 +19,7 @@ from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
 from ism_core.gamma import Gamma
-from ism_core.grassmann import corrected
+from ism_core.grassmann import NARROW, corrected
 from ism_core.kernel import Kernel
 from ism_core.maps import exact_maps, random_maps, taylor_maps
 from ism_core.means import Means
@@ -30,8 +30,9 @@ Way = Literal["tiles", "features", "random features"]
 
 PAIR_FLOPS = 60.0  # what f and f′ of one pair cost, in flops of a matrix product: passes over memory, exp
 FEATURE_FLOPS = 40.0  # what one feature of one row costs, in the same
-SMALL = 1e9  # flops
+SMALL = 1e9  # flops, of a narrow Φ
 SCATTER_ROWS = 2_000
+BLOCK = 1_024  # rows of X that are multiplied at a time
 SIZE_ROWS = 500
 ROUGH = 3e-2  # how far Φ may be off away from W, relative to Φ(W)W
 SHARE = 0.1  # of the tolerance for Φ(W)W that J may be off
@@ -148,8 +149,7 @@ class Problem:
     def pull(self, W: Array) -> tuple[Array, float]:
         """Φ(W)W, half of the gradient of J at any W, orthonormal or not; and J(W)."""
         coefficients, objective = self.row_pull(W)
-        with np.errstate(over="ignore", invalid="ignore"):
-            pulled = self._outside_empty(self.X.T @ coefficients)
+        pulled = self.column_sums(coefficients)
         return pulled if self.frame is None else pulled + turning(W, self.frame, pulled), objective
 
     def row_pull(self, W: Array) -> tuple[Array, float]:
@@ -203,26 +203,39 @@ class Problem:
         projector: Array = self.empty @ self.empty.T
         return projector
 
-    @cached_property
+    @property
     def scatter(self) -> Array:
         """XᵀX of the centred rows, of some of them where there are many."""
+        return self._inside(self._centred.T @ self._centred)
+
+    def spread(self, V: Array) -> Array:
+        """The same times V."""
+        return self._outside_empty(self._centred.T @ (self._centred @ V))
+
+    @cached_property
+    def _centred(self) -> Array:
         few = self.X[:: max(1, len(self.X) // SCATTER_ROWS)]
-        centred = few - few.mean(axis=0)
-        return self._inside(centred.T @ centred)
+        centred: Array = few - few.mean(axis=0)
+        return centred
+
+    def column_sums(self, C: Array) -> Array:
+        """XᵀC, less what rounding has left of the empty directions."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._outside_empty(LOCAL.total(_column_sums, -(-len(self.X) // BLOCK), self.X, C))
 
     @cached_property
     def flops(self) -> float:
         """What all of Φ costs, in flops of a matrix product."""
         n, d = self.X.shape
         if self.maps is None:
-            return self._tile_flops(d)
+            return float(self._tile_flops(d) + 3 * n * d * d)
         maps, pull = (self.maps, 0.0) if self.rough is None else (self.rough, self.pull_flops)
         r = len(self.gamma.s)
         features = sum(
             self.gamma.moment_flops(d, each.slope.count) + (2 * d * d * r + FEATURE_FLOPS * n) * each.slope.count
             for each in maps
         )
-        return float(pull + features + 2 * n * d * d * any(each.form == "difference" for each in maps))
+        return float(pull + features + n * d * d * any(each.form == "difference" for each in maps))
 
     @cached_property
     def pull_flops(self) -> float:
@@ -234,7 +247,7 @@ class Problem:
     @property
     def is_small(self) -> bool:
         """Whether Φ costs so little that there is no point in saving."""
-        return self.flops < SMALL
+        return self.flops < (SMALL if self.X.shape[1] < NARROW else SMALL / 10)
 
     def rows_within(self, flops: float) -> int:
         """How many of the rows a problem may have for its Φ to cost no more than that."""
@@ -292,3 +305,12 @@ class Problem:
     @cached_property
     def _kernel(self) -> Placed[Kernel]:
         return self.means.engine.place(self.kernel)
+
+
+def _column_sums(share: list[int], X: Array, C: Array) -> Array:
+    """XᵀC over the blocks of a share."""
+    total = np.zeros((X.shape[1], C.shape[1]))
+    for index in share:
+        rows = slice(index * BLOCK, (index + 1) * BLOCK)
+        total += X[rows].T @ C[rows]
+    return total

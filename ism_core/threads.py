@@ -7,8 +7,9 @@ they take the core that the next tile needs: measured on 2 cores, tiles were the
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -91,8 +92,21 @@ def in_threads(work: Callable[[list[int]], T], items: int, threads: int) -> list
         with np.errstate(over="ignore", invalid="ignore"):
             return work(share)
 
-    shares = [list(range(first, items, threads)) for first in range(min(threads, items))]
-    if len(shares) == 1:
-        return [quietly(shares[0])]
-    with ThreadPoolExecutor(len(shares)) as pool:
-        return list(pool.map(quietly, shares))
+    mine, *others = [list(range(first, items, threads)) for first in range(max(1, min(threads, items)))]
+    if not others:
+        return [quietly(mine)]
+    running = [_pool(threads).submit(quietly, share) for share in others]
+    try:
+        return [quietly(mine), *(future.result() for future in running)]
+    finally:
+        wait(running)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay: to start one takes longer than a small share of work."""
+    return ThreadPoolExecutor(threads, "ism")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # the parent's threads are not the child's

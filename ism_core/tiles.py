@@ -18,7 +18,9 @@ from ism_core.pairs import Dtype, Pairs, Tile, buffers, pairs_of
 
 Precision = Literal["double", "single"]
 
-TILE = 512  # rows of a panel: enough for products with X to run at full speed
+TILE = 512  # rows of a panel at least: enough for products with X to run well; twice as many do so at full speed
+GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
+PANELS = 16  # at least, before panels are higher than they must be: enough to share out
 DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
@@ -30,13 +32,15 @@ def surrogate(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
+    whole: int = 0,
 ) -> tuple[Array, float]:
     """Φ(W) and J(W).
 
     With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
-    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
+    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double. For `whole`, see
+    `pairs_of`.
     """
-    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision)
+    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision, whole)
     phi: Array = half + half.T
     if D.any():
         phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), X, D, precision)
@@ -51,24 +55,26 @@ def pull(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
+    whole: int = 0,
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW. No pair of rows costs a product with X."""
-    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision)
+    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision, whole)
 
 
 def _surrogate_share(
-    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, whole: int
 ) -> tuple[Array, Array, float]:
     """Of XᵀMX the half that its transpose completes, of Ψd 1, and of J."""
     n, d = X.shape
-    pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision])
+    pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision], whole)
     X = X.astype(pairs.dtype, copy=False)
     square = np.empty((d, d), X.dtype)
     half = np.zeros((d, d))
     degrees = np.zeros(n)
     objective = 0.0
     for panel, tiles in _panels(share, n, pairs.width):
-        product = np.zeros((panel.stop - panel.start, d))
+        product = buffers("panel", np.float64, panel.stop - panel.start, d)
+        product.fill(0)
         for rows, columns in tiles:
             M, value = pairs.slopes(rows, columns, degrees)
             if columns == rows:
@@ -86,9 +92,14 @@ def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) 
     blocks = _by_sign(D)
     for index in share:
         rows = blocks[index]
-        Z: Tile = X[rows].astype(DTYPES[precision], copy=False)
-        Z *= np.sqrt(np.abs(D[rows]))[:, None]
-        total += np.sign(D[rows[0]]) * (Z.T @ Z)
+        Z = buffers("part", DTYPES[precision], len(rows), X.shape[1])
+        for start in range(0, len(rows), GATHERED):
+            few = slice(start, start + GATHERED)
+            np.multiply(X[rows[few]], np.sqrt(np.abs(D[rows[few]]))[:, None], out=Z[few], casting="same_kind")
+        if D[rows[0]] > 0:
+            total += Z.T @ Z
+        else:
+            total -= Z.T @ Z
     return total
 
 
@@ -96,16 +107,17 @@ def _by_sign(D: Array) -> list[Ints]:
     """The rows in blocks that have all the same sign in D; those with 0 are left out."""
     blocks = []
     for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
-        blocks += [rows[start : start + 2 * TILE] for start in range(0, len(rows), 2 * TILE)]
+        if len(rows):
+            blocks += np.array_split(rows, min(len(rows), 2 * -(-len(rows) // (8 * TILE))))
     return blocks
 
 
 def _pull_share(
-    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, whole: int
 ) -> tuple[Array, float]:
     """Of C and of J."""
     P = _projected(X, W)
-    pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
+    pairs = pairs_of(P, kernel, gamma, DTYPES[precision], whole)
     factor = P.astype(pairs.dtype, copy=False)
     product = np.zeros_like(P)
     degrees = np.zeros(len(P))
@@ -228,7 +240,7 @@ def _panels(share: list[int], n: int, width: float) -> Iterator[tuple[slice, lis
 
 def _triangle(rows: slice) -> list[tuple[slice, slice]]:
     """Tiles of the triangle where a panel meets the diagonal: only the smallest reach below it."""
-    if rows.stop - rows.start <= max(1, TILE // 4):
+    if rows.stop - rows.start <= max(1, TILE // 3):
         return [(rows, rows)]
     middle = (rows.start + rows.stop) // 2
     upper, lower = slice(rows.start, middle), slice(middle, rows.stop)
@@ -237,5 +249,6 @@ def _triangle(rows: slice) -> list[tuple[slice, slice]]:
 
 def _blocks(n: int) -> list[slice]:
     """Rows by panels of one height or one less, whose number goes into pairs and those on to two shares."""
-    count = 1 if n <= TILE else min(n, 4 * -(-n // (4 * TILE)))
+    height = min(max(TILE, n // PANELS), 2 * TILE)
+    count = 1 if n <= TILE else min(n, 4 * -(-n // (4 * height)))
     return [slice(start, stop) for start, stop in pairwise(n * i // count for i in range(count + 1))]

@@ -1,78 +1,34 @@
 """A Dask cluster gives what this process gives, whoever of its workers is lost on the way."""
 
-import asyncio
-import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster, Worker
+from distributed import LocalCluster
 
-from ism_core import Supervised, Unsupervised, cluster, features, iterate, solve, tiles
+from ism_core import Supervised, Unsupervised, cluster, features, solve, tiles
 from ism_core.arrays import Array
 from ism_core.cluster import Dask
 from ism_core.engine import LOCAL, Placed
-from ism_core.errors import ClusterLost, InvalidInput
+from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Gaussian, Multiquadratic, Polynomial
 from ism_core.maps import exact_maps, taylor_maps
 from ism_core.result import Result
-from tests.conftest import free_port
+from tests.core.dask_workers import Processes
 
 N, D, Q = 1_300, 6, 2
 
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["distributed", "ism_core.cluster"])
-
-
-class Processes:
-    """Dask workers of one thread each, in processes of their own."""
-
-    def __init__(self, cluster: LocalCluster) -> None:
-        self.address: str = cluster.scheduler_address
-        self.scheduler = cluster.scheduler
-        self._processes: list[Any] = []
-
-    def be(self, count: int) -> None:
-        """Start as many as are missing, and wait for them."""
-        alive = [process for process in self._processes if process.is_alive()]
-        started = [FORKS.Process(target=work_for, args=(self.address,), daemon=True) for _ in range(count - len(alive))]
-        for process in started:
-            process.start()
-        self._processes = alive + started
-        with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=120)
-
-    def kill(self) -> None:
-        for process in self._processes:
-            process.kill()
-            process.join(30)
-
-
-def work_for(address: str) -> None:
-    async def work() -> None:
-        async with Worker(address, nthreads=1, memory_limit=0, dashboard=False) as worker:
-            await worker.finished()
-
-    asyncio.run(work())
-
-
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Processes]:
-    with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as scheduler:
-        processes = Processes(scheduler)
-        try:
-            yield processes
-        finally:
-            processes.kill()
+    with Processes.of_a_scheduler() as processes:
+        yield processes
 
 
 @pytest.fixture
@@ -86,6 +42,7 @@ def engine(processes: Processes) -> Iterator[Dask]:
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the smallest arrays are treated like those of large problems."""
+    monkeypatch.setattr(cluster, "SMALL", 2_000)
     monkeypatch.setattr(cluster, "INLINE", 2_000)
     monkeypatch.setattr(cluster, "KEPT", 20_000)
 
@@ -267,51 +224,16 @@ def test_a_total_is_the_sum_of_the_shares(engine: Dask, table: Array) -> None:
     np.testing.assert_allclose(values, sum(parts[1] for _, parts in shares), rtol=0, atol=1e-12)
 
 
-def test_a_cluster_without_workers_is_told() -> None:
-    with (
-        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
-        Dask(empty.scheduler_address, patience=0.5) as engine,
-        pytest.raises(ClusterLost, match=r"has had no worker that takes work for 0\.5 seconds"),
-    ):
-        engine.run(is_aligned, 1)
+@pytest.mark.parametrize(("items", "shares"), [(1, 1), (20, 2), (80, 4), (400, 6)])
+def test_much_work_has_more_shares_than_threads(engine: Dask, items: int, shares: int) -> None:
+    assert len(engine.run(is_aligned, items)) == shares
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nowhere", "pigeon://there"])
-def test_a_scheduler_that_is_away_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = address.format(port=free_port())
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    with pytest.raises(ClusterLost, match=f"No Dask scheduler answers at {address}"):
-        Dask(address)
-
-
-def test_the_cluster_is_that_of_the_process(processes: Processes, table: Array) -> None:
-    with pytest.raises(InvalidInput, match=r"make a distributed\.Client first, or set DASK_SCHEDULER_ADDRESS"):
-        solve(table, Supervised(Y), "gaussian", Q, engine="dask")
-    with Client(processes.address) as client:
-        assert Dask.current()._client is client
-    with dask.config.set({"scheduler-address": processes.address}):
-        client = Dask.current()._client
-        assert Dask.current()._client is client
-        client.close()
-
-
-def test_an_engine_leaves_the_cluster_as_it_was(processes: Processes, table: Array) -> None:
-    processes.be(1)
-    with Client(processes.address, set_as_default=False) as client:
-        assert client.amm.running()
-        with Dask(processes.address) as engine:
-            engine.run(is_aligned, 2, engine.place(table))
-            assert not client.amm.running()
-        assert client.amm.running()
-        with Dask(client) as engine:
-            engine.run(is_aligned, 2, engine.place(table))
-        assert client.amm.running()
-        assert client.status == "running"
-
-
-def test_without_the_package_the_sentence_says_what_to_install(table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "ism_core.cluster")
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InvalidInput, match=r'pip install "ism\[dask\]"') as refused:
-        iterate(table, Supervised(Y), "gaussian", Q, engine="dask")
-    assert refused.value.parameter == "engine"
+def test_what_is_used_again_and_again_stays_there(engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "INLINE", 2**20)
+    placed = engine.place(table)
+    for use in range(1, cluster.USES + 3):
+        for _, aligned, [rows] in engine.run(is_aligned, 2, placed):
+            assert aligned
+            np.testing.assert_array_equal(rows, table)
+        assert (placed.there.future is None) == (use <= cluster.USES)

@@ -15,6 +15,7 @@ from ism_core.ascent import Point, ascend
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.model import Model
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled, Planted
@@ -27,6 +28,7 @@ def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
     monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
     monkeypatch.setattr(surrogate_module, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
+    monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_ROWS", 30)
     monkeypatch.setattr(certificate, "SAMPLE_FLOPS", 1e4)
@@ -94,7 +96,7 @@ def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
     known = problem.restricted(np.arange(0, 569, 3)).surrogate(W)[0]
     with monkeypatch.context() as patch:
         counting = Counting(patch)
-        steps, point = drive(ascend(problem, W, 1e-6, 300, known=known))
+        steps, point = drive(ascend(problem, W, 1e-6, 300, known=Model(known, problem, 2)))
     assert counting.calls.count("pull") > 2 * counting.calls.count("surrogate")
     assert falls(steps) < 1e-12
     phi, J = problem.surrogate(point.W)
@@ -134,7 +136,8 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
 
 def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
-    drive(ascend(labelled(wine, Gaussian()), turned(13, 2), 0.01, 300, known=np.eye(13)))
+    problem = labelled(wine, Gaussian())
+    drive(ascend(problem, turned(13, 2), 0.01, 300, known=Model(np.eye(13), problem, 2)))
     assert set(counting.calls) == {"surrogate"}
 
 
@@ -145,12 +148,12 @@ def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, mo
     points = ascent_module._Points(problem)
     counting = Counting(monkeypatch)
     for scale in (1e-6, 1.0, 1e6):
-        point = points.first(W, scale * phi)
+        point = points.first(W, Model(scale * phi, problem, 2))
         np.testing.assert_allclose(point.phi, phi, rtol=1e-9, atol=1e-9 * np.abs(phi).max())
         assert point.objective == pytest.approx(J)
     assert counting.calls == ["pull"] * 3
     for unlike in (-phi, np.zeros_like(phi), np.diag(np.arange(13.0))):
-        np.testing.assert_array_equal(points.first(W, unlike).phi, phi)
+        np.testing.assert_array_equal(points.first(W, Model(unlike, problem, 2)).phi, phi)
     assert counting.calls[3:] == ["pull", "surrogate"] * 3
 
 
@@ -162,7 +165,7 @@ def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labell
     assert points.sure(true, 0.01) is true
     size = float(np.linalg.norm(true.phi))
     gap = dominant(true.phi, 2, problem)[1]
-    little, much = (Point(true.W, true.phi, true.objective, true.eigenvalues, doubt) for doubt in (1e-4 * size, gap))
+    little, much = (replace(true, doubt=doubt) for doubt in (1e-4 * size, gap))
     assert points.sure(little, 0.01) is little
     sure = points.sure(much, 1e-9)
     assert sure.doubt == 0
@@ -181,7 +184,7 @@ def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
     noise = 0.3 * (second @ phi @ second) * turned(20, 1)
     hidden = phi - np.outer(best, best) * (best @ phi @ best) + second[:, None] @ noise.T + noise @ second[None]
     counting = Counting(monkeypatch)
-    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=hidden))
+    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=Model(hidden, problem, 1)))
     assert counting.calls[0] == "pull"
     assert largest_angle(steps[0].W, second[:, None]) < 1e-9
     assert largest_angle(point.W, best[:, None]) < 0.2
@@ -200,7 +203,7 @@ def test_a_search_goes_through_growing_samples(digits: Labelled) -> None:
             break
     assert all(step.stage == "search" for step in steps)
     assert [step.iteration for step in steps] == list(range(len(steps)))
-    assert start.phi is not None
+    assert start.model is not None
     J = [step.objective for step in steps[-2:]]  # Σ over 4 times the rows on either side: of the last two samples
     assert J[1] > 2 * J[0]
     assert problem.objective(start.W) > 2 * J[1]

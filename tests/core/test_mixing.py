@@ -53,3 +53,21 @@ def test_a_fixed_point_is_left_alone() -> None:
     mixing = Mixing()
     for _ in range(12):
         assert largest_angle(W, eigenpairs(mixing.mixed(base, W), Q)[1]) < 1e-9
+
+
+def test_a_saddle_is_passed_by() -> None:
+    """J = ½wᵀBw + ¼Σw⁴ on the sphere: largest near an axis, and nearly so halfway between two, where it is a saddle."""
+    B = np.diag([0.0, 0.0, -0.3, -0.6])
+    B[0, 1] = B[1, 0] = 0.48  # from 0.5 on the saddle would be a maximum
+
+    def value(w: Array) -> float:
+        return float(0.5 * w @ B @ w + 0.25 * (w**4).sum())
+
+    w = np.array([1.02, 1.0, 0.2, 0.1])
+    w /= np.linalg.norm(w)
+    mixing = Mixing()
+    for _ in range(25):
+        w = eigenpairs(mixing.mixed(B + np.diag(w**2), w[:, None]), 1)[1][:, 0]
+    residual = B @ w + w**3
+    assert np.linalg.norm(residual - w * (w @ residual)) < 1e-6
+    assert value(w) > value(np.array([1.0, 1.0, 0.0, 0.0]) / np.sqrt(2)) + 1e-4

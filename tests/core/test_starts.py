@@ -37,7 +37,7 @@ def test_one_start_is_the_papers_own(problem: Problem) -> None:
     steps, start = searched(problem, 1)
     assert steps == []
     np.testing.assert_array_equal(start.W, dominant(problem.first_surrogate(), 2, problem)[0])
-    assert start.phi is None
+    assert start.model is None
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), 2 * Linear() + Squared()], ids=repr)
@@ -109,6 +109,7 @@ def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
     kernel: Kernel, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_all = solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5)
+    monkeypatch.setattr(module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(module, "COARSE_ROWS", 60)
     steps = list(iterate(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))

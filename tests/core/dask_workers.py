@@ -1,0 +1,55 @@
+"""Dask workers that tests start and kill."""
+
+import asyncio
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from distributed import Client, LocalCluster, Worker
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["distributed", "ism_core.cluster"])
+
+
+class Processes:
+    """Dask workers of one thread each, in processes of their own."""
+
+    def __init__(self, cluster: LocalCluster) -> None:
+        self.address: str = cluster.scheduler_address
+        self.scheduler = cluster.scheduler
+        self._processes: list[Any] = []
+
+    @staticmethod
+    @contextmanager
+    def of_a_scheduler() -> "Iterator[Processes]":
+        """None yet."""
+        with LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as scheduler:
+            processes = Processes(scheduler)
+            try:
+                yield processes
+            finally:
+                processes.kill()
+
+    def be(self, count: int) -> None:
+        """Start as many as are missing, and wait for them."""
+        alive = [process for process in self._processes if process.is_alive()]
+        started = [FORKS.Process(target=work_for, args=(self.address,), daemon=True) for _ in range(count - len(alive))]
+        for process in started:
+            process.start()
+        self._processes = alive + started
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(count, timeout=120)
+
+    def kill(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.join(30)
+
+
+def work_for(address: str) -> None:
+    async def work() -> None:
+        async with Worker(address, nthreads=1, memory_limit=0, dashboard=False) as worker:
+            await worker.finished()
+
+    asyncio.run(work())
