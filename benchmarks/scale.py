@@ -17,7 +17,7 @@ from ism_core.kernel import Kernel
 from ism_core.metrics import nmi
 
 FEATURES = 1024
-MILLION = (250_000, 500_000, 1_000_000)
+MILLION = (250_000, 1_000_000)
 SAMPLE = 20_000
 WIDE = (500, 20_000)
 

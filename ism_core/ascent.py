@@ -37,6 +37,7 @@ ROUNDING = 1e-13  # the share of J, or of ‖Φ‖, below which two values of J 
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
 LARGEST = 1e140  # of which many squares still add up to a number
 GAP_SHARE = 0.8  # ρ < 0 may close this much of the eigengap
+DEAR = 4  # of Φ(W)W for one Φ: it is worth a try to do with a Φ from elsewhere
 SURELY = 2.0  # an eigengap of so many times the doubt about Φ is one
 USELESS = 0.3  # nor one that misses so much of it after a step
 UNLIKE = 0.01  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
@@ -116,7 +117,7 @@ class _Points:
         self._paid = 0.0
 
     def first(self, W: Array, known: Model | None) -> Point:
-        if known is not None and not self.problem.is_small and self.problem.pull_flops < self.problem.flops / 2:
+        if known is not None and not self.problem.is_small and DEAR * self.problem.pull_flops < self.problem.flops:
             alike = Point.like(self.problem, W, known)
             if alike is not None:
                 return alike

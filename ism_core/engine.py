@@ -67,7 +67,7 @@ class Threads(Engine):
         return Placed(value, value)
 
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
-        values = [arg.there if isinstance(arg, Placed) else arg for arg in args]
+        values = [arg.here if isinstance(arg, Placed) else arg for arg in args]
         with own_threads() as threads:
             return in_threads(lambda share: work(share, *values), items, threads)
 

@@ -14,6 +14,7 @@ LANCZOS = 30  # columns for each eigenvector that is sought: from there on Lancz
 LANCZOS_COLUMNS = 1_500  # below, it gains nothing over all of A where eigenvalues lie close together
 RESTARTS = 10
 NARROW = 250  # columns of Φ: with fewer, all of it is decomposed whenever its eigenvectors are asked for
+TRACE = 1e-8  # of another matrix that is added: less than Φ has to say, more than rounding
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest count as zero; rounding leaves some 1e-14
 
 
@@ -52,15 +53,24 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
     values, vectors = eigenpairs(rows.without_empty(phi), min(room, q + 1))
     gap = float(values[q - 1] - values[q]) if q < room else np.inf
     size = float(np.linalg.norm(phi))
-    zero = _is_zero(values, size)
-    empty = int(np.count_nonzero(zero[:q]))
-    if empty == 0:
+    zero = _is_zero(values[:q], size)
+    if not zero.any():
         return vectors[:, :q], gap
-    values, vectors = eigenpairs(rows.without_empty(phi), room)
-    null = vectors[:, _is_zero(values, size)]
-    widest = eigenpairs(null.T @ rows.scatter @ null, empty)[1]
-    kept = vectors[:, :q][:, ~zero[:q]]
-    return np.linalg.qr(np.hstack([kept, null @ widest]))[0], gap
+    kept = vectors[:, :q][:, ~zero]
+    widest = _widest(phi, kept, int(np.count_nonzero(zero)), size, rows)
+    return np.linalg.qr(np.hstack([kept, widest]))[0], gap
+
+
+def _widest(phi: Array, kept: Array, count: int, size: float, rows: Rows) -> Array:
+    """The directions of Φ's null space along which the rows vary most; `kept` are its eigenvectors with λ > 0."""
+    if len(phi) < NARROW:
+        values, vectors = eigenpairs(rows.without_empty(phi), rows.dimensions)
+        null = vectors[:, _is_zero(values, size)]
+        return null @ eigenpairs(null.T @ rows.scatter @ null, count)[1]
+    # All eigenvectors would take long. Instead, a trace of the spread decides where Φ does not.
+    traced = phi / (size or 1.0) + TRACE * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
+    traced -= (kept * (2 + kept.T @ traced @ kept).diagonal()) @ kept.T
+    return eigenpairs(rows.without_empty(traced), count)[1]
 
 
 def corrected(phi: Array, W: Array, pulled: Array) -> Array:

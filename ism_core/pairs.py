@@ -18,7 +18,6 @@ Tile = NDArray[Any]  # of either precision
 Dtype = type[np.float64] | type[np.float32]
 
 COMPILED_ROWS = 4_000  # from here on a few evaluations save more than importing numba costs
-FEW_ROWS = 200  # up to here it makes no difference
 DEEP = 48  # columns from which the product of two factors is left to the BLAS
 
 
@@ -245,14 +244,9 @@ class _Encoded:
 KNOWN = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}  # to the compiled pass
 
 
-def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64, whole: int = 0) -> Pairs:
-    """The pairs of projected rows P, in whichever way is faster for so many.
-
-    Where P is a sample of rows that are all needed later, `whole` is how many those are: what these import anyway, a
-    sample may use too. That does not depend on what has been imported before, so that a result does not either.
-    """
-    rows = max(len(P), whole) if len(P) > FEW_ROWS else len(P)
-    if rows >= COMPILED_ROWS and kernel.terms and all(type(term) in KNOWN for _, term in kernel.terms):
+def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> Pairs:
+    """The pairs of projected rows P, in whichever way is faster for so many."""
+    if len(P) >= COMPILED_ROWS and kernel.terms and all(type(term) in KNOWN for _, term in kernel.terms):
         passes = _compiled()
         if passes is not None:
             return CompiledPairs(passes, P, kernel, gamma, dtype)

@@ -27,6 +27,7 @@ COARSE_FLOPS = 3e8  # of the Φ of that sample
 COARSE_ROWS = 300  # at least
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
+GROWING_DELTA = 0.2  # of the samples between the first and all rows: four times the rows move W by more than its tenth
 ROUGH_ITERATIONS = 50
 GROWTH = 4  # of the rows from one sample to the next
 REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
@@ -75,7 +76,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
         return Start(best.W)
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([ROUGH], best.W)
-        best = drained(ascend(finer, best.W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=best.model)).point
+        best = drained(ascend(finer, best.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=best.model)).point
         number += 1
         yield _report(number, best)
     roughly = problem.within([ROUGH], best.W)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Placed
+from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
@@ -31,6 +31,7 @@ Way = Literal["tiles", "features", "random features"]
 PAIR_FLOPS = 60.0  # what f and f′ of one pair cost, in flops of a matrix product: passes over memory, exp
 FEATURE_FLOPS = 40.0  # what one feature of one row costs, in the same
 SMALL = 1e9  # flops, of a narrow Φ
+HERE = 2e9  # flops: some 30 ms of two threads, about what the messages to a cluster cost
 SCATTER_ROWS = 2_000
 BLOCK = 1_024  # rows of X that are multiplied at a time
 SIZE_ROWS = 500
@@ -132,7 +133,7 @@ class Problem:
 
     def surrogate(self, W: Array) -> tuple[Array, float]:
         """Φ(W) and J(W)"""
-        engine = self.means.engine
+        engine = self._engine(self.flops)
         if self.maps is None:
             phi, objective = tiles.surrogate(
                 self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=engine
@@ -154,18 +155,22 @@ class Problem:
 
     def row_pull(self, W: Array) -> tuple[Array, float]:
         """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
+        engine = self._engine(self.pull_flops)
         if self.maps is not None:
-            C, objective = features.pull(self.rows, self._gamma, self.maps, self._framed(W), engine=self.means.engine)
+            C, objective = features.pull(self.rows, self._gamma, self.maps, self._framed(W), engine=engine)
             return C if self.frame is None else C @ turn(W, self.frame).T, objective
-        return tiles.pull(
-            self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=self.means.engine
-        )
+        return tiles.pull(self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=engine)
 
     def objective(self, W: Array) -> float:
         """J(W)"""
         if self.maps is not None:
-            return features.objective(self.rows, self._gamma, self.maps, self._framed(W), engine=self.means.engine)
+            engine = self._engine(self.pull_flops)
+            return features.objective(self.rows, self._gamma, self.maps, self._framed(W), engine=engine)
         return self.row_pull(W)[1]
+
+    def _engine(self, flops: float) -> Engine:
+        """Who does work of so many flops: for little of it, to send it elsewhere would take longer."""
+        return self.means.engine if flops > HERE else LOCAL
 
     def _framed(self, W: Array) -> Array:
         return W if self.frame is None else W @ turn(W, self.frame)
@@ -203,7 +208,7 @@ class Problem:
         projector: Array = self.empty @ self.empty.T
         return projector
 
-    @property
+    @cached_property
     def scatter(self) -> Array:
         """XᵀX of the centred rows, of some of them where there are many."""
         return self._inside(self._centred.T @ self._centred)
@@ -229,7 +234,8 @@ class Problem:
         n, d = self.X.shape
         if self.maps is None:
             return float(self._tile_flops(d) + 3 * n * d * d)
-        maps, pull = (self.maps, 0.0) if self.rough is None else (self.rough, self.pull_flops)
+        maps = self.rough or self.maps
+        pull = self.pull_flops if self.rough is not None or self.features_are == "random" else 0.0
         r = len(self.gamma.s)
         features = sum(
             self.gamma.moment_flops(d, each.slope.count) + (2 * d * d * r + FEATURE_FLOPS * n) * each.slope.count

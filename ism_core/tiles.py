@@ -32,15 +32,13 @@ def surrogate(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
-    whole: int = 0,
 ) -> tuple[Array, float]:
     """Φ(W) and J(W).
 
     With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
-    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double. For `whole`, see
-    `pairs_of`.
+    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
     """
-    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision, whole)
+    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision)
     phi: Array = half + half.T
     if D.any():
         phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), X, D, precision)
@@ -55,18 +53,17 @@ def pull(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
-    whole: int = 0,
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW. No pair of rows costs a product with X."""
-    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision, whole)
+    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision)
 
 
 def _surrogate_share(
-    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, whole: int
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
 ) -> tuple[Array, Array, float]:
     """Of XᵀMX the half that its transpose completes, of Ψd 1, and of J."""
     n, d = X.shape
-    pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision], whole)
+    pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision])
     X = X.astype(pairs.dtype, copy=False)
     square = np.empty((d, d), X.dtype)
     half = np.zeros((d, d))
@@ -113,11 +110,11 @@ def _by_sign(D: Array) -> list[Ints]:
 
 
 def _pull_share(
-    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, whole: int
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
 ) -> tuple[Array, float]:
     """Of C and of J."""
     P = _projected(X, W)
-    pairs = pairs_of(P, kernel, gamma, DTYPES[precision], whole)
+    pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
     factor = P.astype(pairs.dtype, copy=False)
     product = np.zeros_like(P)
     degrees = np.zeros(len(P))

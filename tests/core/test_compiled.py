@@ -54,11 +54,6 @@ def test_a_kernel_that_the_passes_do_not_know_goes_by_numpy(rows: Array, monkeyp
     np.testing.assert_allclose(pairs.pairs_of(rows, Own()).values(slice(0, 3), slice(3, 7)), 2 * rows[:3] @ rows[3:7].T)
 
 
-def test_a_sample_goes_the_way_of_the_whole(rng: np.random.Generator) -> None:
-    for rows, whole, way in [(300, 0, pairs.Pairs), (300, 10_000, pairs.CompiledPairs), (100, 10_000, pairs.Pairs)]:
-        assert type(pairs.pairs_of(rng.standard_normal((rows, 2)), Gaussian(1.0), whole=whole)) is way
-
-
 @pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Polynomial()])
 def test_a_kernel_that_is_not_bound_says_so(kernel: Term, rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)

@@ -1,7 +1,8 @@
 """Problems whose Φ is dear: a makeshift Φ, set right along W, leads to the same maximum as the true one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -12,13 +13,17 @@ from ism_core import starts as starts_module
 from ism_core import surrogate as surrogate_module
 from ism_core.arrays import Array
 from ism_core.ascent import Point, ascend
+from ism_core.engine import Threads
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.means import Means
 from ism_core.model import Model
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled, Planted
+
+T = TypeVar("T")
 
 CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussian() + Linear()]
 
@@ -27,6 +32,7 @@ CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussi
 def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
     monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
+    monkeypatch.setattr(ascent_module, "DEAR", 1)
     monkeypatch.setattr(surrogate_module, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
     monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
@@ -207,3 +213,25 @@ def test_a_search_goes_through_growing_samples(digits: Labelled) -> None:
     J = [step.objective for step in steps[-2:]]  # Σ over 4 times the rows on either side: of the last two samples
     assert J[1] > 2 * J[0]
     assert problem.objective(start.W) > 2 * J[1]
+
+
+def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Elsewhere(Threads):
+        """Counts what it is given to do."""
+
+        calls = 0
+
+        def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+            self.calls += 1
+            return super().run(work, items, *args)
+
+    engine, W = Elsewhere(), turned(13, 2)
+    problem = replace(labelled(wine, Gaussian()), means=Means(engine=engine))
+    there = problem.surrogate(W), problem.pull(W)
+    assert engine.calls == 0
+    monkeypatch.setattr(surrogate_module, "HERE", 0.0)
+    here = problem.surrogate(W), problem.pull(W)
+    assert engine.calls > 0
+    for ours, theirs in zip(here, there, strict=True):
+        np.testing.assert_array_equal(ours[0], theirs[0])
+        assert ours[1] == theirs[1]
