@@ -25,6 +25,8 @@ DEFAULT_STARTS = 3
 WHOLE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
 COARSE_FLOPS = 3e8  # of the Φ of that sample
 COARSE_ROWS = 300  # at least
+SPANNING = 1.1  # rows for each column: with fewer, a sample has nothing of some directions, and they would be chosen
+MOST_SPANNING = 1_200  # rows that are taken for that
 COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
 GROWING_DELTA = 0.2  # of the samples between the first and all rows: four times the rows move W by more than its tenth
@@ -67,7 +69,8 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
         return Start(next(candidates(problem, rng)))
     rows = len(problem.X)
     if problem.flops > WHOLE_FLOPS:
-        rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS)
+        spanning = min(int(SPANNING * problem.X.shape[1]), MOST_SPANNING)
+        rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS, spanning)
     coarse = problem.sampled(rows, rng)
     if coarse is problem and starts == 1:
         return Start(next(candidates(problem, rng)))
