@@ -38,11 +38,14 @@ class RowSpace:
 
     @staticmethod
     def at_least(X: Array, rank: int) -> "RowSpace | None":
-        """As if no direction were empty, where a few rows show that so many are not; else None."""
-        few = X[:: max(1, len(X) // (2 * rank))]
-        if len(X) < X.shape[1] or X.shape[1] > LARGEST or np.linalg.matrix_rank(few) < rank:
+        """As if no directions but columns of zeros were empty, where a few rows show that so many are not; else None."""
+        n, d = X.shape
+        few = X[:: max(1, n // (2 * rank))]
+        if n < d or d > LARGEST or np.linalg.matrix_rank(few) < rank:
             return None
-        return RowSpace(X, None, np.empty((X.shape[1], 0)), rank)
+        zero = np.flatnonzero(~few.any(axis=0))
+        zero = zero[~X[:, zero].any(axis=0)]
+        return RowSpace(X, None, np.eye(d)[:, zero], rank)
 
     @staticmethod
     def of(X: Array, q: int) -> "RowSpace":
