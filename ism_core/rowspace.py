@@ -38,7 +38,7 @@ class RowSpace:
 
     @staticmethod
     def at_least(X: Array, rank: int) -> "RowSpace | None":
-        """As if no directions but columns of zeros were empty, where a few rows show that so many are not; else None."""
+        """As if only columns of zeros were empty, where a few rows show that so many directions are not; else None."""
         n, d = X.shape
         few = X[:: max(1, n // (2 * rank))]
         if n < d or d > LARGEST or np.linalg.matrix_rank(few) < rank:
