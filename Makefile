@@ -5,6 +5,7 @@
 # make lock     requirements.lock of the image anew; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
 # make bench    speed beside the limit of the machine and beside peers, growth, memory; 15 minutes; needs ISM_DATA_DIR
+# make paper    the paper's experiments and docs/paper.md; 40 minutes, FAST=1 for small data in 3; needs ISM_DATA_DIR
 
 PYTHON ?= python3
 PYTHON312 ?= python3.12
@@ -12,7 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup serve test check format lock drill bench
+.PHONY: setup serve test check format lock drill bench paper
 
 setup: $(READY)
 
@@ -48,3 +49,6 @@ drill: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks $(ARGS)
+
+paper: setup
+	$(BIN)/python -m benchmarks.paper $(if $(filter-out 0,$(FAST)),--fast) $(ARGS)

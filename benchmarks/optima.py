@@ -4,7 +4,7 @@
 
 Nine cells: J of `solve` and its time, beside the best J of five random starts of the peer and their time together, at
 the peer's own stopping rules. The peer gets J and its gradient, ΦW without Φ, from one evaluation: on n×n arrays
-where n is small, else by our own tiles on all cores, whichever is faster. A cell is held where J is no lower than the
+where n is small, else as `solve` computes them, on all cores. A cell is held where J is no lower than the
 peer's and the best known (within 1e-4), the time at most a tenth of the peer's, and the gradient below 1e-3, and below
 1e-5 at delta = 1e-6.
 """
@@ -15,7 +15,8 @@ import time
 import numpy as np
 
 from benchmarks.datasets import load
-from benchmarks.manifolds import Evaluation, climb
+from benchmarks.manifolds import climb
+from benchmarks.objective import Evaluation, Objective
 from ism_core import Gaussian, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
@@ -65,7 +66,7 @@ def main(names: list[str]) -> None:
 
 def best_of_peer(X: Array, gamma: Gamma, kernel: Term, q: int) -> tuple[float, float]:
     """The best J of the peer's starts, and the time that all of them took."""
-    start, evaluate = time.perf_counter(), Evaluation(X, gamma, kernel)
+    start, evaluate = time.perf_counter(), Evaluation(Objective(X, gamma, kernel))
     for seed in range(PEER_STARTS):
         climb(evaluate, X.shape[1], q, seed=seed)
     return evaluate.best, time.perf_counter() - start

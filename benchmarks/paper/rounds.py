@@ -1,0 +1,120 @@
+"""Clusterings without labels: W for the clustering and the clustering for W in turn, by ISM and by its competitors."""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.cluster import KMeans, SpectralClustering
+
+from benchmarks.datasets import load
+from benchmarks.measuring import Row, timed
+from benchmarks.paper.competitors import COMPETITORS, Objective
+from benchmarks.paper.folds import DELTA, FILES, bound, cost, named
+from ism_core import Unsupervised, solve
+from ism_core.arrays import Array, Ints
+from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.gamma import Gamma
+from ism_core.grassmann import largest_angle
+from ism_core.kernel import Kernel
+from ism_core.metrics import nmi
+
+NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
+WARMING_ROWS = 300
+
+
+class Clustered(NamedTuple):
+    """What a method ended with."""
+
+    W: Array
+    labels: Ints
+    finished: bool  # within its time
+    rounds: int  # clusterings that W was sought for
+
+
+def measure(data: str, kernel: str, method: str, limit: float, delta: float = DELTA) -> Row:
+    """Seconds, cost and NMI, each as a list of one.
+
+    The cost is that of W with the clustering that belongs to it: as the paper prints Γ, without degrees, and with them.
+    Beside the NMI of the clustering that W was found with stands that of XW clustered anew in other ways.
+    """
+    table = load(FILES.get(data, data))
+    X, q = table.standardised, table.classes
+    _clustered(X[:WARMING_ROWS], kernel, method, q, 0.2, delta)  # compiles, loads libraries
+    taken, found = timed(partial(_clustered, X, kernel, method, q, limit, delta))
+    W, fixed = found.W, bound(kernel, X)
+    gamma, clustering = _gamma(X @ W, fixed, q, None)
+    return {
+        "seconds": [taken],
+        "cost": [cost(X, _without_degrees(clustering), fixed, W)],
+        "cost with degrees": [cost(X, gamma, fixed, W)],
+        "NMI": [nmi(table.y, found.labels)],
+        "NMI of XW": {name: nmi(table.y, labels) for name, labels in _anew(X @ W, q).items()},
+        "finished": [found.finished],
+        "rounds": found.rounds,
+        "limit": limit,
+        "n": len(X),
+        "d": X.shape[1],
+        "q": q,
+    }
+
+
+def scaled_as_one(data: str, kernels: Sequence[str]) -> Row:
+    """NMI with columns centred and divided by one number, by kernel; and of k-means of all columns, both ways."""
+    table = load(FILES.get(data, data))
+    X, k = table.X[:, np.ptp(table.X, axis=0) > 0], table.classes
+    X = X - X.mean(axis=0)
+    X /= np.sqrt(np.mean(X**2))
+    found = {kernel: nmi(table.y, solve(X, Unsupervised(k), kernel, k, delta=DELTA).labels) for kernel in kernels}
+    means = KMeans(k, n_init=5, random_state=0)
+    for name, columns in (("k-means", X), ("k-means standardised", table.standardised)):
+        found[name] = nmi(table.y, means.fit_predict(columns))
+    return found
+
+
+def _clustered(X: Array, kernel: str, method: str, q: int, limit: float, delta: float) -> Clustered:
+    if method == "ISM":
+        result = solve(X, Unsupervised(q), named(kernel), q, delta=delta)
+        assert result.labels is not None
+        return Clustered(result.W, result.labels, result.converged, result.steps[-1].round + 1)
+    return _alternated(X, bound(kernel, X), method, q, time.perf_counter() + limit, delta)
+
+
+def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, delta: float) -> Clustered:
+    """From the clustering at W = I; each climb may take what is left of the time."""
+    gamma, clustering = _gamma(X, kernel, q, None)
+    for rounds in count(1):
+        left = max(0.1, deadline - time.perf_counter())
+        found = COMPETITORS[method](Objective(X, gamma, kernel), q, left)
+        gamma, after = _gamma(X @ found.W, kernel, q, clustering)
+        still = largest_angle(clustering.Y, after.Y) < delta
+        clustering = after
+        if still or not found.finished or time.perf_counter() > deadline:
+            return Clustered(found.W, clustering.labels(0), found.finished and still, rounds)
+    raise AssertionError("the rounds have no end")
+
+
+def _gamma(P: Array, kernel: Kernel, k: int, last: Clustering | None) -> tuple[Gamma, Clustering]:
+    tolerance = NEAR * DELTA if len(P) > DENSE_ROWS else None
+    gamma, clustering = Unsupervised(k).gamma(P, kernel, 0, last, tolerance=tolerance)
+    assert clustering is not None
+    return gamma, clustering
+
+
+def _anew(P: Array, k: int) -> dict[str, Ints]:
+    """The projected rows clustered by scikit-learn."""
+    found = {"k-means": KMeans(k, n_init=10, random_state=0).fit_predict(P)}
+    if len(P) <= DENSE_ROWS:
+        width = float(np.median(pdist(P)))
+        affinity = SpectralClustering(k, gamma=0.5 / width**2, random_state=0)
+        found["spectral clustering"] = affinity.fit_predict(P)
+    return found
+
+
+def _without_degrees(clustering: Clustering) -> Gamma:
+    """Γ = H Y Yᵀ H, as the paper prints it."""
+    U = clustering.Y - clustering.Y.mean(axis=0)
+    return Gamma(U, np.ones(U.shape[1]))
