@@ -28,9 +28,9 @@ OPTIMIZERS: dict[str, type[Optimizer]] = {"conjugate gradient": ConjugateGradien
 CASES = (  # data set, kernels, seconds that each run of a peer may take
     ("wine", ("gaussian", "polynomial"), 5.0),
     ("cancer", ("gaussian", "polynomial"), 5.0),
-    ("face", ("gaussian",), 3.0),
-    ("digits", ("gaussian",), 3.0),
-    ("mnist_test", ("gaussian",), 6.0),
+    ("face", ("gaussian",), 2.0),
+    ("digits", ("gaussian",), 2.0),
+    ("mnist_test", ("gaussian",), 4.0),
 )
 
 
