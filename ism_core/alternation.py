@@ -14,7 +14,7 @@ import numpy as np
 from ism_core.affinity import affordable_maps
 from ism_core.arguments import Arguments
 from ism_core.arrays import Array, Ints
-from ism_core.ascent import Point, ascend
+from ism_core.ascent import Point, ascend, mapped
 from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS, Clustering
 from ism_core.engine import LOCAL
 from ism_core.gamma import Gamma
@@ -69,7 +69,9 @@ def cluster(
     elif n > DENSE_ROWS:
         chosen = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
         few = _Alternation(given, kernel.restricted(chosen, chosen), chosen)
-        sample = yield from _as_search(few.from_nothing(space.Z[chosen], space.empty, rng))
+        sample = yield from mapped(
+            few.from_nothing(space.Z[chosen], space.empty, rng), lambda step: replace(step, stage="search")
+        )
         assert sample.clustering is not None
         start, last, first = Start(sample.point.W, sample.point.model), sample.clustering.spread(chosen, n), 0
     else:
@@ -212,14 +214,3 @@ def _next(problem: Problem, point: Point, mixing: Mixing | None) -> Array:
 
 def _change(before: Array, now: Array) -> float:
     return float(np.linalg.norm(now - before) / (np.linalg.norm(now) or 1.0))
-
-
-def _as_search(steps: Generator[Step, None, Solution]) -> Generator[Step, None, Solution]:
-    """The steps on a sample are part of the search for where to begin."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            found: Solution = end.value
-            return found
-        yield replace(step, stage="search")

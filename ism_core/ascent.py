@@ -17,7 +17,7 @@ symmetric change that makes it give the true Φ(W)W will mostly do: then W stand
 leave it. Φ is computed anew when such changes have cost as much as a new one.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -206,6 +206,17 @@ def drained(steps: Generator[Step, None, T]) -> T:
         except StopIteration as end:
             value: T = end.value
             return value
+
+
+def mapped(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> Generator[Step, None, T]:
+    """The same steps changed, leading to the same."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        yield changed(step)
 
 
 def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, float] | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ism_core.alternation import Solution, cluster
 from ism_core.arguments import Arguments, checked
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend, drained
+from ism_core.ascent import Point, ascend, drained, mapped
 from ism_core.certificate import certify, error, holds
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
@@ -27,8 +27,6 @@ from ism_core.starts import DEFAULT_STARTS, Start, search
 from ism_core.straight import is_straight, solved
 from ism_core.surrogate import Problem
 from ism_core.truncation import Bound
-
-T = TypeVar("T")
 
 CENTRED = 0.1  # a mean of this share of the deviation costs no digits
 
@@ -139,15 +137,23 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     given = replace(given, means=replace(given.means, spare=spare_bytes(shape, table, given.memory_limit)))
     space = _space(given, table, bound)
     trace: list[Step] = []
+
+    def seen_outside(step: Step) -> Step:
+        """With W in the columns of X; those of the ascent are kept."""
+        outside = replace(step, W=with_fixed_signs(space.out(step.W)))
+        if step.stage == "ascent":
+            trace.append(outside)
+        return outside
+
     find = cluster if paradigm.alternates else _reduce
-    found = yield from _seen_outside(find(given, space, bound, rng, None), space, trace)
+    found = yield from mapped(find(given, space, bound, rng, None), seen_outside)
     while True:
         outside = space.outside(partial(found.problem.row_pull, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
         if left < given.delta / 10 or found.iteration + 1 >= given.max_iter:
             break
         space = space.widened(outside)
-        found = yield from _seen_outside(find(given, space, bound, rng, found), space, trace)
+        found = yield from mapped(find(given, space, bound, rng, found), seen_outside)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
     certificate = certify(problem, point, rng, found.gap)
@@ -222,20 +228,6 @@ def _centred(table: Array) -> Array:
     table = table - mean
     table[:, constant] = 0
     return table
-
-
-def _seen_outside(steps: Generator[Step, None, T], space: RowSpace, record: list[Step]) -> Generator[Step, None, T]:
-    """The same steps with W in the columns of X; those of the ascent are kept in `record` too."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        outside = replace(step, W=with_fixed_signs(space.out(step.W)))
-        if step.stage == "ascent":
-            record.append(outside)
-        yield outside
 
 
 def _warnings(point: Point, stop: Stop, rank: int, d: int) -> list[str]:
