@@ -14,7 +14,8 @@ import numpy as np
 from ism_core.affinity import affordable_maps
 from ism_core.arguments import Arguments
 from ism_core.arrays import Array, Ints
-from ism_core.ascent import Point, ascend, mapped
+from ism_core.ascent import ascend, mapped
+from ism_core.candidates import candidates
 from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS, Clustering
 from ism_core.engine import LOCAL
 from ism_core.gamma import Gamma
@@ -24,9 +25,10 @@ from ism_core.maps import exact_maps
 from ism_core.means import Means
 from ism_core.mixing import Mixing
 from ism_core.model import Model
+from ism_core.point import Point
 from ism_core.result import Step, Stop
 from ism_core.rowspace import RowSpace
-from ism_core.starts import Start, candidates, search
+from ism_core.starts import Start, search
 from ism_core.surrogate import ROUGH, Problem
 from ism_core.threads import own_threads
 

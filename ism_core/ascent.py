@@ -15,18 +15,23 @@ iteration, the same trouble and, as level shifting, the same remedy.)
 All of Φ(W) costs far more than Φ(W)W, the gradient. A Φ of some other W, or of a sample of the rows, with the smallest
 symmetric change that makes it give the true Φ(W)W will mostly do: then W stands still just where the true Φ would
 leave it. Φ is computed anew when such changes have cost as much as a new one.
+
+For a polynomial kernel, many steps can be had for one pass over the rows: a leap goes up to the maximum among all W in
+a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
+What is left of the gradient shrinks some fifty times from leap to leap.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.errors import InvalidInput
-from ism_core.grassmann import dominant, largest_angle, largest_stretch
+from ism_core.grassmann import dominant, largest_angle, orthonormal
 from ism_core.model import Model
+from ism_core.moments import Moments, flops, is_possible
+from ism_core.point import Climbable, Point
 from ism_core.result import Step, Stop
 from ism_core.surrogate import Problem
 from ism_core.threads import own_threads
@@ -35,84 +40,20 @@ T = TypeVar("T")
 
 ROUNDING = 1e-13  # the share of J, or of ‖Φ‖, below which two values of J are the same
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
-LARGEST = 1e140  # of which many squares still add up to a number
 GAP_SHARE = 0.8  # ρ < 0 may close this much of the eigengap
 DEAR = 4  # of Φ(W)W for one Φ: it is worth a try to do with a Φ from elsewhere
 SURELY = 2.0  # an eigengap of so many times the doubt about Φ is one
 USELESS = 0.3  # nor one that misses so much of it after a step
-UNLIKE = 0.01  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
-
-
-@dataclass(frozen=True)
-class Point:
-    """A W with J(W) and a Φ that gives Φ(W)W; its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
-
-    W: Array
-    model: Model
-    pulled: Array  # Φ(W)W
-    objective: float
-    eigenvalues: Array
-    doubt: float = 0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
-
-    @staticmethod
-    def at(problem: Problem, W: Array, near: Model | None = None) -> "Point":
-        """With all of Φ(W); `near` is one like it."""
-        phi, objective = problem.surrogate(W)
-        _refuse_overflow(phi, objective)
-        return Point._of(W, Model.of(phi, problem, problem.q, near), phi @ W, objective)
-
-    def moved(self, problem: Problem, W: Array) -> "Point":
-        """Another W, with this Φ set right along it."""
-        return Point._near(W, self.model, *problem.pull(W), self.doubt)
-
-    @staticmethod
-    def like(problem: Problem, W: Array, model: Model) -> "Point | None":
-        """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
-        pulled, objective = problem.pull(W)
-        guess = model.times(W)
-        scale = float(np.vdot(guess, pulled)) / (float(np.vdot(guess, guess)) or 1.0)
-        if scale <= 0 or np.linalg.norm(pulled - scale * guess) > UNLIKE * np.linalg.norm(pulled):
-            return None
-        return Point._near(W, replace(model.scaled(scale), rows=problem), pulled, objective, 0.0)
-
-    @staticmethod
-    def _near(W: Array, model: Model, pulled: Array, objective: float, doubt: float) -> "Point":
-        _refuse_overflow(pulled, objective)
-        missed = largest_stretch(pulled - model.times(W))
-        return Point._of(W, model.corrected(W, pulled), pulled, objective, doubt + missed)
-
-    @staticmethod
-    def _of(W: Array, model: Model, pulled: Array, objective: float, doubt: float = 0.0) -> "Point":
-        values, turn = np.linalg.eigh(W.T @ pulled)
-        turn = turn[:, ::-1]
-        return Point(W @ turn, model, pulled @ turn, objective, values[::-1], doubt)
-
-    @property
-    def phi(self) -> Array:
-        """Φ"""
-        return self.model.matrix
-
-    @property
-    def size(self) -> float:
-        """‖Φ‖"""
-        return self.model.size
-
-    @property
-    def gradient(self) -> float:
-        """‖(I − WWᵀ)ΦW‖ / ‖Φ‖"""
-        along = self.pulled - self.W @ (self.W.T @ self.pulled)
-        return float(np.linalg.norm(along)) / self.size if self.size > 0 else 0.0
-
-
-def _refuse_overflow(values: Array, objective: float) -> None:
-    if not (np.abs(values).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
-        raise InvalidInput("X", "The kernel overflows: the values of X are too large. Standardise X or scale it down.")
+LEAP = 6  # of Φ(W)W: what a leap may cost
+ASIDE = 10  # directions of a leap beside W and the gradient
+LEAP_EVALUATIONS = 20  # of Φ within its space that one takes, about
+LEAP_ITERATIONS = 100
 
 
 class _Points:
     """The points of one ascent, each at the price of Φ(W)W unless those have cost as much as all of Φ."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Climbable) -> None:
         self.problem = problem
         self._paid = 0.0
 
@@ -158,7 +99,7 @@ class Ascent(NamedTuple):
 
 
 def ascend(
-    problem: Problem,
+    problem: Climbable,
     W: Array,
     delta: float,
     max_iter: int,
@@ -172,10 +113,11 @@ def ascend(
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
     shift = 0.0
+    leaps = can_leap(problem)
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
         with own_threads():
-            moved = _step(points, here, shift)
+            moved = _leap(points, here, delta) if leaps else _step(points, here, shift)
             if moved is None and here.doubt:
                 here = points.sure(here, delta)
                 moved = _step(points, here, 0.0)
@@ -189,7 +131,7 @@ def ascend(
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:
-            at_last = angle < delta / 10
+            at_last = (_ahead(here) if leaps else angle) < delta / 10
             sure = points.sure(here, delta, at_last)
             if sure is not here:
                 here, shift = sure, 0.0
@@ -217,6 +159,38 @@ def mapped(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> 
             value: T = end.value
             return value
         yield changed(step)
+
+
+def can_leap(problem: Climbable) -> TypeGuard[Problem]:
+    """Whether the moments that it takes are there, and cost little beside the steps that it saves."""
+    if not isinstance(problem, Problem) or problem.is_small:
+        return False
+    s = min(2 * problem.q + ASIDE, problem.dimensions)
+    return is_possible(problem, s) and flops(problem, s, LEAP_EVALUATIONS) < LEAP * problem.pull_flops
+
+
+def around(problem: Problem, point: Point) -> Moments:
+    """All rows in a space that holds W, the gradient and the dominant eigenvectors of Φ."""
+    aside = point.model.directions(problem.q + ASIDE)
+    basis = orthonormal(np.hstack([point.W, point.pulled, aside]), 2 * problem.q + ASIDE)
+    moments = Moments.of(problem, basis)
+    assert moments is not None
+    return moments
+
+
+def _leap(points: _Points, here: Point, delta: float) -> tuple[Point, float, float] | None:
+    """The maximum in the space around W, the angle to it and no shift; None where it is W itself."""
+    assert isinstance(points.problem, Problem)
+    moments = around(points.problem, here)
+    reached = drained(ascend(moments, moments.basis.T @ here.W, delta / 10, LEAP_ITERATIONS))
+    W = np.linalg.qr(moments.basis @ reached.point.W)[0]
+    angle = largest_angle(here.W, W)
+    return None if angle < SMALLEST_ANGLE else (replace(points.next(here, W), space=moments), angle, 0.0)
+
+
+def _ahead(here: Point) -> float:
+    """The angle that a step would go from here."""
+    return largest_angle(here.W, here.model.dominant(here.W).vectors)
 
 
 def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, float] | None:

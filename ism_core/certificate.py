@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Point
+from ism_core.ascent import around, can_leap
 from ism_core.grassmann import eigenpairs
+from ism_core.moments import Moments
+from ism_core.point import Point
 from ism_core.result import Certificate, Error
 from ism_core.surrogate import Problem
 
@@ -22,8 +24,8 @@ ELSEWHERE = 0.1  # how much of the first direction points anywhere
 def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap: float | None = None) -> Certificate:
     """Gradient, eigengap, orthonormality and the second-order condition at a point.
 
-    The last is that of a sample of the rows where there are many. Where Φ is the same for every W and its eigengap is
-    known, that tells both.
+    Where there are many rows, the last is that of a sample of them, or within a few directions. Where Φ is the same
+    for every W and its eigengap is known, that tells both.
     """
     W, q = point.W, problem.q
     gap, curvature = known_gap, None
@@ -36,12 +38,17 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         aside = phi - pulled @ W.T - W @ pulled.T + W @ (W.T @ pulled) @ W.T
         (largest,), next_best = eigenpairs(problem.without_empty(aside - 2 * point.size * (W @ W.T)), 1)
         gap = float(point.eigenvalues[-1] - largest)
-        few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))
-        there = point if few is problem else Point.at(few, W)
-        slack = there.gradient + ROUNDING
         # Beginning at the exchange that costs least: the last column of W for the best direction outside.
-        exchange = next_best @ np.eye(q)[-1:]
-        curvature = _largest_curvature(few, there, exchange + ELSEWHERE * _unit(rng.standard_normal(W.shape)))
+        first = next_best @ np.eye(q)[-1:] + ELSEWHERE * _unit(rng.standard_normal(W.shape))
+        few: Problem | Moments
+        if can_leap(problem):
+            few = moments = point.space or around(problem, point)
+            there, first = Point.at(moments, moments.basis.T @ W), moments.basis.T @ first
+        else:
+            few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))
+            there = point if few is problem else Point.at(few, W)
+        slack = there.gradient + ROUNDING
+        curvature = _largest_curvature(few, there, first)
     return Certificate(
         gradient=point.gradient,
         eigengap=gap,
@@ -78,7 +85,7 @@ def _estimated(problem: Problem, point: Point) -> Error:
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
 
 
-def _largest_curvature(problem: Problem, point: Point, first: Array) -> float:
+def _largest_curvature(problem: Problem | Moments, point: Point, first: Array) -> float:
     """The largest eigenvalue of the Hessian of J on the manifold over 2‖Φ‖, from below, by Lanczos steps.
 
     In a direction Z ⊥ W the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) + the change of Φ along Z: the first two make the

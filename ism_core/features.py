@@ -70,6 +70,19 @@ def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, e
     return _objective(_moments(None, P, offset, gamma, maps, engine, _narrow_block(maps)))
 
 
+def moments(
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, basis: Array, *, engine: Engine = LOCAL
+) -> tuple[list[Array], Array]:
+    """With z the rows in a basis: for each term, of product form, the sums of its features of z times [z, 1] for each
+    column of U, r×m×(s + 1); and the scatter of z."""
+    slopes = [each.slope for each in maps]
+    size = _narrow_block(maps)
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals, squares = engine.total(_add_moments_in, -(-len(X.here) // size), X, basis, gamma, slopes, size)
+        squares, sums = squares[:-1, :-1], squares[-1, :-1]
+        return [gamma.here.finished(total) for total in totals], squares - np.outer(sums, sums) / len(X.here)
+
+
 def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
     """Φ0: Φ with every f′(β) replaced by f′(0), so that no W is needed."""
     slopes = kernel.slopes_at_zero
@@ -201,6 +214,24 @@ def _add_moments(
             F = each.of(centred if form == "difference" else P[rows], memory)
             gamma.add_moments(total, block, F, Z)
     return totals
+
+
+def _add_moments_in(
+    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], size: int
+) -> tuple[list[Array], Array]:
+    """The moments of the blocks of a share in a basis, and the sums of [z, 1]ᵀ[z, 1]."""
+    s = basis.shape[1]
+    totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
+    squares = np.zeros((s + 1, s + 1))
+    memory = np.empty(max(each.made for each in slopes) * size)
+    columns = np.ones((size, s + 1))
+    for block in _blocks(share, len(X), size):
+        Z = columns[: block.stop - block.start]
+        Z[:, :s] = X[gamma.rows(block)] @ basis
+        squares += Z.T @ Z
+        for total, each in zip(totals, slopes, strict=True):
+            gamma.add_moments(total, block, each.of(Z[:, :s], memory), Z)
+    return totals, squares
 
 
 def _weighted_squares(

@@ -15,6 +15,7 @@ LANCZOS_COLUMNS = 1_500  # below, it gains nothing over all of A where eigenvalu
 RESTARTS = 10
 NARROW = 250  # columns of Φ: with fewer, all of it is decomposed whenever its eigenvectors are asked for
 TRACE = 1e-8  # of another matrix that is added: less than Φ has to say, more than rounding
+INDEPENDENT = 1e-8  # of the length of a direction: what it must have outside others
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest count as zero; rounding leaves some 1e-14
 
 
@@ -71,6 +72,18 @@ def _widest(phi: Array, kept: Array, count: int, size: float, rows: Rows) -> Arr
     traced = phi / (size or 1.0) + TRACE * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
     traced -= (kept * (2 + kept.T @ traced @ kept).diagonal()) @ kept.T
     return eigenpairs(rows.without_empty(traced), count)[1]
+
+
+def orthonormal(V: Array, most: int) -> Array:
+    """An orthonormal basis of the first columns of V that are not in the span of those before; of so many at most."""
+    basis: Array = np.empty((len(V), 0))
+    for column in (V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)).T:
+        for _ in range(2):  # once leaves some of the basis by rounding
+            column = column - basis @ (basis.T @ column)
+        length = float(np.linalg.norm(column))
+        if length > INDEPENDENT and basis.shape[1] < most:
+            basis = np.column_stack([basis, column / length])
+    return basis
 
 
 def corrected(phi: Array, W: Array, pulled: Array) -> Array:

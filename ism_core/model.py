@@ -127,6 +127,13 @@ class Model:
         change = correction(space.basis.T @ W, space.basis.T @ missing)
         return replace(model, space=space._replace(change=space.change + change))
 
+    def directions(self, count: int) -> Array:
+        """The dominant eigenvectors, as far as the space knows them; of no more directions than it has."""
+        if self.space is None:
+            return eigenpairs(self.rows.without_empty(self.base), min(count, self.rows.dimensions))[1]
+        basis, images, change = self.space
+        return basis @ eigenpairs(basis.T @ images + change, min(count, len(change)))[1]
+
     def dominant(self, W: Array, shift: float = 0.0) -> Dominant:
         """Of Φ + shift · WWᵀ; the more exactly the nearer they are to W."""
         model, more = self, W

@@ -9,6 +9,7 @@ by some two thousand.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,13 @@ from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array
 from ism_core.engine import LOCAL
+from ism_core.threads import own_threads
 
 WORTH = 1e-3  # of the largest: what a direction must add
 TOLERANCE = 1e-10  # what a column adds to the others (squared, of length 1), and singular values: less is rounding
 SURE = 1e-10  # of the largest eigenvalue of XXᵀ: larger ones have their eigenvectors to six digits
 SKETCH_ROWS = 2  # for each column: so many random sums of rows have the same empty directions as all rows
+SMALL = 2**20  # numbers in X
 LARGEST = 4_000  # dimensions: no matrix of more than this squared
 SAMPLE = 1_000  # rows whose space is the first one where there are more dimensions
 
@@ -60,7 +63,8 @@ class RowSpace:
             empty = _empty_directions(X)
             rank = d - empty.shape[1]
             return RowSpace(X, None, empty[:, max(0, q - rank) :], rank)
-        basis = _row_basis(X)
+        with own_threads() if X.size < SMALL else nullcontext():  # which several threads would only be in the way of
+            basis = _row_basis(X)
         rank = basis.shape[1]
         if rank < q:
             others = np.random.default_rng(0).standard_normal((d, q - rank))

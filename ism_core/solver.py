@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ism_core.alternation import Solution, cluster
 from ism_core.arguments import Arguments, checked
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend, drained, mapped
+from ism_core.ascent import ascend, drained, mapped
 from ism_core.certificate import certify, error, holds
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
@@ -20,12 +20,14 @@ from ism_core.grassmann import count_informative, with_fixed_signs
 from ism_core.kernel import Kernel
 from ism_core.memory import Shape, spare_bytes
 from ism_core.paradigms import Paradigm
+from ism_core.point import Point
 from ism_core.result import Result, Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
 from ism_core.starts import DEFAULT_STARTS, Start, search
 from ism_core.straight import is_straight, solved
 from ism_core.surrogate import Problem
+from ism_core.threads import own_threads
 from ism_core.truncation import Bound
 
 CENTRED = 0.1  # a mean of this share of the deviation costs no digits
@@ -156,7 +158,8 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         found = yield from mapped(find(given, space, bound, rng, found), seen_outside)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
-    certificate = certify(problem, point, rng, found.gap)
+    with own_threads():
+        certificate = certify(problem, point, rng, found.gap)
     certificate = replace(
         certificate,
         gradient=math.hypot(certificate.gradient, left),

@@ -6,20 +6,31 @@ heavy-tailed column, or to the direction of an outlying row, if that leads highe
 that is almost always 0) the good maxima differ just in which of those axes they hold: on digits this finds
 J = 535,302 (polynomial) and 1,015,124 (multiquadratic) from every start, where single ascents end between 494,149 and
 535,302, and between 1,012,062 and 1,015,123.
+
+A polynomial kernel weighs far rows so much that a sample, which has others, says little about all rows. It is searched
+on all rows, within the space that the starts and the outlying directions span.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Ascent, Point, ascend, drained
+from ism_core.ascent import Ascent, ascend, drained, mapped
+from ism_core.candidates import AXES, ROWS, candidates, heaviest, others
+from ism_core.candidates import outlying as outlying_of
 from ism_core.first import first
-from ism_core.grassmann import dominant, largest_angle
+from ism_core.grassmann import largest_angle, orthonormal
 from ism_core.model import Model
+from ism_core.moments import Moments, flops, is_possible
+from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.surrogate import ROUGH, Problem
+from ism_core.threads import own_threads
 
 DEFAULT_STARTS = 3
 WHOLE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
@@ -34,9 +45,9 @@ ROUGH_ITERATIONS = 50
 GROWTH = 4  # of the rows from one sample to the next
 REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
 SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
-HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
-AXES = 8  # of heavy-tailed columns to try
-ROWS = 4  # far from W to try
+MOST_DIRECTIONS = 64  # of a space to search in
+EVALUATIONS = 150  # of J and Φ in such a search, about
+SHARE = 5  # of what the ascent costs that follows: what the search may
 WEAKEST = 2  # directions of W that may be exchanged
 EXCHANGES = 5
 
@@ -48,17 +59,6 @@ class Start(NamedTuple):
     model: Model | None = None
 
 
-def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
-    """Φ0, heavy-tailed axes, principal axes, then random subspaces without end."""
-    X, q = problem.X, problem.q
-    d = X.shape[1]
-    yield first(problem).W
-    yield _inside(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
-    yield dominant(problem.scatter, q, problem)[0]
-    while True:
-        yield _inside(problem, rng.standard_normal((d, q)))
-
-
 def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """The most promising of several starts and of exchanges from the best; yields a Step for each that was tried.
 
@@ -67,6 +67,10 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     """
     if all(term.is_straight for _, term in problem.kernel.terms):
         return Start(next(candidates(problem, rng)))
+    with own_threads():
+        space = _space(problem, starts, rng) if starts > 1 and not problem.is_small else None
+    if space is not None:
+        return (yield from _search_within(space, starts, delta))
     rows = len(problem.X)
     if problem.flops > WHOLE_FLOPS:
         spanning = min(int(SPANNING * problem.X.shape[1]), MOST_SPANNING)
@@ -74,7 +78,7 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     coarse = problem.sampled(rows, rng)
     if coarse is problem and starts == 1:
         return Start(next(candidates(problem, rng)))
-    best, number = yield from _best(coarse, starts, delta, rng)
+    best, number = yield from _best(coarse, candidates(coarse, rng), partial(outlying_of, coarse), starts, delta)
     if coarse is problem:
         return Start(best.W)
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
@@ -89,20 +93,62 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     return Start(best.W, best.model)
 
 
+class _Space(NamedTuple):
+    """All rows in the directions of a few starts and of the outlying ones."""
+
+    moments: Moments
+    pool: list[Array]
+    outlying: list[Array]
+
+
+def _space(problem: Problem, starts: int, rng: np.random.Generator) -> _Space | None:
+    """None where the kernel has no moments, or they would cost much more than the ascent that follows."""
+    q = problem.q
+    width = min(starts * q + AXES + ROWS, MOST_DIRECTIONS)
+    if not is_possible(problem, width) or flops(problem, width, EVALUATIONS) > SHARE * problem.solve_flops:
+        return None
+    far = problem.restricted(heaviest(problem)[0])  # what is outlying is so on these rows
+    pool = [first(problem).W, *islice(others(far, rng), starts - 1)]
+    outlying = list(outlying_of(far, np.zeros((problem.X.shape[1], 0))))
+    columns = [*pool[:2], *(direction[:, None] for direction in outlying), *pool[2:]]
+    basis = orthonormal(np.hstack(columns), MOST_DIRECTIONS)
+    moments = Moments.of(problem, basis)
+    assert moments is not None
+    inside = [np.linalg.qr(basis.T @ W)[0] for W in pool]
+    return _Space(moments, inside, [basis.T @ direction for direction in outlying])
+
+
+def _search_within(space: _Space, starts: int, delta: float) -> Generator[Step, None, Start]:
+    moments, pool, outlying = space
+
+    def seen_outside(step: Step) -> Step:
+        return replace(step, W=moments.basis @ step.W)
+
+    found = _best(moments, iter(pool), lambda W: iter(outlying), starts, delta)
+    best, _ = yield from mapped(found, seen_outside)
+    return Start(np.linalg.qr(moments.basis @ best.W)[0])
+
+
 def _best(
-    problem: Problem, starts: int, delta: float, rng: np.random.Generator
+    problem: Problem | Moments,
+    pool: Iterator[Array],
+    outlying: Callable[[Array], Iterator[Array]],
+    starts: int,
+    delta: float,
 ) -> Generator[Step, None, tuple[Point, int]]:
     """The best point, and the number of the last that was tried."""
-    pool = candidates(problem, rng)
-    best = _climb(problem, next(pool), delta)
+    with own_threads():
+        best = _climb(problem, next(pool), delta)
     yield _report(0, best)
     for tried in range(1, starts):
-        point = _climb(problem, next(pool), delta, best)
+        with own_threads():
+            point = _climb(problem, next(pool), delta, best)
         best = point if _is_higher(point, best) else best
         yield _report(tried, point)
     last = starts - 1
     for _ in range(EXCHANGES if starts > 1 else 0):
-        better = _exchange(problem, best, delta)
+        with own_threads():
+            better = _exchange(problem, best, list(outlying(best.W)), delta)
         if better is None:
             break
         best = better
@@ -111,12 +157,7 @@ def _best(
     return best, last
 
 
-def _inside(problem: Problem, W: Array) -> Array:
-    """An orthonormal basis of what W spans, less the directions that no row has anything of."""
-    return np.linalg.qr(W - problem.empty @ (problem.empty.T @ W))[0]
-
-
-def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) -> Point:
+def _climb(problem: Problem | Moments, W: Array, delta: float, best: Point | None = None) -> Point:
     """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
     known = None if best is None else best.model
     steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known)
@@ -134,10 +175,9 @@ def _climb(problem: Problem, W: Array, delta: float, best: Point | None = None) 
         before = step.objective
 
 
-def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
+def _exchange(problem: Problem | Moments, best: Point, directions: list[Array], delta: float) -> Point | None:
     """A higher point reached from `best` with one weak direction replaced by an outlying one."""
     trials: list[tuple[float, int, Array]] = []
-    directions = list(_outlying(problem, best.W))
     for weak in range(max(0, problem.q - WEAKEST), problem.q):
         kept = np.delete(best.W, weak, axis=1)
         for direction in directions:
@@ -153,33 +193,9 @@ def _exchange(problem: Problem, best: Point, delta: float) -> Point | None:
     return None
 
 
-def _outlying(problem: Problem, W: Array) -> Iterator[Array]:
-    """The axes of the heaviest-tailed columns, and the directions of the rows that lie farthest from W."""
-    X = problem.X
-    spread, fourth = _moments(X)
-    tails = np.divide(fourth, spread**2, out=np.zeros_like(spread), where=spread > 0)
-    for axis in np.argsort(-tails, kind="stable")[:AXES]:
-        if tails[axis] > HEAVY:
-            yield _inside(problem, np.eye(X.shape[1])[:, [axis]])[:, 0]
-    centred = X - X.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred) - np.einsum("iq,iq->i", centred @ W, centred @ W)
-    for row in np.argsort(-squares, kind="stable")[:ROWS]:
-        if squares[row] > HEAVY * squares.mean():
-            yield centred[row] / np.linalg.norm(centred[row])
-
-
 def _is_higher(point: Point, best: Point) -> bool:
     """By more than the coarse delta leaves open: which of two equal maxima is taken must not hang on rounding."""
     return point.objective > best.objective + 1e-6 * abs(best.objective)
-
-
-def _moments(X: Array) -> tuple[Array, Array]:
-    """The second and the fourth central moment of each column."""
-    powers = X - X.mean(axis=0)
-    powers *= powers
-    second: Array = powers.mean(axis=0)
-    powers *= powers
-    return second, np.asarray(powers.mean(axis=0))
 
 
 def _report(tried: int, point: Point) -> Step:

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ism_core.ascent import Point
 from ism_core.first import first
 from ism_core.kernel import Kernel
 from ism_core.model import Model
+from ism_core.point import Point
 from ism_core.surrogate import Problem
 
 

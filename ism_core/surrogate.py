@@ -136,11 +136,11 @@ class Problem:
         engine = self._engine(self.flops)
         if self.maps is None:
             phi, objective = tiles.surrogate(
-                self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=engine
+                self.rows, self.placed_gamma, self._kernel, W, precision=self.means.precision, engine=engine
             )
         else:
             maps = self.rough or self.maps
-            phi, objective = features.surrogate(self.rows, self._gamma, maps, self._framed(W), engine=engine)
+            phi, objective = features.surrogate(self.rows, self.placed_gamma, maps, self._framed(W), engine=engine)
         phi = self._inside(phi)
         if self.rough is not None or self.features_are == "random":
             pulled, objective = self.pull(W)
@@ -157,15 +157,15 @@ class Problem:
         """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
         engine = self._engine(self.pull_flops)
         if self.maps is not None:
-            C, objective = features.pull(self.rows, self._gamma, self.maps, self._framed(W), engine=engine)
+            C, objective = features.pull(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
             return C if self.frame is None else C @ turn(W, self.frame).T, objective
-        return tiles.pull(self.rows, self._gamma, self._kernel, W, precision=self.means.precision, engine=engine)
+        return tiles.pull(self.rows, self.placed_gamma, self._kernel, W, precision=self.means.precision, engine=engine)
 
     def objective(self, W: Array) -> float:
         """J(W)"""
         if self.maps is not None:
             engine = self._engine(self.pull_flops)
-            return features.objective(self.rows, self._gamma, self.maps, self._framed(W), engine=engine)
+            return features.objective(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
         return self.row_pull(W)[1]
 
     def _engine(self, flops: float) -> Engine:
@@ -177,7 +177,9 @@ class Problem:
 
     def first_surrogate(self) -> Array:
         """Φ0"""
-        return self._inside(features.first_surrogate(self.rows, self._gamma, self.kernel, engine=self.means.engine))
+        return self._inside(
+            features.first_surrogate(self.rows, self.placed_gamma, self.kernel, engine=self.means.engine)
+        )
 
     def restricted(self, rows: Ints) -> "Problem":
         """The problem on some of the rows, computed here."""
@@ -264,7 +266,7 @@ class Problem:
         """With these features if they are cheaper than tiles."""
         other = replace(self, maps=maps, rough=None if rough == maps else rough)
         tiles = replace(self, maps=None, rough=None, features_are="exact", noise=0.0)
-        if maps is None or other._solve_flops > tiles._solve_flops or not other._fits:
+        if maps is None or other.solve_flops > tiles.solve_flops or not other._fits:
             return tiles
         return other
 
@@ -276,7 +278,8 @@ class Problem:
         return self.means.spare is None or size <= self.means.spare
 
     @property
-    def _solve_flops(self) -> float:
+    def solve_flops(self) -> float:
+        """What an ascent costs, as it usually goes."""
         return self.flops + PULLS * self.pull_flops
 
     def _tile_flops(self, columns: int) -> float:
@@ -288,10 +291,15 @@ class Problem:
         return float(2 * n * count * (2 * (self.q + 1) + FEATURE_FLOPS) + 4 * n * d * self.q)
 
     def _norms(self, W: Array) -> Norms:
-        X = self.X
-        mean = X.mean(axis=0)
-        squares = np.einsum("ij,ij->i", X, X) - 2 * (X @ mean) + mean @ mean
-        return Norms.of(X @ W, np.sqrt(np.maximum(squares, 0)), self.gamma)
+        return Norms.of(self.X @ W, self._lengths, self.gamma)
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """Of the rows, less their mean."""
+        mean = self.X.mean(axis=0)
+        squares = np.einsum("ij,ij->i", self.X, self.X) - 2 * (self.X @ mean) + mean @ mean
+        lengths: Array = np.sqrt(np.maximum(squares, 0))
+        return lengths
 
     def _size(self, W: Array) -> Bound:
         """About how large J and Φ(W)W are, from a sample of the rows."""
@@ -305,7 +313,8 @@ class Problem:
         return self if rows >= len(self.X) else self.restricted(self.gamma.sample(rows, rng))
 
     @cached_property
-    def _gamma(self) -> Placed[Gamma]:
+    def placed_gamma(self) -> Placed[Gamma]:
+        """Γ, where the work is done."""
         return self.means.engine.place(self.gamma)
 
     @cached_property

@@ -21,13 +21,13 @@ from ism_core import (
 )
 from ism_core import surrogate as surrogate_module
 from ism_core.arrays import Array
-from ism_core.ascent import Point
 from ism_core.certificate import error, holds
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import largest_angle
 from ism_core.kernel import Kernel
 from ism_core.means import Means
 from ism_core.metrics import nmi
+from ism_core.point import Point
 from ism_core.surrogate import Problem
 from ism_core.truncation import Bound
 from tests.core.conftest import Labelled, Planted, TwoClusterings

@@ -7,9 +7,10 @@ import pytest
 
 from ism_core import Gaussian, Stop
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend
+from ism_core.ascent import ascend
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
+from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled

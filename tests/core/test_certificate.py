@@ -5,10 +5,10 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
-from ism_core.ascent import Point
 from ism_core.certificate import certify
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
+from ism_core.point import Point
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled
 from tests.core.family import NAMES

@@ -12,13 +12,14 @@ from ism_core import ascent as ascent_module
 from ism_core import starts as starts_module
 from ism_core import surrogate as surrogate_module
 from ism_core.arrays import Array
-from ism_core.ascent import Point, ascend
+from ism_core.ascent import ascend
 from ism_core.engine import Threads
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
 from ism_core.means import Means
 from ism_core.model import Model
+from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled, Planted

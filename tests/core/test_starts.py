@@ -7,12 +7,14 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Supervised, iterate, solve
 from ism_core import starts as module
-from ism_core.ascent import Point
+from ism_core.candidates import candidates
+from ism_core.candidates import outlying as outlying_of
 from ism_core.gamma import LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.point import Point
 from ism_core.result import Step
-from ism_core.starts import Start, candidates, search
+from ism_core.starts import Start, search
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled, Planted
 
@@ -93,13 +95,13 @@ def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: 
     X[[1, 11]] = 14.0 * direction + 0.1 * rng.standard_normal((2, 8))
     problem = Problem.of(X - X.mean(axis=0), LabelGamma.of(y), Polynomial(3, 1.0, 1.0), 1)
     away = np.linalg.qr(np.column_stack([direction, np.eye(8)[:, 0]]))[0][:, [1]]
-    outlying = list(module._outlying(problem, away))
+    outlying = list(outlying_of(problem, away))
     assert max(abs(each @ direction) for each in outlying) > 0.98
     np.testing.assert_allclose(np.linalg.norm(outlying, axis=1), 1)
-    better = module._exchange(problem, Point.at(problem, away), 0.01)
+    better = module._exchange(problem, Point.at(problem, away), outlying, 0.01)
     assert better.objective > 2 * problem.objective(away)
     assert largest_angle(better.W, direction[:, None]) < 0.2
-    assert len(list(module._outlying(problem, direction[:, None]))) < len(outlying)  # which is not far from W then
+    assert len(list(outlying_of(problem, direction[:, None]))) < len(outlying)  # which is not far from W then
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,174 @@
+"""Polynomial kernels within a space of few directions: after one pass over the rows, J and Φ of any W there cost
+nothing that grows with n.
+
+Let z be the coordinates of a row in the space and W = QV, so that p = Vᵀz. With a coordinate for the constant,
+z̃ = (√c, √γ z), the kernel is a plain power and a power is a product of tensors:
+
+    (γ pi·pj + c)^k = (p̃i·p̃j)^k = ⟨p̃i ⊗ … ⊗ p̃i, p̃j ⊗ … ⊗ p̃j⟩,        p̃ = Ṽᵀz̃,  Ṽ = diag(1, V)
+
+Hence J = Σa sa ‖Ta(Ṽ, …, Ṽ)‖² with the moments Ta = Σi uai z̃i ⊗ … ⊗ z̃i, and Φ = k Σa sa Ma Maᵀ with
+Ma = Ta(·, Ṽ, …, Ṽ), less its first row.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from ism_core import features
+from ism_core.arrays import Array, Ints
+from ism_core.feature_maps import Power
+from ism_core.maps import exact_maps
+from ism_core.monomials import monomials
+from ism_core.surrogate import Problem
+
+NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms
+
+
+@dataclass(frozen=True)
+class Moments:
+    """The problem of a W within the span of the basis, W = basis · V, as an ascent knows problems."""
+
+    basis: Array  # d×s, orthonormal
+    powers: "list[_Power]"
+    scatter: Array  # of the rows in these coordinates
+    q: int
+
+    is_small: ClassVar[bool] = True  # all of Φ at every step
+    flops: ClassVar[float] = 0.0  # beside a pass over the rows
+    pull_flops: ClassVar[float] = 0.0
+    resolution: ClassVar[float] = 0.0
+
+    @staticmethod
+    def of(problem: Problem, basis: Array) -> "Moments | None":
+        """None where the kernel is none of these, or the tensors would be too large."""
+        s = basis.shape[1]
+        if not is_possible(problem, s):
+            return None
+        maps = exact_maps(problem.kernel, s)
+        assert maps is not None
+        moments, scatter = features.moments(
+            problem.rows, problem.placed_gamma, maps, basis, engine=problem.means.engine
+        )
+        powers = []
+        for each, own in zip(maps, moments, strict=True):
+            assert isinstance(each.value, Power)
+            powers.append(_Power.of(each.value, own, each.weight * problem.gamma.s))
+        return Moments(basis, powers, scatter, problem.q)
+
+    @property
+    def dimensions(self) -> int:
+        """How many directions W may be made of."""
+        return int(self.basis.shape[1])
+
+    @property
+    def empty(self) -> Array:
+        """None of them is."""
+        return np.empty((self.dimensions, 0))
+
+    def without_empty(self, phi: Array) -> Array:
+        """Φ itself: there are no empty directions."""
+        return phi
+
+    def surrogate(self, V: Array) -> tuple[Array, float]:
+        """Φ and J"""
+        phi, objective = np.zeros((len(V), len(V))), 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            for power in self.powers:
+                own, value = power.surrogate(V)
+                phi += own
+                objective += value
+        return phi, objective
+
+    def pull(self, V: Array) -> tuple[Array, float]:
+        """ΦV and J"""
+        phi, objective = self.surrogate(V)
+        return phi @ V, objective
+
+    def objective(self, V: Array) -> float:
+        """J"""
+        return self.surrogate(V)[1]
+
+
+def is_possible(problem: Problem, s: int) -> bool:
+    """Whether the kernel is made of powers, and their moments in so many directions are few enough."""
+    maps = exact_maps(problem.kernel, s)
+    r = len(problem.gamma.s)
+    return maps is not None and all(
+        isinstance(each.value, Power) and each.value.degree > 1 and r * (s + 1) * float(each.slope.count) <= NUMBERS
+        for each in maps
+    )
+
+
+def flops(problem: Problem, s: int, evaluations: int) -> float:
+    """What the moments in so many directions cost, and so many times Φ and J by them, in flops of a matrix product."""
+    n, d = problem.X.shape
+    r = len(problem.gamma.s)
+    maps = exact_maps(problem.kernel, s) or []
+    sums = sum(problem.gamma.moment_flops(s + 2, each.slope.count) + n * each.slope.count for each in maps)
+    turns = sum(2 * r * (problem.q + 1) * (s + 1) * each.slope.count for each in maps)
+    return float(sums + 2 * n * d * s + evaluations * turns)
+
+
+@dataclass(frozen=True)
+class _Power:
+    """One term of the kernel. The order of a tensor's indices does not matter: all but the last are sorted."""
+
+    degree: int
+    tensors: Array  # r×m×s̃: a row for each monomial of z̃ of a degree less
+    s: Array  # of each of the r
+    constant: int  # 1 where z̃ has a coordinate for it
+
+    @staticmethod
+    def of(value: Power, moments: Array, s: Array) -> "_Power":
+        """From the sums over the rows of each monomial of a degree less times [z, 1]."""
+        constant = int(value.c > 0)
+        columns = [value.q] * constant + list(range(value.q))
+        scale = np.sqrt([value.c] * constant + [value.gamma] * value.q)
+        products = np.ones(moments.shape[1])
+        for index in _indices(value.q, value.degree - 1, constant).T:
+            products *= scale[index]
+        tensors = moments[..., columns] * products[:, None]
+        tensors *= scale
+        return _Power(value.degree, tensors, s, constant)
+
+    def surrogate(self, V: Array) -> tuple[Array, float]:
+        """What the term adds to Φ and J."""
+        s = len(V)
+        extended = np.pad(V, (self.constant, 0))
+        extended[: self.constant, : self.constant] = 1
+        r, m, width = self.tensors.shape
+        turned = (self.tensors.reshape(-1, width) @ extended).reshape(r, m, -1)
+        turned = turned[:, _places(s, self.degree - 1, self.constant)]
+        rest = extended.shape[1]
+        for _ in range(self.degree - 2):  # from the last index but one to the second
+            turned = extended.T @ turned.reshape(-1, width, rest)
+            rest *= extended.shape[1]
+        turned = turned.reshape(r, width, rest)
+        core = extended.T @ turned
+        rows = turned[:, self.constant :].transpose(1, 0, 2)
+        phi = self.degree * (rows * self.s[:, None]).reshape(s, -1) @ rows.reshape(s, -1).T
+        return phi, float(self.s @ np.einsum("aqm,aqm->a", core, core))
+
+
+@lru_cache(maxsize=32)
+def _indices(s: int, degree: int, constant: int) -> Ints:
+    """The coordinates of z̃ whose product each monomial is, m×degree, in rising order."""
+    known = monomials(s, degree)
+    exponents = known.exponents if constant else known.exponents[known.last]
+    return np.array(
+        [[0] * (degree - int(row.sum())) + np.repeat(np.arange(s) + constant, row).tolist() for row in exponents]
+    )
+
+
+@lru_cache(maxsize=32)
+def _places(s: int, degree: int, constant: int) -> Ints:
+    """Which monomial a product of so many coordinates of z̃ is, s̃×…×s̃."""
+    indices = _indices(s, degree, constant)
+    shape = (s + constant,) * degree
+    places = np.zeros(shape, dtype=np.int64)
+    places[tuple(indices.T)] = np.arange(len(indices))
+    everywhere = np.sort(np.indices(shape).reshape(degree, -1), axis=0)
+    unsorted: Ints = places[tuple(everywhere)].reshape(shape)
+    return unsorted
