@@ -97,15 +97,16 @@ class _Alternation:
     def gamma(self, P: Array, last: Clustering | None, nearness: float = NEAR) -> tuple[Gamma, Clustering]:
         """For the projected rows; where they are many, with a Y that is off by so many times delta at the most."""
         many = len(P) > DENSE_ROWS or self._rows is not None
-        gamma, clustering = self._given.paradigm.gamma(
-            P,
-            self._kernel,
-            self._given.seed,
-            last,
-            rows=self._rows,
-            tolerance=nearness * self._given.delta if many else None,
-            means=self._means,
-        )
+        with own_threads():  # of products with a vector, several threads of the BLAS only wait for each other
+            gamma, clustering = self._given.paradigm.gamma(
+                P,
+                self._kernel,
+                self._given.seed,
+                last,
+                rows=self._rows,
+                tolerance=nearness * self._given.delta if many else None,
+                means=self._means,
+            )
         assert clustering is not None
         return gamma, clustering
 
@@ -194,7 +195,9 @@ class _Alternation:
         for round in range(max_iter):
             budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
             problem = problem.within(self._given.tolerances, W)
-            point, stop, iteration = yield from ascend(problem, W, delta, budget, round, first, known=model)
+            point, stop, iteration = yield from ascend(
+                problem, W, delta, budget, round, first, known=model, leaping=settled
+            )
             gamma, found = self.gamma(problem.X @ point.W, clustering)
             first = iteration + 1
             still = largest_angle(clustering.Y, found.Y) < delta

@@ -106,14 +106,15 @@ def ascend(
     round: int = 0,
     first: int = 0,
     known: Model | None = None,
+    leaping: bool = True,
 ) -> Generator[Step, None, Ascent]:
-    """Steps from W upwards, numbered from `first`; `known` is what is known of the Φ of a problem like this, of any
-    scale."""
+    """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
+    of a problem like this, of any scale."""
     points = _Points(problem)
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
     shift = 0.0
-    leaps = can_leap(problem)
+    leaps = leaping and can_leap(problem)
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
         with own_threads():

@@ -7,7 +7,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.ascent import around, can_leap
 from ism_core.grassmann import eigenpairs
-from ism_core.moments import Moments
+from ism_core.moments import Moments, everywhere
 from ism_core.point import Point
 from ism_core.result import Certificate, Error
 from ism_core.surrogate import Problem
@@ -41,8 +41,9 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         # Beginning at the exchange that costs least: the last column of W for the best direction outside.
         first = next_best @ np.eye(q)[-1:] + ELSEWHERE * _unit(rng.standard_normal(W.shape))
         few: Problem | Moments
-        if can_leap(problem):
-            few = moments = point.space or around(problem, point)
+        moments = point.space or everywhere(problem) or (around(problem, point) if can_leap(problem) else None)
+        if moments is not None:
+            few = moments
             there, first = Point.at(moments, moments.basis.T @ W), moments.basis.T @ first
         else:
             few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))

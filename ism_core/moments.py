@@ -24,6 +24,7 @@ from ism_core.monomials import monomials
 from ism_core.surrogate import Problem
 
 NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms
+FEW_NUMBERS = 1e5  # likewise; that takes less than to go through some hundred rows
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,21 @@ class Moments:
         return self.surrogate(V)[1]
 
 
-def is_possible(problem: Problem, s: int) -> bool:
-    """Whether the kernel is made of powers, and their moments in so many directions are few enough."""
+def is_possible(problem: Problem, s: int, numbers: float = NUMBERS) -> bool:
+    """Whether the kernel is made of powers, and their moments in so many directions are no more numbers than that."""
     maps = exact_maps(problem.kernel, s)
     r = len(problem.gamma.s)
     return maps is not None and all(
-        isinstance(each.value, Power) and each.value.degree > 1 and r * (s + 1) * float(each.slope.count) <= NUMBERS
+        isinstance(each.value, Power) and each.value.degree > 1 and r * (s + 1) * float(each.slope.count) <= numbers
         for each in maps
     )
+
+
+def everywhere(problem: Problem) -> Moments | None:
+    """The moments in all directions, where they are few."""
+    if problem.empty.shape[1] > 0 or not is_possible(problem, problem.dimensions, FEW_NUMBERS):
+        return None
+    return Moments.of(problem, np.eye(problem.dimensions))
 
 
 def flops(problem: Problem, s: int, evaluations: int) -> float:

@@ -26,7 +26,7 @@ from ism_core.candidates import outlying as outlying_of
 from ism_core.first import first
 from ism_core.grassmann import largest_angle, orthonormal
 from ism_core.model import Model
-from ism_core.moments import Moments, flops, is_possible
+from ism_core.moments import Moments, everywhere, flops, is_possible
 from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.surrogate import ROUGH, Problem
@@ -67,6 +67,10 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
     """
     if all(term.is_straight for _, term in problem.kernel.terms):
         return Start(next(candidates(problem, rng)))
+    moments = everywhere(problem) if starts > 1 else None
+    if moments is not None:
+        best, _ = yield from _best(moments, candidates(problem, rng), partial(outlying_of, problem), starts, delta)
+        return Start(best.W)
     with own_threads():
         space = _space(problem, starts, rng) if starts > 1 and not problem.is_small else None
     if space is not None:

@@ -105,7 +105,7 @@ def _by_sign(D: Array) -> list[Ints]:
     blocks = []
     for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
         if len(rows):
-            blocks += np.array_split(rows, min(len(rows), 2 * -(-len(rows) // (8 * TILE))))
+            blocks += np.array_split(rows, 2 * -(-len(rows) // (8 * TILE)) if len(rows) > TILE else 1)
     return blocks
 
 

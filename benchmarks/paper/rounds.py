@@ -21,6 +21,7 @@ from ism_core.gamma import Gamma
 from ism_core.grassmann import largest_angle
 from ism_core.kernel import Kernel
 from ism_core.metrics import nmi
+from ism_core.threads import own_threads
 
 NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
 WARMING_ROWS = 300
@@ -99,7 +100,8 @@ def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, 
 
 def _gamma(P: Array, kernel: Kernel, k: int, last: Clustering | None) -> tuple[Gamma, Clustering]:
     tolerance = NEAR * DELTA if len(P) > DENSE_ROWS else None
-    gamma, clustering = Unsupervised(k).gamma(P, kernel, 0, last, tolerance=tolerance)
+    with own_threads():  # as in ISM
+        gamma, clustering = Unsupervised(k).gamma(P, kernel, 0, last, tolerance=tolerance)
     assert clustering is not None
     return gamma, clustering
 

@@ -83,7 +83,7 @@ def test_a_heavy_tailed_column_is_found_though_the_papers_start_misses_it(rng: n
     kernel = Polynomial(3, 1.0, 1.0)
     one, three = (solve(X, Supervised(y), kernel, 1, starts=starts) for starts in (1, 3))
     assert abs(three.W[7, 0]) > 0.9
-    assert three.objective >= one.objective
+    assert three.objective >= one.objective * (1 - 1e-9)
 
 
 def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: np.random.Generator) -> None:
@@ -105,7 +105,7 @@ def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: 
 
 
 @pytest.mark.parametrize(
-    "kernel", [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussian() + Linear()], ids=repr
+    "kernel", [Gaussian(), RelativeGaussian(), Multiquadratic(), Gaussian() + Polynomial()], ids=repr
 )
 def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
     kernel: Kernel, planted: Planted, monkeypatch: pytest.MonkeyPatch
