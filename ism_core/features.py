@@ -52,7 +52,7 @@ def pull(
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
     P, offset = _projected(X, maps, W, engine)
-    size = _narrow_block(maps)
+    size = narrow_block(maps)
     terms = _moments(None, P, offset, gamma, maps, engine, size)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [(term.map.slope, term.pulls) for term in terms]
@@ -67,20 +67,19 @@ def pull(
 def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL) -> float:
     """J(W) alone: the first of the two passes."""
     P, offset = _projected(X, maps, W, engine)
-    return _objective(_moments(None, P, offset, gamma, maps, engine, _narrow_block(maps)))
+    return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps)))
 
 
-def moments(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, basis: Array, *, engine: Engine = LOCAL
-) -> tuple[list[Array], Array]:
-    """With z the rows in a basis: for each term, of product form, the sums of its features of z times [z, 1] for each
-    column of U, r×m×(s + 1); and the scatter of z."""
-    slopes = [each.slope for each in maps]
-    size = _narrow_block(maps)
-    with np.errstate(over="ignore", invalid="ignore"):
-        totals, squares = engine.total(_add_moments_in, -(-len(X.here) // size), X, basis, gamma, slopes, size)
-        squares, sums = squares[:-1, :-1], squares[-1, :-1]
-        return [gamma.here.finished(total) for total in totals], squares - np.outer(sums, sums) / len(X.here)
+def column_sums(X: Array, C: Array) -> Array:
+    """XᵀC"""
+    return LOCAL.total(_column_sums, -(-len(X) // WIDE_BLOCK), X, C)
+
+
+def _column_sums(share: list[int], X: Array, C: Array) -> Array:
+    total = np.zeros((X.shape[1], C.shape[1]))
+    for rows in blocks_of(share, len(X), WIDE_BLOCK):
+        total += X[rows].T @ C[rows]
+    return total
 
 
 def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
@@ -165,7 +164,7 @@ def _projected(X: Placed[Array], maps: Maps, W: Array, engine: Engine) -> tuple[
 
 
 def _project(share: list[int], X: Array, W: Array) -> list[tuple[slice, Array]]:
-    return [(rows, X[rows] @ W) for rows in _blocks(share, len(X), WIDE_BLOCK)]
+    return [(rows, X[rows] @ W) for rows in blocks_of(share, len(X), WIDE_BLOCK)]
 
 
 def _moments(
@@ -202,7 +201,7 @@ def _add_moments(
     totals = [np.zeros((len(gamma.s), each.count, d + q + 2)) for each in slopes]
     memory = np.empty(max(each.made for each in slopes) * size)
     columns = np.ones((size, d + q + 2))
-    for block in _blocks(share, n, size):
+    for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
         centred = P[rows] - offset
         Z = columns[: len(centred)]
@@ -216,24 +215,6 @@ def _add_moments(
     return totals
 
 
-def _add_moments_in(
-    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], size: int
-) -> tuple[list[Array], Array]:
-    """The moments of the blocks of a share in a basis, and the sums of [z, 1]ᵀ[z, 1]."""
-    s = basis.shape[1]
-    totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
-    squares = np.zeros((s + 1, s + 1))
-    memory = np.empty(max(each.made for each in slopes) * size)
-    columns = np.ones((size, s + 1))
-    for block in _blocks(share, len(X), size):
-        Z = columns[: block.stop - block.start]
-        Z[:, :s] = X[gamma.rows(block)] @ basis
-        squares += Z.T @ Z
-        for total, each in zip(totals, slopes, strict=True):
-            gamma.add_moments(total, block, each.of(Z[:, :s], memory), Z)
-    return totals, squares
-
-
 def _weighted_squares(
     share: list[int], X: Array, P: Array, offset: Array, gamma: Gamma, parts: list[tuple[FeatureMap, Array]]
 ) -> Array:
@@ -241,7 +222,7 @@ def _weighted_squares(
     d = X.shape[1]
     total = np.zeros((d, d))
     memory = np.empty(max(each.made for each, _ in parts) * WIDE_BLOCK)
-    for block in _blocks(share, len(X), WIDE_BLOCK):
+    for block in blocks_of(share, len(X), WIDE_BLOCK):
         rows = gamma.rows(block)
         centred = P[rows] - offset
         degrees = np.zeros(len(centred))
@@ -272,7 +253,7 @@ def _pulled(
     n, q = P.shape
     memory = np.empty(max(each.made for each, _ in parts) * size)
     pulled = []
-    for block in _blocks(share, n, size):
+    for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
         p, centred = P[rows], P[rows] - offset
         C = np.zeros_like(p)
@@ -305,10 +286,12 @@ def _objective(terms: list[_Term]) -> float:
         return sum(term.objective for term in terms)
 
 
-def _narrow_block(maps: Maps) -> int:
+def narrow_block(maps: Maps) -> int:
+    """How many rows to take at a time where there is no product with X."""
     fewest, most = NARROW_BLOCKS
     return min(most, max(fewest, BLOCK_NUMBERS // max(each.slope.made for each in maps)))
 
 
-def _blocks(share: list[int], n: int, size: int) -> Iterator[slice]:
+def blocks_of(share: list[int], n: int, size: int) -> Iterator[slice]:
+    """The rows of each block of a share."""
     return (slice(index * size, min((index + 1) * size, n)) for index in share)

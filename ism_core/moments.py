@@ -16,9 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ism_core import features
 from ism_core.arrays import Array, Ints
-from ism_core.feature_maps import Power
+from ism_core.feature_maps import FeatureMap, Power, TermMap
+from ism_core.features import blocks_of, narrow_block
+from ism_core.gamma import Gamma
 from ism_core.maps import exact_maps
 from ism_core.monomials import monomials
 from ism_core.surrogate import Problem
@@ -49,9 +50,7 @@ class Moments:
             return None
         maps = exact_maps(problem.kernel, s)
         assert maps is not None
-        moments, scatter = features.moments(
-            problem.rows, problem.placed_gamma, maps, basis, engine=problem.means.engine
-        )
+        moments, scatter = _moments(problem, maps, basis)
         powers = []
         for each, own in zip(maps, moments, strict=True):
             assert isinstance(each.value, Power)
@@ -90,6 +89,36 @@ class Moments:
     def objective(self, V: Array) -> float:
         """J"""
         return self.surrogate(V)[1]
+
+
+def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[Array], Array]:
+    """With z the rows in a basis: for each term the sums of its features of z times [z, 1] for each column of U,
+    r×m×(s + 1); and the scatter of z."""
+    slopes = [each.slope for each in maps]
+    n, size = len(problem.X), narrow_block(maps)
+    args = (problem.rows, basis, problem.placed_gamma, slopes, size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals, squares = problem.means.engine.total(_add_moments, -(-n // size), *args)
+        squares, sums = squares[:-1, :-1], squares[-1, :-1]
+        return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
+
+
+def _add_moments(
+    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], size: int
+) -> tuple[list[Array], Array]:
+    """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]."""
+    s = basis.shape[1]
+    totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
+    squares = np.zeros((s + 1, s + 1))
+    memory = np.empty(max(each.made for each in slopes) * size)
+    columns = np.ones((size, s + 1))
+    for block in blocks_of(share, len(X), size):
+        Z = columns[: block.stop - block.start]
+        Z[:, :s] = X[gamma.rows(block)] @ basis
+        squares += Z.T @ Z
+        for total, each in zip(totals, slopes, strict=True):
+            gamma.add_moments(total, block, each.of(Z[:, :s], memory), Z)
+    return totals, squares
 
 
 def is_possible(problem: Problem, s: int, numbers: float = NUMBERS) -> bool:

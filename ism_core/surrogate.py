@@ -14,6 +14,7 @@ import numpy as np
 
 from ism_core import features, tiles
 from ism_core.arrays import Array, Ints
+from ism_core.costs import Costs
 from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
@@ -28,12 +29,9 @@ from ism_core.truncation import Bound, Norms, least_degree
 
 Way = Literal["tiles", "features", "random features"]
 
-PAIR_FLOPS = 60.0  # what f and f′ of one pair cost, in flops of a matrix product: passes over memory, exp
-FEATURE_FLOPS = 40.0  # what one feature of one row costs, in the same
 SMALL = 1e9  # flops, of a narrow Φ
 HERE = 2e9  # flops: some 30 ms of two threads, about what the messages to a cluster cost
 SCATTER_ROWS = 2_000
-BLOCK = 1_024  # rows of X that are multiplied at a time
 SIZE_ROWS = 500
 ROUGH = 3e-2  # how far Φ may be off away from W, relative to Φ(W)W
 SHARE = 0.1  # of the tolerance for Φ(W)W that J may be off
@@ -82,7 +80,8 @@ class Problem:
         if tiled.is_small or taylor_maps(self.kernel, self.q, 0) is None:
             return tiled
         norms, size = self._norms(W), size or self._size(W)
-        most = int(self._tile_flops(self.q) / (self._feature_flops(1) - self._feature_flops(0)))
+        costs = self._costs
+        most = int(costs.tiled_pull() / (costs.pull(1) - costs.pull(0)))
         for tolerance in tolerances:
             allowed = Bound(SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
             degree = least_degree(self.kernel, self.q, norms, allowed, most) if tolerance > 0 else None
@@ -228,29 +227,22 @@ class Problem:
     def column_sums(self, C: Array) -> Array:
         """XᵀC, less what rounding has left of the empty directions."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._outside_empty(LOCAL.total(_column_sums, -(-len(self.X) // BLOCK), self.X, C))
+            return self._outside_empty(features.column_sums(self.X, C))
 
     @cached_property
     def flops(self) -> float:
         """What all of Φ costs, in flops of a matrix product."""
-        n, d = self.X.shape
         if self.maps is None:
-            return float(self._tile_flops(d) + 3 * n * d * d)
-        maps = self.rough or self.maps
+            return self._costs.tiled()
         pull = self.pull_flops if self.rough is not None or self.features_are == "random" else 0.0
-        r = len(self.gamma.s)
-        features = sum(
-            self.gamma.moment_flops(d, each.slope.count) + (2 * d * d * r + FEATURE_FLOPS * n) * each.slope.count
-            for each in maps
-        )
-        return float(pull + features + n * d * d * any(each.form == "difference" for each in maps))
+        return pull + self._costs.features(self.rough or self.maps)
 
     @cached_property
     def pull_flops(self) -> float:
         """What Φ(W)W costs."""
         if self.maps is None:
-            return self._tile_flops(self.q)
-        return self._feature_flops(sum(each.slope.count for each in self.maps))
+            return self._costs.tiled_pull()
+        return self._costs.pull(sum(each.slope.count for each in self.maps))
 
     @property
     def is_small(self) -> bool:
@@ -273,8 +265,7 @@ class Problem:
     @property
     def _fits(self) -> bool:
         """Whether the sums over features fit into what memory there is, of each of the engine's shares and in all."""
-        widest = max((each.slope.count for each in self.rough or self.maps or []), default=0)
-        size = 8 * len(self.gamma.s) * widest * (self.X.shape[1] + 1) * (allowed_threads() + 2)
+        size = self._costs.feature_bytes(self.rough or self.maps or [], allowed_threads() + 2)
         return self.means.spare is None or size <= self.means.spare
 
     @property
@@ -282,13 +273,10 @@ class Problem:
         """What an ascent costs, as it usually goes."""
         return self.flops + PULLS * self.pull_flops
 
-    def _tile_flops(self, columns: int) -> float:
-        n = len(self.X)
-        return float(n * n * (columns + len(self.gamma.s) + self.q + PAIR_FLOPS * len(self.kernel.terms)))
-
-    def _feature_flops(self, count: int) -> float:
+    @property
+    def _costs(self) -> Costs:
         n, d = self.X.shape
-        return float(2 * n * count * (2 * (self.q + 1) + FEATURE_FLOPS) + 4 * n * d * self.q)
+        return Costs(n, d, self.q, len(self.kernel.terms), self.gamma)
 
     def _norms(self, W: Array) -> Norms:
         return Norms.of(self.X @ W, self._lengths, self.gamma)
@@ -320,12 +308,3 @@ class Problem:
     @cached_property
     def _kernel(self) -> Placed[Kernel]:
         return self.means.engine.place(self.kernel)
-
-
-def _column_sums(share: list[int], X: Array, C: Array) -> Array:
-    """XᵀC over the blocks of a share."""
-    total = np.zeros((X.shape[1], C.shape[1]))
-    for index in share:
-        rows = slice(index * BLOCK, (index + 1) * BLOCK)
-        total += X[rows].T @ C[rows]
-    return total

@@ -7,7 +7,17 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Supervised, certificate, solve
+from ism_core import (
+    Gaussian,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    Supervised,
+    certificate,
+    costs,
+    solve,
+)
 from ism_core import ascent as ascent_module
 from ism_core import starts as starts_module
 from ism_core import surrogate as surrogate_module
@@ -34,7 +44,7 @@ def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
     monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
     monkeypatch.setattr(ascent_module, "DEAR", 1)
-    monkeypatch.setattr(surrogate_module, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
+    monkeypatch.setattr(costs, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
     monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_ROWS", 30)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iterate, solve, surrogate
+from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, costs, iterate, solve, surrogate
 from ism_core.grassmann import largest_angle
 from ism_core.paradigms import Paradigm
 from tests.core.conftest import Labelled
@@ -59,7 +59,7 @@ def test_an_initial_w_replaces_the_search(blobs: Labelled) -> None:
 def test_a_dear_solve_goes_on_as_well(wdbc: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ is not computed anew at every step."""
     monkeypatch.setattr(surrogate, "SMALL", 0.0)
-    monkeypatch.setattr(surrogate, "PAIR_FLOPS", 0.0)
+    monkeypatch.setattr(costs, "PAIR_FLOPS", 0.0)
     whole = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0)
     last = next(step for step in iterate(wdbc.X, Supervised(wdbc.y), "gaussian", 2, tolerance=0))
     resumed = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0, initial_W=last.W)
