@@ -26,7 +26,7 @@ from ism_core.means import Means
 from ism_core.mixing import Mixing
 from ism_core.model import Model
 from ism_core.point import Point
-from ism_core.result import Step, Stop
+from ism_core.result import Error, Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.starts import Start, search
 from ism_core.surrogate import ROUGH, Problem
@@ -51,6 +51,7 @@ class Solution(NamedTuple):
     iteration: int  # the number of its last step
     clustering: Clustering | None = None
     gap: float | None = None  # to the next eigenvalue, where all of them are known
+    error: Error | None = None  # of J and Φ(W)W, where it is known
 
     def padded(self, space: RowSpace) -> Start:
         """The same W in a space with more directions after those that it had."""
@@ -117,7 +118,7 @@ class _Alternation:
         if self._rows is not None:
             start = Start(next(candidates(problem, rng)))
             return (yield from self.settle(problem, clustering, start, 0))
-        start = yield from search(problem, self._given.starts or 1, self._given.delta, rng)
+        start = yield from search(problem, self._given.starts or 1, self._given.delta, rng, self._given.tolerances)
         return (yield from self.alternate(problem, clustering, start, 0))
 
     def settle(
@@ -191,7 +192,7 @@ class _Alternation:
         """A few steps of W for the clustering, then it for W, until it stands still; then W to the end."""
         delta, max_iter = self._given.delta, self._given.max_iter
         settled = False
-        W, model = start
+        W, model = start.W, start.model
         for round in range(max_iter):
             budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
             problem = problem.within(self._given.tolerances, W)

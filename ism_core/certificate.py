@@ -72,10 +72,9 @@ def error(problem: Problem, point: Point) -> Error:
     return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / pulled))
 
 
-def holds(problem: Problem, point: Point) -> bool:
-    """Whether features that were cut for another W are near enough at this point too."""
-    found = error(problem, point)
-    return found.kind != "bound" or max(found.objective, found.gradient) <= problem.tolerance
+def is_within(found: Error, tolerance: float) -> bool:
+    """Whether features that were cut for another W are near enough at this one too."""
+    return found.kind != "bound" or max(found.objective, found.gradient) <= tolerance
 
 
 def _estimated(problem: Problem, point: Point) -> Error:

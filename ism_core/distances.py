@@ -9,6 +9,7 @@ from ism_core.errors import InvalidInput
 
 MEDIAN_SAMPLE = 2_000  # rows that the median distance is taken from: 2 million pairs
 PRODUCT_COLUMNS = 100
+BLOCK = 200  # rows at a time
 ROUNDING = 1e-12
 
 
@@ -26,15 +27,20 @@ def median_distance(X: Array, rng: np.random.Generator) -> float:
 
 
 def _distances(X: Array) -> Array:
-    """Between all pairs of rows. With many columns by a matrix product: every pair twice, and 0 if it is rounding."""
+    """Between all pairs of rows. With many columns by matrix products, and 0 if it is rounding."""
     if X.shape[1] < PRODUCT_COLUMNS:
         return pdist(X)
     centred = X - X.mean(axis=0)
     squares = np.einsum("ij,ij->i", centred, centred)
-    sums = squares + squares[:, None]
-    distances: Array = sums - 2 * (centred @ centred.T)
-    distances[distances <= ROUNDING * sums] = 0
-    return np.sqrt(distances, out=distances).ravel()
+    parts: list[Array] = []
+    for start in range(0, len(X), BLOCK):
+        rows = slice(start, start + BLOCK)
+        sums = squares[rows, None] + squares[start:]
+        distances = sums - 2 * (centred[rows] @ centred[start:].T)
+        distances[distances <= ROUNDING * sums] = 0
+        parts += [row[first:] for first, row in enumerate(distances, start=1)]
+    everything: Array = np.sqrt(np.concatenate(parts))
+    return everything
 
 
 def local_scales(X: Array, neighbors: int, rng: np.random.Generator) -> Array:

@@ -18,12 +18,13 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.feature_maps import FeatureMap, Power, TermMap
-from ism_core.features import blocks_of, narrow_block
+from ism_core.features import blocks_of
 from ism_core.gamma import Gamma
 from ism_core.maps import exact_maps
 from ism_core.monomials import monomials
 from ism_core.surrogate import Problem
 
+BLOCK = 512  # rows at a time
 NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms
 FEW_NUMBERS = 1e5  # likewise; that takes less than to go through some hundred rows
 
@@ -95,24 +96,24 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
     """With z the rows in a basis: for each term the sums of its features of z times [z, 1] for each column of U,
     r×m×(s + 1); and the scatter of z."""
     slopes = [each.slope for each in maps]
-    n, size = len(problem.X), narrow_block(maps)
-    args = (problem.rows, basis, problem.placed_gamma, slopes, size)
+    n = len(problem.X)
+    args = (problem.rows, basis, problem.placed_gamma, slopes)
     with np.errstate(over="ignore", invalid="ignore"):
-        totals, squares = problem.means.engine.total(_add_moments, -(-n // size), *args)
+        totals, squares = problem.means.engine.total(_add_moments, -(-n // BLOCK), *args)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
         return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
 
 
 def _add_moments(
-    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], size: int
+    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap]
 ) -> tuple[list[Array], Array]:
     """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]."""
     s = basis.shape[1]
     totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
-    memory = np.empty(max(each.made for each in slopes) * size)
-    columns = np.ones((size, s + 1))
-    for block in blocks_of(share, len(X), size):
+    memory = np.empty(max(each.made for each in slopes) * BLOCK)
+    columns = np.ones((BLOCK, s + 1))
+    for block in blocks_of(share, len(X), BLOCK):
         Z = columns[: block.stop - block.start]
         Z[:, :s] = X[gamma.rows(block)] @ basis
         squares += Z.T @ Z

@@ -13,7 +13,7 @@ from ism_core.alternation import Solution, cluster
 from ism_core.arguments import Arguments, checked
 from ism_core.arrays import Array
 from ism_core.ascent import ascend, drained, mapped
-from ism_core.certificate import certify, error, holds
+from ism_core.certificate import certify, error, is_within
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
 from ism_core.grassmann import count_informative, with_fixed_signs
@@ -174,7 +174,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         certificate=certificate,
         kernel=bound,
         way=problem.way,
-        error=error(problem, point),
+        error=found.error or error(problem, point),
         warnings=tuple(given.notes + _warnings(point, stop, space.rank, table.shape[1])),
         labels=None if found.clustering is None else found.clustering.labels(given.seed),
         spectral=None if found.clustering is None else found.clustering.Y,
@@ -206,15 +206,16 @@ def _reduce(
     elif given.start is not None:
         start = Start(space.into(given.start))
     else:
-        start = yield from search(problem, given.starts or DEFAULT_STARTS, given.delta, rng)
+        start = yield from search(problem, given.starts or DEFAULT_STARTS, given.delta, rng, given.tolerances)
     size = None
     while True:
-        problem = problem.within(given.tolerances, start.W, size)
+        problem = start.problem or problem.within(given.tolerances, start.W, size)
         point, stop, iteration = yield from ascend(
             problem, start.W, given.delta, given.max_iter - first, first=first, known=start.model
         )
-        if holds(problem, point) or iteration + 1 >= given.max_iter:
-            return Solution(problem, point, stop, iteration)
+        off = error(problem, point)
+        if is_within(off, problem.tolerance) or iteration + 1 >= given.max_iter:
+            return Solution(problem, point, stop, iteration, error=off)
         # The features were cut for a W that is too far from this one.
         start, first = Start(point.W, point.model), iteration + 1
         size = Bound(abs(point.objective), float(np.linalg.norm(point.pulled)))

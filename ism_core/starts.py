@@ -11,7 +11,7 @@ A polynomial kernel weighs far rows so much that a sample, which has others, say
 on all rows, within the space that the starts and the outlying directions span.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -42,6 +42,7 @@ COARSE_DELTA = 0.05
 COARSE_ITERATIONS = 25
 GROWING_DELTA = 0.2  # of the samples between the first and all rows: four times the rows move W by more than its tenth
 ROUGH_ITERATIONS = 50
+WORTH = 2  # times the cost of a rough Φ(W)W: if the exact one costs less, rough ones save nothing
 GROWTH = 4  # of the rows from one sample to the next
 REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
 SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
@@ -57,13 +58,16 @@ class Start(NamedTuple):
 
     W: Array
     model: Model | None = None
+    problem: Problem | None = None  # as it is to be solved from there, if that is known
 
 
-def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator) -> Generator[Step, None, Start]:
+def search(
+    problem: Problem, starts: int, delta: float, rng: np.random.Generator, tolerances: Sequence[float] = ()
+) -> Generator[Step, None, Start]:
     """The most promising of several starts and of exchanges from the best; yields a Step for each that was tried.
 
     Where there are many rows it is sought on a sample, and followed up on samples of four times the rows; at last, for
-    kernels that can be cut, on all rows with few features.
+    kernels that can be cut, on all rows with few features, unless the tolerances ask for few anyway.
     """
     if all(term.is_straight for _, term in problem.kernel.terms):
         return Start(next(candidates(problem, rng)))
@@ -90,11 +94,12 @@ def search(problem: Problem, starts: int, delta: float, rng: np.random.Generator
         best = drained(ascend(finer, best.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=best.model)).point
         number += 1
         yield _report(number, best)
-    roughly = problem.within([ROUGH], best.W)
-    if roughly.features_are == "cut":  # all rows, but few features: what costs more has little left to do
+    roughly, exactly = problem.within([ROUGH], best.W), problem.within(tolerances, best.W)
+    if roughly.features_are == "cut" and exactly.pull_flops > WORTH * roughly.pull_flops:
         best = drained(ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.model)).point
         yield _report(number + 1, best)
-    return Start(best.W, best.model)
+        return Start(best.W, best.model)
+    return Start(best.W, best.model, exactly)
 
 
 class _Space(NamedTuple):
