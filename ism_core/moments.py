@@ -10,6 +10,7 @@ Hence J = Σa sa ‖Ta(Ṽ, …, Ṽ)‖² with the moments Ta = Σi uai z̃i �
 Ma = Ta(·, Ṽ, …, Ṽ), less its first row.
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -125,11 +126,17 @@ def _add_moments(
 def is_possible(problem: Problem, s: int, numbers: float = NUMBERS) -> bool:
     """Whether the kernel is made of powers, and their moments in so many directions are no more numbers than that."""
     maps = exact_maps(problem.kernel, s)
-    r = len(problem.gamma.s)
     return maps is not None and all(
-        isinstance(each.value, Power) and each.value.degree > 1 and r * (s + 1) * float(each.slope.count) <= numbers
+        isinstance(each.value, Power) and each.value.degree > 1 and _numbers(problem, each.value, s) <= numbers
         for each in maps
     )
+
+
+def _numbers(problem: Problem, value: Power, s: int) -> float:
+    """How many the moments are, or those on the way from them to Φ if these are more."""
+    monomials = math.comb(s + value.degree - 1, s)
+    turned = float(s + 1) ** (value.degree - 1) * (problem.q + 1)
+    return len(problem.gamma.s) * max(float(monomials * (s + 1)), turned)
 
 
 def everywhere(problem: Problem) -> Moments | None:

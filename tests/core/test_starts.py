@@ -56,7 +56,7 @@ def test_every_candidate_is_orthonormal(problem: Problem) -> None:
 
 
 def test_the_best_of_all_that_were_tried_is_kept(problem: Problem) -> None:
-    steps, (W, _) = searched(problem, 6)
+    steps, (W, *_) = searched(problem, 6)
     assert len(steps) >= 6
     assert all(step.stage == "search" for step in steps)
     assert [step.iteration for step in steps] == list(range(len(steps)))
