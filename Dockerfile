@@ -26,9 +26,10 @@ RUN /opt/ism/bin/pip install --no-deps --no-index --no-build-isolation .
 FROM python:3.12-slim
 
 COPY --from=build /opt/ism /opt/ism
-RUN groupadd --system --gid 10001 ism && useradd --system --uid 10001 --gid ism --no-create-home --home-dir /tmp ism
+RUN groupadd --system --gid 10001 ism && useradd --system --uid 10001 --gid ism --no-create-home --home-dir /tmp ism \
+    && install --directory --owner ism --group ism --mode 700 /keys
 
-# The root may be read-only: all that is written goes to /tmp.
+# The root may be read-only: all that is written goes to /tmp, and with `ism keys` to the volume at /keys.
 ENV PATH=/opt/ism/bin:$PATH \
     HOME=/tmp \
     MPLCONFIGDIR=/tmp/matplotlib \

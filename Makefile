@@ -1,9 +1,12 @@
 # make setup    a virtual environment with everything; once, then again only when pyproject.toml changes
 # make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
 # make test     the test suite
-# make check    lint, format, types, import rules
+# make check    lint, format, types, import rules, known vulnerabilities (make audit: with more time to look them up)
 # make lock     requirements.lock of the image anew; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
+# make fuzz     read 100,000 broken tables; 10 minutes, FILES=1000 for less, SEED=1 for others
+# make chaos    kill, pause and cut everything while jobs run, then account for each; 7 minutes, SECONDS=60 for less, SEED=1 for other deeds
+# make load     steady jobs and 200 followers of events: time to an answer, memory; 3 minutes
 # make bench    speed beside the limit of the machine and beside peers, growth, memory; 15 minutes; needs ISM_DATA_DIR
 # make paper    the paper's experiments and docs/paper.md; 40 minutes, FAST=1 for small data in 3; needs ISM_DATA_DIR
 
@@ -13,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup serve test check format lock drill bench paper
+.PHONY: setup serve test check audit format lock fuzz drill chaos load bench paper
 
 setup: $(READY)
 
@@ -34,6 +37,10 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.audit 5
+
+audit: setup
+	$(BIN)/python -m tests.audit 300
 
 format: setup
 	$(BIN)/ruff check --fix .
@@ -46,6 +53,15 @@ lock:
 
 drill: setup
 	$(BIN)/python -m tests.deployment_drill $(PYTHON312)
+
+fuzz: setup
+	$(BIN)/python -m tests.jobs.fuzzing $(or $(FILES),100000) $(SEED)
+
+chaos: setup
+	$(BIN)/python -m drills.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+load: setup
+	$(BIN)/python -m drills.load $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks $(ARGS)

@@ -6,6 +6,7 @@ dies nobody else does. Processes are forked from one that has imported what they
 
 import multiprocessing
 import os
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,8 +16,11 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 import anyio.to_thread
 import structlog
+from redis.exceptions import RedisError
 
-from ism_jobs.errors import InvalidTable, Problem, StoreFull, Unavailable
+from app import memory
+from ism_jobs.connection import problem_of
+from ism_jobs.errors import InvalidTable, Problem, TooLarge
 from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
 
@@ -30,6 +34,8 @@ PRELOADED = [
     "matplotlib.figure",
     "matplotlib.font_manager",
 ]
+
+LESS = "send fewer rows or columns at a time."
 
 
 class Children:
@@ -60,12 +66,12 @@ class Children:
         sender.close()
         try:
             if not receiver.poll(self._seconds):
-                raise InvalidTable(f"This took longer than {self._seconds} seconds, the limit of this service.")
+                raise InvalidTable(f"This took longer than {self._seconds} seconds, the limit of this service; {LESS}")
             succeeded, value = receiver.recv()
         except (EOFError, OSError):  # before its answer, or in the middle of it
             process.join()
             log.error("a child died", function=function.__name__, code=process.exitcode)
-            raise InvalidTable("The process that did this died, most likely for want of memory.") from None
+            raise InvalidTable("The process that did this died, most likely for want of memory; " + LESS) from None
         finally:
             process.kill()
             process.join()
@@ -80,6 +86,9 @@ def _work(
     sender: Connection, settings: Settings, ids: dict[str, Any], function: Callable[..., Any], args: Any, kwargs: Any
 ) -> None:
     os.nice(5)  # requests go first
+    if settings.upload_dir:
+        tempfile.tempdir = str(settings.upload_dir)  # for what is inflated too
+    memory.bound(settings.memory_per_child)
     configure(settings)
     structlog.contextvars.bind_contextvars(**ids)
     answer: tuple[bool, Any]
@@ -87,20 +96,23 @@ def _work(
         answer = True, function(*args, **kwargs)
     except Problem as problem:
         answer = False, problem
+    except MemoryError:
+        answer = False, _too_large(settings)
     except Exception as error:
         answer = False, _as_problem(error)
     with suppress(BrokenPipeError):  # nobody waits for it any more
-        sender.send(answer)
+        try:
+            sender.send(answer)
+        except MemoryError:
+            sender.send((False, _too_large(settings)))
+
+
+def _too_large(settings: Settings) -> TooLarge:
+    return TooLarge(f"This takes more than the {settings.memory_per_child:,} bytes of memory that it may take; {LESS}")
 
 
 def _as_problem(error: Exception) -> Problem:
-    from redis.exceptions import ConnectionError as NotReachable
-    from redis.exceptions import OutOfMemoryError
-    from redis.exceptions import TimeoutError as NoAnswer
-
-    if isinstance(error, OutOfMemoryError):
-        return StoreFull("The store is full; delete data sets or jobs that are no longer needed.")
-    if isinstance(error, NotReachable | NoAnswer):
-        return Unavailable("The store does not answer; try again in a moment.")
+    if isinstance(error, RedisError) and (problem := problem_of(error)):
+        return problem
     log.error("a child failed", exc_info=error)
     return Problem("Something failed for a reason that is ours, not yours; the service's log has the details.")

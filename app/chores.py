@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from app import plots
+from ism_jobs.connection import AT_ONCE
 from ism_jobs.design import Design, columns_of
 from ism_jobs.model import Model
 from ism_jobs.packing import unpack
@@ -34,8 +35,8 @@ class Upload:
     header: bool | None
 
 
-def ingest(upload: Upload, settings: Settings) -> tuple[Dataset, bool]:
-    """Read a file into the store; tells whether it is new there."""
+def ingest(upload: Upload, settings: Settings, owner: str) -> tuple[Dataset, bool]:
+    """Read a file into the store for its owner; tells whether it is new there."""
     reader = open_table(
         upload.path,
         filename=upload.filename,
@@ -43,12 +44,12 @@ def ingest(upload: Upload, settings: Settings) -> tuple[Dataset, bool]:
         header=upload.header,
         limits=limits_of(settings),
     )
-    return Store.open(settings).datasets.add(reader, upload.name, upload.size)
+    return Store.open(settings).of(owner).datasets.add(reader, upload.name, upload.size)
 
 
 def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
     """How many rows a job that drops incomplete ones is left with, and how many different targets they have."""
-    datasets = Store.open(settings).datasets
+    datasets = Store.open(settings, AT_ONCE).datasets
     description = datasets.get(spec.dataset).description
     design = Design.of(datasets.read(spec.dataset, columns_of(spec, description)), spec, description)
     different = 0 if design.given is None else len({str(value) for value in design.given.tolist()})
@@ -91,6 +92,8 @@ def limits_of(settings: Settings) -> Limits:
         rows=settings.max_rows,
         columns=settings.max_columns,
         cells=settings.max_cells,
+        name_length=settings.max_name_length,
+        text_length=settings.max_text_bytes,
     )
 
 

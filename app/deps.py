@@ -1,18 +1,48 @@
-"""What routes are given: the store, the events, the children, those that read uploads, the settings."""
+"""What routes are given: the store as its owner sees it, the events, the children, readers, the settings."""
 
+from collections.abc import Callable
 from typing import Annotated
 
+from anyio.to_thread import run_sync
 from fastapi import Depends, Path, Request
 
+from app.access import bearer
+from app.api_keys import Keys
 from app.children import Children
-from ism_jobs.errors import Conflict
+from ism_jobs.errors import Conflict, TooMany
 from ism_jobs.settings import Settings
 from ism_jobs.store import Events, Record, State, Store
 
 
-def _store(request: Request) -> Store:
+async def _owner(request: Request) -> str:
+    owner: str = request.scope["owner"]
+    return owner
+
+
+OwnerDep = Annotated[str, Depends(_owner)]
+
+
+async def check_rate(request: Request, owner: OwnerDep) -> None:
+    """Before every route: whether the key has been used too often. Without keys nobody is counted."""
     store: Store = request.app.state.store
-    return store
+    if owner and not store.rates.spend(owner):
+        seconds = await run_sync(store.rates.draw, owner)
+        if seconds:
+            most = request.app.state.settings.requests_per_minute
+            raise TooMany(
+                f"With one API key {most:,} requests a minute are answered; wait for the next minute.", seconds
+            )
+
+
+async def _still_valid(request: Request, owner: OwnerDep) -> Callable[[], bool]:
+    keys: Keys = request.app.state.keys
+    key = bearer(request.headers)
+    return lambda: (keys.owner(key or "") or "") == owner
+
+
+async def _store(request: Request, owner: OwnerDep) -> Store:
+    store: Store = request.app.state.store
+    return store.of(owner)
 
 
 def _events(request: Request) -> Events:
@@ -36,6 +66,7 @@ def _settings(request: Request) -> Settings:
 
 
 StoreDep = Annotated[Store, Depends(_store)]
+StillValidDep = Annotated[Callable[[], bool], Depends(_still_valid)]
 EventsDep = Annotated[Events, Depends(_events)]
 ChildrenDep = Annotated[Children, Depends(_children)]
 ReadersDep = Annotated[Children, Depends(_readers)]

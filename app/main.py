@@ -1,31 +1,39 @@
 """The app: `create_app(settings)` makes it, `run(settings)` serves it."""
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
+from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
-from fastapi.responses import RedirectResponse
+from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
+from starlette.middleware.cors import CORSMiddleware
 
-from app import openapi, problems
+from app import docs, openapi, problems
+from app.access import DOCS_FILES, Access
+from app.api_keys import Keys, WrongKeys, check_address
 from app.children import Children
+from app.deps import check_rate
 from app.middleware import Requests
+from app.protocol import protocol
 from app.routes import batches, catalogue, datasets, health, jobs, results
+from ism_jobs.connection import AT_ONCE
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import Events, Store
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """The whole API on the Redis of the settings."""
+    """The whole API on the Redis of the settings; WrongKeys where its keys cannot be used."""
+    keys = Keys(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.settings = settings
-        app.state.store = Store.open(settings)
+        app.state.store = Store.open(settings, AT_ONCE)
         app.state.events = Events.open(settings)
         app.state.children = Children(settings)
         app.state.children.warm_up()
@@ -34,31 +42,66 @@ def create_app(settings: Settings) -> FastAPI:
         await app.state.events.close()
         app.state.store.redis.close()
 
-    app = FastAPIOffline(
-        title="ISM",
-        version=version("ism"),
-        summary="Interpretable dimension reduction: which features make the picture.",
-        description=openapi.DESCRIPTION,
-        lifespan=lifespan,
-        redoc_url=None,
-        static_url="/docs-files",
-    )
+    about: dict[str, Any] = {
+        "title": "ISM",
+        "version": version("ism"),
+        "summary": "Interpretable dimension reduction: which features make the picture.",
+        "description": openapi.DESCRIPTION,
+        "lifespan": lifespan,
+        "docs_url": None,
+        "redoc_url": None,
+        "dependencies": [Depends(check_rate)],
+    }
+    if settings.docs:
+        app = FastAPIOffline(**about, static_url=DOCS_FILES)
+        docs.install(app)
+    else:
+        app = FastAPI(**about, openapi_url=None)
+    app.state.keys = keys
     problems.install(app)
-    app.add_middleware(Requests, settings=settings)
+    _add_middleware(app, settings, keys)
     for module in (datasets, jobs, results, batches, catalogue, health):
         app.include_router(module.router)
-    app.add_route("/", lambda request: RedirectResponse("/docs"), include_in_schema=False)
-    openapi.install(app)
+    if settings.metrics:
+        app.include_router(health.metrics)
+    openapi.install(app, keys)
     return app
+
+
+def _add_middleware(app: FastAPI, settings: Settings, keys: Keys) -> None:
+    """The last is the outermost: browsers ask what they may (CORS) without a key."""
+    app.add_middleware(Access, keys=keys, origins=settings.cors_origins)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "If-None-Match",
+                "Last-Event-ID",
+                "Range",
+            ],
+            expose_headers=["ETag", "Location", "Retry-After", "ISM-Notes", "Content-Range", "X-Request-ID"],
+        )
+    app.add_middleware(Requests, settings=settings)
 
 
 def run(settings: Settings) -> None:
     """Serve until told to stop."""
     configure(settings)
+    try:
+        app = create_app(settings)
+        check_address(settings, app.state.keys)
+    except WrongKeys as error:
+        sys.exit(str(error))
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
+        http=protocol(settings.max_header_bytes),
         log_config=None,
         access_log=False,
         timeout_keep_alive=75,  # a busy client may take a while between connecting and asking

@@ -1,4 +1,4 @@
-"""Around every request: an id, a line in the log, a count, and a limit to its body."""
+"""Around every request: an id, a line in the log, a count, limits to its headers and body, and headers for browsers."""
 
 import re
 import time
@@ -8,8 +8,10 @@ import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.headers import secure
 from app.monitoring import LATENCY, REQUESTS
 from app.problems import respond, unexpected
+from app.protocol import too_long
 from ism_jobs.errors import TooLarge
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
@@ -46,12 +48,16 @@ class Requests:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 LATENCY.labels(method, _route(scope)).observe(time.perf_counter() - began)
-                MutableHeaders(scope=message)["X-Request-ID"] = id
+                answered = MutableHeaders(scope=message)
+                answered["X-Request-ID"] = id
+                secure(answered)
             await send(message)
 
         limit = self._limit(scope)
         try:
-            if int(headers.get("content-length") or 0) > limit:
+            if _length(scope) > self._settings.max_header_bytes:
+                await respond(too_long(self._settings.max_header_bytes))(scope, receive, send_with_id)
+            elif int(headers.get("content-length") or 0) > limit:
                 await respond(_too_large(limit))(scope, receive, send_with_id)
             else:
                 await self._app(scope, _limited(receive, limit), send_with_id)
@@ -66,6 +72,12 @@ class Requests:
     def _limit(self, scope: Scope) -> int:
         is_file = scope["path"] == "/datasets" or scope["path"].endswith("/transform")
         return self._settings.max_upload_bytes if is_file else min(SPEC_BYTES, self._settings.max_upload_bytes)
+
+
+def _length(scope: Scope) -> int:
+    """Bytes of the request's address and headers."""
+    address = len(scope.get("raw_path", b"")) + len(scope["query_string"])
+    return address + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def _as_get(scope: Scope) -> Scope:

@@ -1,10 +1,12 @@
-"""The OpenAPI document, completed with what FastAPI cannot see: the bodies that are read by hand."""
+"""The OpenAPI document, completed with what FastAPI cannot see: bodies that are read by hand, and who may call."""
 
 from typing import Any
 
 from fastapi import FastAPI
 
-from app.problems import ProblemView
+from app.access import is_open
+from app.api_keys import Keys
+from app.problems import ProblemView, documented
 from ism_jobs.grids import POSTED_JOBS
 
 DESCRIPTION = """
@@ -12,11 +14,12 @@ Upload a table, post a job, follow it, and download what it found: a matrix **W*
 the table combine into a few new ones, the table in the new features, the traces of the iteration, metrics, pictures,
 and a model for new rows.
 
-Errors are `application/problem+json` with a sentence that says what to change.
+Errors are `application/problem+json` with a sentence that says what to change. Where the service has API keys, send
+yours as `Authorization: Bearer KEY`; you see what was made with it and nothing else.
 """
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, keys: Keys) -> None:
     """Let the app give the completed document."""
     plain = app.openapi
 
@@ -26,10 +29,25 @@ def install(app: FastAPI) -> None:
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
             for name, schema in _bodies().items():
                 schemas.setdefault(name, schema)
+            _add_access(document, keys.on)
             app.openapi_schema = document
         return app.openapi_schema
 
     app.openapi = complete  # type: ignore[method-assign]
+
+
+def _add_access(document: dict[str, Any], keys: bool) -> None:
+    """What the middleware may answer in place of any route, and the key that it asks for."""
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            refusals = {str(status): view for status, view in documented(*((401, 429) if keys else (403,))).items()}
+            if not keys or not is_open(path):
+                operation["responses"] = {**refusals, **operation["responses"]}
+            if keys and not is_open(path):
+                operation["security"] = [{"apiKey": []}]
+    if keys:
+        scheme = {"type": "http", "scheme": "bearer", "description": "An API key, made with `ism keys make`."}
+        document["components"]["securitySchemes"] = {"apiKey": scheme}
 
 
 def _bodies() -> dict[str, Any]:

@@ -33,9 +33,9 @@ class _Wanted:
     fresh: bool  # there is no key, so nobody can have asked for them before
 
     @classmethod
-    def of(cls, body: object, idempotency_key: str | None) -> Self:
+    def of(cls, body: object, idempotency_key: str | None, owner: str | None) -> Self:
         specs, is_batch = expand(body)
-        new_id = _ids(idempotency_key)
+        new_id = _ids(idempotency_key, owner)
         return cls(
             specs,
             [spec.model_dump(mode="json") for spec in specs],
@@ -63,7 +63,7 @@ def _begin(
 
     A request that is repeated under its key is not checked again: what it needs may be gone since.
     """
-    wanted = _Wanted.of(body, idempotency_key)
+    wanted = _Wanted.of(body, idempotency_key, store.owner)
     records = None if wanted.fresh else _found(store, wanted)
     if records is None:
         descriptions = _descriptions(store, wanted.specs)
@@ -134,7 +134,8 @@ def _the_same(store: Store, wanted: _Wanted, records: list[Record]) -> list[Reco
     return records
 
 
-def _ids(key: str | None) -> Callable[[str], str]:
+def _ids(key: str | None, owner: str | None) -> Callable[[str], str]:
     if key is None:
         return lambda part: secrets.token_hex(ID_BYTES)
-    return lambda part: hashlib.sha256(json.dumps([key, part]).encode()).hexdigest()[: 2 * ID_BYTES]
+    whose = [owner] if owner else []  # two owners may use the same key
+    return lambda part: hashlib.sha256(json.dumps([key, part, *whose]).encode()).hexdigest()[: 2 * ID_BYTES]

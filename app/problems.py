@@ -7,13 +7,12 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
-from redis.exceptions import ConnectionError as NotReachable
-from redis.exceptions import OutOfMemoryError
-from redis.exceptions import TimeoutError as NoAnswer
+from redis.exceptions import RedisError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from ism_jobs.errors import Problem, StoreFull, Unavailable
+from ism_jobs.connection import problem_of
+from ism_jobs.errors import Problem
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -48,7 +47,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def respond(problem: Problem) -> JSONResponse:
     """A problem as a response."""
-    headers = {"Retry-After": "2"} if problem.status == 503 else None
+    headers = {"Retry-After": "2"} if problem.status == 503 else dict(problem.headers)
     return JSONResponse(problem.document(), problem.status, headers, MEDIA_TYPE)
 
 
@@ -64,14 +63,11 @@ def install(app: FastAPI) -> None:
     async def _(request: Request, error: Problem) -> JSONResponse:
         return respond(error)
 
-    @app.exception_handler(OutOfMemoryError)
-    async def _(request: Request, error: OutOfMemoryError) -> JSONResponse:
-        return respond(StoreFull("The store is full; delete data sets or jobs that are no longer needed."))
-
-    @app.exception_handler(NotReachable)
-    @app.exception_handler(NoAnswer)
-    async def _(request: Request, error: Exception) -> JSONResponse:
-        return respond(Unavailable("The store does not answer; try again in a moment."))
+    @app.exception_handler(RedisError)
+    async def _(request: Request, error: RedisError) -> JSONResponse:
+        if problem := problem_of(error):
+            return respond(problem)
+        raise error
 
     @app.exception_handler(RequestValidationError)
     async def _(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -15,6 +15,7 @@ from starlette.formparsers import MultiPartException
 from app.chores import Upload
 from ism_jobs.errors import InvalidTable
 from ism_jobs.settings import Settings
+from ism_jobs.tables.source import room
 
 WRITE_BYTES = 2**20  # a piece as it comes is too small for a thread of its own
 NAME_LENGTH = 200
@@ -42,7 +43,8 @@ async def received(
     request: Request, settings: Settings, name: str | None, header: bool | None
 ) -> AsyncIterator[Upload]:
     """The file that the request carries, for as long as it is needed."""
-    with tempfile.NamedTemporaryFile(dir=settings.upload_dir, prefix="ism-upload-", delete=False) as file:
+    folder = settings.upload_dir
+    with room(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
         path = Path(file.name)
         try:
             kind = request.headers.get("content-type", "")

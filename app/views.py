@@ -16,7 +16,7 @@ PLOTS = ("embedding", "loadings", "trace")
 class DatasetView(BaseModel):
     """A data set: its columns with their types, what is missing, ranges or levels, and its first rows."""
 
-    id: str = Field(description="A hash of the content: the same table has the same id.")
+    id: str = Field(description="A hash of the content and its owner: the same table, uploaded again, has the same id.")
     name: str
     rows: int
     columns: list[Column]

@@ -27,13 +27,15 @@ def remote(command: Callable[..., R]) -> Callable[..., R]:
         try:
             client = Client(url, api_key, retries=2)
         except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--url") from None
+            raise click.UsageError(str(error)) from None
         with client:
             try:
                 return command(*args, client=client, **given)
             except Unreachable:
                 fail(f"No ISM service answers at {client.url}; start one with `ism serve`, or give --url.")
-            except (ApiError, JobFailed, TimeoutError, ValueError, OSError) as error:
+            except ApiError as error:
+                fail(f"{error} Give it as ISM_API_KEY." if error.status == 401 else str(error))
+            except (JobFailed, TimeoutError, ValueError, OSError) as error:
                 fail(str(error))
 
     wrapped: Callable[..., R] = connected

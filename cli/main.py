@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": Lazy("cli.serve:serve", "Start everything: Redis, workers and the HTTP service."),
     "api": Lazy("cli.serve:api", "Start the HTTP service alone."),
     "worker": Lazy("cli.serve:worker", "Start a worker alone."),
+    "keys": Lazy("cli.keys:keys", "Make, list and revoke API keys."),
     "fit": Lazy("cli.fit:fit", "Solve a table here and now, without a service."),
     "upload": Lazy("cli.remote:upload", "Send tables to a service."),
     "submit": Lazy("cli.remote:submit", "Post a job, or a grid of jobs."),

@@ -18,6 +18,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+REVIVE_SECONDS = 1.0
 START_SECONDS = 60  # a long append-only file takes a while to load
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
 
@@ -48,9 +49,11 @@ def find_executable() -> str:
 class RedisServer:
     """A Redis that keeps its data in a folder; as a context manager it runs and is stopped."""
 
-    def __init__(self, folder: Path, fsync: str = "always") -> None:
+    def __init__(self, folder: Path, fsync: str = "always", memory: int = 0) -> None:
         self._folder = folder.absolute()  # Redis and the parts of the service work elsewhere
         self._fsync = fsync  # "always": what was acknowledged is on disk
+        self._memory = memory  # the most that it may hold; 0 is no limit
+        self._died: float | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
         self._socket = self._folder / "redis.sock"
@@ -69,6 +72,7 @@ class RedisServer:
 
     def __enter__(self) -> Self:
         try:
+            self._prepare()
             self._start(find_executable())
             self._wait()
         except BaseException:
@@ -76,7 +80,17 @@ class RedisServer:
             raise
         return self
 
-    def _start(self, executable: str) -> None:
+    def revive(self) -> None:
+        """Start it again, a moment after it has died; whoever needs it waits while it loads its file."""
+        if self.process.poll() is None:
+            self._died = None
+        elif self._died is None:
+            self._died = time.monotonic()
+        elif time.monotonic() - self._died >= REVIVE_SECONDS:
+            self._died = None
+            self._start(find_executable())
+
+    def _prepare(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = self._take_lock()
         self._stop_orphan(lock)
@@ -86,13 +100,16 @@ class RedisServer:
         lock.truncate(0)
         lock.write(str(self._socket))
         lock.flush()
+
+    def _start(self, executable: str) -> None:
         log = (self._folder / "redis.log").open("ab")
         self._process = subprocess.Popen(
             [
                 executable,
                 *("--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700"),
                 *("--dir", str(self._folder.resolve()), "--appendonly", "yes", "--appendfsync", self._fsync),
-                *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no"),
+                *("--maxmemory", str(self._memory), "--maxmemory-policy", "noeviction"),
+                *("--save", "", "--daemonize", "no"),
             ],
             stdout=log,
             stderr=log,

@@ -33,19 +33,22 @@ def serve(**options: Any) -> None:
 
     Jobs that run when it stops are put back, and go on at the next start.
     """
-    settings = _settings(options)
+    settings = settings_from(options)
+    keys = _check_access(settings)
     with ExitStack() as stack:
+        look = None
         if settings.redis_url is None:
             try:
-                redis_url = stack.enter_context(RedisServer(settings.redis_dir)).url
+                server = RedisServer(settings.redis_dir, memory=settings.memory_of_redis)
+                redis_url, look = stack.enter_context(server).url, server.revive
             except (NoRedis, OSError) as error:
                 raise click.ClickException(str(error)) from None
         else:
             redis_url = settings.redis_url
         environment = _environment(settings, redis_url)
         parts = [Part("api", ["api"], environment, essential=True), *_worker_parts(settings, environment)]
-        threading.Thread(target=_greet, args=(settings,), daemon=True).start()
-        code = Supervisor(parts, settings.shutdown_seconds + KILL_AFTER).run()
+        threading.Thread(target=_greet, args=(settings, keys), daemon=True).start()
+        code = Supervisor(parts, settings.shutdown_seconds + KILL_AFTER, look).run()
     if code:
         sys.exit(code)
     click.echo("ISM has stopped; jobs that were running go on at the next start.", err=True)
@@ -57,7 +60,7 @@ def serve(**options: Any) -> None:
 def api(**options: Any) -> None:
     """Run the API alone, on the Redis of ISM_REDIS_URL."""
     stop_with_supervisor()
-    settings = _settings(options)
+    settings = settings_from(options)
     os.environ.update(_environment(settings, settings.required_redis_url))
     from app.main import run
 
@@ -69,7 +72,7 @@ def api(**options: Any) -> None:
 def worker(**options: Any) -> None:
     """Run workers alone, on the Redis of ISM_REDIS_URL. On SIGTERM running jobs are put back."""
     stop_with_supervisor()
-    settings = _settings(options)
+    settings = settings_from(options)
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:
         sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds + KILL_AFTER).run())
@@ -83,7 +86,8 @@ def worker(**options: Any) -> None:
     work(settings)
 
 
-def _settings(options: Mapping[str, Any]) -> Settings:
+def settings_from(options: Mapping[str, Any]) -> Settings:
+    """The settings with a command's options; a wrong one is a sentence."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
         return Settings(**given)
@@ -92,10 +96,23 @@ def _settings(options: Mapping[str, Any]) -> Settings:
         raise click.ClickException(f"A setting is wrong: {wrong}.") from None
 
 
+def _check_access(settings: Settings) -> bool:
+    """Before anything is started: the API would refuse to listen where all may come. Tells whether there are keys."""
+    from app.api_keys import Keys, WrongKeys, check_address
+
+    try:
+        keys = Keys(settings)
+        check_address(settings, keys)
+    except WrongKeys as error:
+        raise click.ClickException(str(error)) from None
+    return keys.on
+
+
 def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
     """Our variables and the settings, for a part to find the same."""
     chosen = {
         "ISM_REDIS_URL": redis_url,
+        "ISM_API_KEYS_FILE": str(settings.api_keys_path.absolute()),
         "ISM_HOST": settings.host,
         "ISM_PORT": str(settings.port),
         "ISM_WORKERS": str(settings.workers),
@@ -110,7 +127,7 @@ def _worker_parts(settings: Settings, environment: Mapping[str, str]) -> list[Pa
     return [Part(f"worker {number}", ["worker"], environment) for number in range(1, settings.workers + 1)]
 
 
-def _greet(settings: Settings) -> None:
+def _greet(settings: Settings, keys: bool) -> None:
     """Say where it is, once it is there."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{settings.port}"
@@ -123,10 +140,11 @@ def _greet(settings: Settings) -> None:
         time.sleep(0.1)
     else:
         return
+    key = '-H "Authorization: Bearer $ISM_API_KEY" ' if keys else ""
     kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.redis_dir
     click.echo(
         f"\nISM is at {address} with {settings.workers} worker(s); its data is in {kept}.\n"
-        f"Upload a table:  curl -F file=@table.csv {address}/datasets\n"
+        f"Upload a table:  curl {key}-F file=@table.csv {address}/datasets\n"
         f"All calls:       {address}/docs\n"
         "Ctrl-C stops it.\n",
         err=True,

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
@@ -21,7 +21,7 @@ class Part:
     name: str
     arguments: Sequence[str]
     environment: Mapping[str, str]
-    essential: bool = False  # when it ends, all end
+    essential: bool = False  # when it ends by itself, all end; when it is killed, it is started again like the others
 
     def start(self, stdin: int) -> "subprocess.Popen[bytes]":
         """Run it in a session of its own, so that Ctrl-C reaches us alone and Redis can stop last."""
@@ -44,8 +44,9 @@ def stop_with_supervisor() -> None:
 class Supervisor:
     """Starts the parts, starts again those that die, and stops them all."""
 
-    def __init__(self, parts: Sequence[Part], shutdown_seconds: float) -> None:
+    def __init__(self, parts: Sequence[Part], shutdown_seconds: float, look: Callable[[], None] | None = None) -> None:
         self._parts = parts
+        self._look = look  # is called all the time, to see after something else
         self._shutdown_seconds = shutdown_seconds
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._stop = threading.Event()
@@ -67,12 +68,14 @@ class Supervisor:
     def _watch(self, life: int) -> int:
         died: dict[str, float] = {}
         while not self._stop.wait(0.2):
+            if self._look is not None:
+                self._look()
             for part in self._parts:
                 code = self._running[part.name].poll()
                 if code is None:
                     continue
-                if part.essential:
-                    return 128 - code if code < 0 else code or 1
+                if part.essential and code >= 0:
+                    return code or 1
                 if time.monotonic() - died.setdefault(part.name, time.monotonic()) >= RESTART_SECONDS:
                     del died[part.name]
                     self._running[part.name] = part.start(life)

@@ -49,7 +49,10 @@ class Http:
         self.retries = retries
         self.sleep = sleep
         self.timeout = timeout
-        headers = {"User-Agent": "ism-client"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        key = (api_key or "").strip()
+        if not (key.isascii() and key.isprintable()):  # said here, without the key: errors about headers show them
+            raise ValueError("The API key has characters that no key has; give it as it was made.")
+        headers = {"User-Agent": "ism-client"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=timeout, transport=transport)
 
     def json(self, method: str, path: str, **request: Any) -> Any:

@@ -1,6 +1,8 @@
 """What can go wrong with a request or a job, each with its HTTP status and a sentence that says what to change.
 
 Problem
+├── Unauthorised          401   no API key, or none that is valid
+├── Forbidden             403   a call from a page of another site
 ├── NotFound              404   no such data set, job, batch or artifact
 ├── NotAcceptable         406   the artifact is not kept in that format
 ├── Conflict              409   the thing is not in a state that allows this
@@ -8,13 +10,18 @@ Problem
 ├── UnsupportedFormat     415   a file of a kind that is not read here
 ├── InvalidTable          422   a file that cannot be read as a table
 ├── InvalidSpec           422   a job spec that does not fit its data set
+├── TooMany               429   more requests, or jobs, than a key may have
+├── HeadersTooLarge       431   longer headers than the limit allows
 ├── TimeOver              500   a job that ran into its time limit
 ├── OutOfMemory           500   a job that needs more memory than there is
 ├── Unavailable           503   Redis does not answer
 └── StoreFull             507   Redis is at its memory limit
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 
@@ -31,6 +38,7 @@ class Problem(Exception):
 
     status: ClassVar[int] = 500
     title: ClassVar[str] = "Something went wrong"
+    headers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, detail: str, errors: list[FieldError] | None = None) -> None:
         super().__init__(detail)
@@ -52,6 +60,21 @@ class Problem(Exception):
             "detail": self.detail,
             "errors": [{"field": error.field, "message": error.message} for error in self.errors],
         }
+
+
+class Unauthorised(Problem):
+    """No API key, or none that is valid."""
+
+    status = 401
+    title = "An API key is needed"
+    headers: Mapping[str, str] = MappingProxyType({"WWW-Authenticate": 'Bearer realm="ism"'})
+
+
+class Forbidden(Problem):
+    """A call from a page of another site."""
+
+    status = 403
+    title = "Not allowed from there"
 
 
 class NotFound(Problem):
@@ -101,6 +124,24 @@ class InvalidSpec(Problem):
 
     status = 422
     title = "The job cannot run as specified"
+
+
+class TooMany(Problem):
+    """More requests, or jobs, than a key may have."""
+
+    status = 429
+    title = "Too many"
+
+    def __init__(self, detail: str, seconds: float = 10.0) -> None:
+        super().__init__(detail)
+        self.headers = {"Retry-After": str(math.ceil(seconds))}
+
+
+class HeadersTooLarge(Problem):
+    """Longer headers than the limit allows."""
+
+    status = 431
+    title = "The headers are too long"
 
 
 class TimeOver(Problem):

@@ -4,6 +4,7 @@ A ticket in the queue is only a hint that a job waits. What a job's state is, an
 record in the store; a ticket too many is ignored, and one that was lost is written again.
 """
 
+from collections.abc import Sequence
 from uuid import uuid4
 
 from rq import Queue, Worker
@@ -15,14 +16,17 @@ from ism_jobs.connection import Connection
 
 NAME = "ism"
 FUNCTION = "worker.jobs.run"
+_BEHIND = """
+redis.call('LREM', KEYS[1], 1, ARGV[2])
+if redis.call('LINSERT', KEYS[1], 'AFTER', ARGV[1], ARGV[2]) < 1 then redis.call('LPUSH', KEYS[1], ARGV[2]) end
+"""
 
 
 class Tickets:
     """Writes tickets, and tells where they are."""
 
-    def __init__(self, redis: Connection, time_limit: int) -> None:
+    def __init__(self, redis: Connection) -> None:
         self._redis = redis
-        self._time_limit = time_limit
         self._queue = Queue(NAME, connection=redis, serializer=JSONSerializer)
 
     def workers(self, silence: float) -> int:
@@ -30,19 +34,24 @@ class Tickets:
         seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue, serializer=JSONSerializer)]
         return sum(last is not None and (now() - last).total_seconds() <= silence for last in seen)
 
-    def write(self, pipe: Connection, job: str, *, at_front: bool = False) -> str:
-        """Put a job into the queue when the pipeline is executed; gives the ticket's id."""
+    def write(self, pipe: Connection, job: str, *, at_front: bool = False, behind: str | None = None) -> str:
+        """Put a job into the queue when the pipeline is executed; gives the ticket's id.
+
+        At its end, or at its front, there behind another ticket if that is still waiting.
+        """
         ticket = uuid4().hex
         data = Queue.prepare_data(
             FUNCTION,
             args=(job,),
             job_id=ticket,
-            timeout=self._time_limit,
+            timeout=-1,  # a worker ends what takes too long, also inside of C code, where RQ's signal is not heard
             result_ttl=0,  # results are the store's business
             failure_ttl=60,
             at_front=at_front,
         )
         self._queue.enqueue_many([data], pipeline=pipe)
+        if behind is not None:
+            pipe.eval(_BEHIND, 1, self._queue.key, behind, ticket)
         return ticket
 
     def tear(self, ticket: str) -> None:
@@ -52,5 +61,12 @@ class Tickets:
 
     def position(self, ticket: str) -> int | None:
         """How many are before it; None once it has been taken."""
-        position: int | None = self._redis.lpos(self._queue.key, ticket)
-        return position
+        return self.positions([ticket])[0]
+
+    def positions(self, tickets: Sequence[str]) -> list[int | None]:
+        """The same of several."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for ticket in tickets:
+                pipe.lpos(self._queue.key, ticket)
+            found: list[int | None] = pipe.execute()
+        return found

@@ -7,6 +7,7 @@ import sys
 import threading
 import tomllib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -18,8 +19,10 @@ import yaml
 from dask.utils import parse_bytes
 from packaging.requirements import Requirement
 
+from app.api_keys import Keys, WrongKeys, check_address
 from cli.main import main
 from ism_jobs.settings import Settings
+from tests import audit
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -33,6 +36,7 @@ DASK = ("dask-scheduler", "dask-worker")
 VARIABLES = {f"ISM_{name.upper()}" for name in Settings.model_fields}
 NOT_IN_CONTAINERS = {
     "ISM_REDIS_DIR",  # of `ism serve` alone
+    "ISM_REDIS_MEMORY",  # of `ism serve`; here it is told to Redis
     "ISM_HOST",  # the command says it
     "ISM_PORT",  # the command says it; outside it is the published port
     "ISM_UPLOAD_DIR",  # /tmp is all that can be written
@@ -83,7 +87,7 @@ def test_every_variable_of_the_compose_file_is_a_setting_or_explained_in_it() ->
     used = set(re.findall(r"\$\{(\w+)", COMPOSE_TEXT))
     explained = set(re.findall(r"^#   (ISM_\w+) ", COMPOSE_TEXT, re.MULTILINE))
     assert used == explained
-    of_compose = {"ISM_PUBLISH", "ISM_REDIS_MEMORY", "ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
+    of_compose = {"ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
     of_the_cluster = {"ISM_DASK_REPLICAS", "ISM_DASK_THREADS", "ISM_DASK_MEMORY"}
     assert explained - VARIABLES == of_compose | of_the_cluster
 
@@ -112,6 +116,15 @@ def test_services_run_with_as_few_rights_as_they_need(service: str) -> None:
     assert "privileged" not in given
 
 
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_can_be_written_to_is_named(service: str) -> None:
+    memory = [given(mount).partition(":") for mount in SERVICES[service].get("tmpfs", [])]
+    assert [folder for folder, _, _ in memory] == ([] if service == "redis" else ["/tmp"])
+    assert all("size=" in options for _, _, options in memory), "it must not take all of the host's memory"
+    volumes = {volume.partition(":")[0] for volume in SERVICES[service].get("volumes", [])}
+    assert volumes <= COMPOSE["volumes"].keys(), "nothing of the host is mounted"
+
+
 def test_nobody_is_root() -> None:
     assert SERVICES["redis"]["user"] == "redis"
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["10001:10001"]
@@ -120,9 +133,24 @@ def test_nobody_is_root() -> None:
 def test_only_the_api_is_published_and_only_here_unless_asked() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["api"]
     assert SERVICES["api"]["ports"] == ["${ISM_PUBLISH:-127.0.0.1}:${ISM_PORT:-8000}:8000"]
+    assert SERVICES["api"]["environment"]["ISM_PUBLISH"] == "${ISM_PUBLISH:-127.0.0.1}", "what the API is told is so"
     assert COMPOSE["networks"]["inside"] == {"internal": True}
     assert SERVICES["redis"]["networks"] == ["inside"]
     assert SERVICES["worker"]["networks"] == ["inside", "cluster"]
+
+
+@pytest.mark.parametrize(("publish", "starts"), [("127.0.0.1", True), ("0.0.0.0", False), ("192.0.2.1", False)])
+def test_without_keys_the_container_serves_its_own_host_only(publish: str, starts: bool, tmp_path: Path) -> None:
+    host = SERVICES["api"]["command"][3]
+    settings = Settings(host=host, publish=publish, api_keys_file=tmp_path / "api-keys")
+    with nullcontext() if starts else pytest.raises(WrongKeys, match=r"ISM_PUBLISH is .*ism keys make"):
+        check_address(settings, Keys(settings))
+
+
+def test_keys_are_kept_in_a_volume_that_the_api_may_write_to() -> None:
+    folder = str(Path(SERVICES["api"]["environment"]["ISM_API_KEYS_FILE"]).parent)
+    assert [name for name, service in SERVICES.items() if f"api-keys:{folder}" in service.get("volumes", [])] == ["api"]
+    assert re.search(rf"install --directory --owner ism .*{folder}$", DOCKERFILE, re.MULTILINE)
 
 
 def test_the_cluster_is_there_only_when_asked_for() -> None:
@@ -202,6 +230,23 @@ def test_everything_locked_has_hashes() -> None:
     entries = re.split(r"^(?=[a-z0-9-]+==)", LOCK, flags=re.MULTILINE)[1:]
     assert len(entries) == len(locked())
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries)
+
+
+def test_a_known_vulnerability_is_told_and_an_audit_without_a_data_base_is_not_failed() -> None:
+    flaw = {"id": "CVE-1", "fix_versions": ["2.1"]}
+    sound, flawed = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "version": "2", "vulns": [flaw]}
+    unknown = {"name": "c", "skip_reason": "not found"}
+    assert audit.verdict([sound, unknown]) == (
+        True,
+        "audit: 1 locked dependencies looked up, 1 are not in the data base",
+    )
+    well, text = audit.verdict([sound, flawed])
+    assert not well
+    assert "b 2: CVE-1, fixed in 2.1\n" in text
+    for nothing in (None, [], [unknown]):
+        assert audit.verdict(nothing)[0]
+        assert "skipped" in audit.verdict(nothing)[1]
+    assert "tests.audit" in re.findall(r"^check: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
 
 
 def test_the_lock_names_no_index_and_no_path() -> None:

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import structlog
 from redis.exceptions import RedisError
-from rq.timeouts import JobTimeoutException
 
 from ism_core import InvalidInput
+from ism_jobs.connection import is_full
 from ism_jobs.design import columns_of
-from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, TimeOver
+from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.specs import JOB_SPEC
@@ -23,6 +23,7 @@ from worker.run import run as run_job
 from worker.trace import Trace
 
 CHECKPOINT_SECONDS = 1.0
+ROOM_SECONDS = 60.0
 QUIET_SECONDS = 0.2  # within a fold, where there is a step but no event for each
 
 stopping = threading.Event()  # set when this process should hand its job back
@@ -35,7 +36,7 @@ class HandBack(Exception):
 def run(id: str) -> None:
     """Run the job with this id, unless it has been cancelled or another worker has it."""
     settings = Settings()
-    store = Store.open(settings)
+    store = Store.open_patiently(settings)
     try:
         attempt = store.jobs.claim(id, os.environ.get("RQ_WORKER_ID", ""))
     except NotFound:
@@ -60,10 +61,10 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
     except CancelAsked:
         attempt.cancel()
         log.info("job cancelled")
-    except (RedisError, TakenOver):
-        raise  # without Redis the job is not lost: its lease ends, and it is put back
+    except TakenOver:
+        raise
     except Exception as error:
-        problem = _problem(error, settings)
+        problem = _problem(error)
         if type(problem) is Problem:
             log.exception("job failed")
         else:
@@ -88,9 +89,34 @@ def _carry_out(store: Store, record: Record, attempt: Attempt, settings: Setting
     del table
     outcome = _report(moments, attempt, trace)
     artifacts = artifacts_of(outcome)
-    attempt.save_artifacts(artifacts)
+    _keep(attempt, artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
     log.info("job succeeded", seconds=round(outcome.metrics["seconds_total"], 3))
+
+
+def _keep(attempt: Attempt, artifacts: dict[str, bytes]) -> None:
+    """Save what was found; in a full store there may be room soon."""
+    deadline = time.monotonic() + ROOM_SECONDS
+    while True:
+        try:
+            attempt.save_artifacts(artifacts)
+        except RedisError as error:
+            if not is_full(error) or time.monotonic() > deadline:
+                raise
+            log.warning("job waits for room in the store")
+            time.sleep(1)
+        else:
+            return
+
+
+def _save_checkpoint(attempt: Attempt, trace: Trace) -> None:
+    """In a full store the one before must do."""
+    try:
+        attempt.save_checkpoint(trace.packed())
+    except RedisError as error:
+        if not is_full(error):
+            raise
+        log.warning("no room for a checkpoint")
 
 
 def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: Trace) -> Outcome:
@@ -105,18 +131,18 @@ def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: 
             return outcome
         if stopping.is_set():
             if trace.rows:
-                attempt.save_checkpoint(trace.packed())
+                _save_checkpoint(attempt, trace)
             raise HandBack
         now = time.monotonic()
         if moment.kind or moment.progress.stage != stage or now - reported > QUIET_SECONDS:
             attempt.report(moment.progress.document(), moment.kind, moment.event())
             stage, reported = moment.progress.stage, now
         if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
-            attempt.save_checkpoint(trace.packed())
+            _save_checkpoint(attempt, trace)
             saved = now
 
 
-def _problem(error: Exception, settings: Settings) -> Problem:
+def _problem(error: Exception) -> Problem:
     """What to tell the job's owner."""
     match error:
         case Problem():
@@ -125,11 +151,8 @@ def _problem(error: Exception, settings: Settings) -> Problem:
             return OutOfMemory(str(error))
         case InvalidInput():
             return InvalidSpec(str(error), [FieldError(error.parameter, str(error))])
-        case JobTimeoutException():
-            return TimeOver(
-                f"The job ran for {settings.job_time_limit} seconds, the limit of this service;"
-                " try fewer rows or features, a wider delta, or folds = 0."
-            )
+        case RedisError() if is_full(error):
+            return StoreFull("The store is full, and the result could not be kept; delete what is no longer needed.")
         case MemoryError():
             return OutOfMemory(
                 "The job needed more memory than its worker has; try fewer rows or features, or a smaller q."

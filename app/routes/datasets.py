@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from app import cursors, uploads
 from app.chores import ingest
-from app.deps import ReadersDep, SettingsDep, StoreDep
+from app.deps import OwnerDep, ReadersDep, SettingsDep, StoreDep
 from app.problems import documented
 from app.views import DatasetPage, DatasetView, dataset_item, dataset_view
 
@@ -37,6 +37,7 @@ async def upload_dataset(
     response: Response,
     readers: ReadersDep,
     settings: SettingsDep,
+    owner: OwnerDep,
     name: Annotated[str | None, Query(description="A name to show; the file's by default.", max_length=200)] = None,
     header: Header = "auto",
 ) -> DatasetView:
@@ -46,7 +47,7 @@ async def upload_dataset(
     its first name.
     """
     async with uploads.received(request, settings, name, HEADERS[header]) as upload:
-        dataset, new = await readers.run(ingest, upload, settings)
+        dataset, new = await readers.run(ingest, upload, settings, owner)
     response.status_code = 201 if new else 200
     response.headers["Location"] = f"/datasets/{dataset.id}"
     view = dataset_view(dataset)

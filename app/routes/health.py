@@ -1,15 +1,17 @@
 """Whether it lives, whether it can work, and how it is doing."""
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, HTTPException, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
-from app.deps import StoreDep
+from app.access import METRICS_KEY
+from app.deps import OwnerDep, StoreDep
 from app.monitoring import StoreCollector
 from app.problems import documented
 from ism_jobs.errors import Unavailable
 
 router = APIRouter(tags=["health"])
+metrics = APIRouter(tags=["health"])
 
 
 class Health(BaseModel):
@@ -40,17 +42,22 @@ def get_readiness(store: StoreDep) -> Readiness:
     return Readiness(workers=workers)
 
 
-@router.get(
+@metrics.get(
     "/metrics",
     operation_id="getMetrics",
     summary="Metrics for Prometheus",
     response_class=Response,
     responses={
         200: {"description": "Prometheus's text format", "content": {"text/plain": {"schema": {"type": "string"}}}},
-        **documented(),
+        **documented(404),
     },
 )
-def get_metrics(store: StoreDep) -> Response:
-    """Requests, queue length, waiting and running time, iterations, failures, Redis's memory."""
+def get_metrics(store: StoreDep, owner: OwnerDep) -> Response:
+    """Requests, queue length, waiting and running time, iterations, failures, Redis's memory.
+
+    They count what everybody does, so with API keys only the key named `metrics` sees them.
+    """
+    if owner not in ("", METRICS_KEY):
+        raise HTTPException(404)
     body = generate_latest() + generate_latest(StoreCollector(store))
     return Response(body, media_type=CONTENT_TYPE_LATEST)

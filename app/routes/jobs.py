@@ -16,7 +16,7 @@ from redis.exceptions import TimeoutError as NoAnswer
 from app import cursors
 from app.comparison import BatchView, batch_view
 from app.contents import etag_of, is_known, not_modified
-from app.deps import ChildrenDep, EventsDep, JobDep, SettingsDep, StoreDep
+from app.deps import ChildrenDep, EventsDep, JobDep, SettingsDep, StillValidDep, StoreDep
 from app.posting import post
 from app.problems import documented
 from app.views import JobPage, JobView, job_view
@@ -60,7 +60,7 @@ def _refuse_constant(name: str) -> None:
                 "Retry-After": RETRY_AFTER,
             },
         },
-        **documented(413, 422, 507),
+        **documented(413, 422, 429, 507),
     },
     openapi_extra={
         "requestBody": {
@@ -195,16 +195,18 @@ async def follow_job(
     record: JobDep,
     store: StoreDep,
     events: EventsDep,
+    still_valid: StillValidDep,
     last_event_id: Annotated[str | None, Header(pattern=r"^\d{1,19}-\d{1,19}$")] = None,
 ) -> AsyncIterable[ServerSentEvent]:
     """Server-sent events from the job's beginning, or from Last-Event-ID on.
 
     `state`: the job has changed its state; `step`: an iteration (objective, eigenvalues, change, angle);
-    `validation`: a fold of the cross-validation is done. The stream ends when the job has, or Redis goes away.
+    `validation`: a fold of the cross-validation is done. The stream ends when the job has, when Redis goes away, or
+    when the API key is revoked.
     """
     last = last_event_id or START
     with suppress(NotReachable, NoAnswer):  # the stream ends, and can be followed on when Redis is back
-        while True:
+        while still_valid():
             news = await events.after(record.id, last, 0 if record.state.ended else LONGEST_WAIT)
             for event in news:
                 last = event.id

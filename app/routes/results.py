@@ -12,6 +12,7 @@ from app import chores, uploads
 from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
 from app.contents import documented as documented_content
 from app.deps import ChildrenDep, FinishedJobDep, SettingsDep, StoreDep
+from app.headers import PICTURE, policy
 from app.problems import documented
 from app.routes.datasets import HEADERS, Header
 from app.views import TABLES, JobView, job_view
@@ -134,7 +135,8 @@ async def get_plot(
     source = {"embedding": "embedding", "loadings": "W", "trace": "trace"}[plot]
     table = await run_sync(store.jobs.artifact, record, source)
     body = await children.run(chores.draw, plot, table, format, record.spec)
-    return content(request, body, format, f"{plot}-{record.id}", etag)
+    headers = {"Content-Security-Policy": policy(PICTURE)}
+    return content(request, body, format, f"{plot}-{record.id}", etag, headers)
 
 
 @router.post(

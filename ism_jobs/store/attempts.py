@@ -22,9 +22,11 @@ class CancelAsked(Exception):
 class Attempt:
     """The right to run a job, given by Jobs.claim."""
 
-    def __init__(self, redis: Connection, settings: Settings, record: Record, number: int) -> None:
+    def __init__(self, redis: Connection, settings: Settings, record: Record, number: int, claim: str) -> None:
         self.job = record.id
         self.number = number
+        self._claim = claim  # no other attempt has it, not even one at another job that was given the same id
+        self._reports = 0
         self._record = record
         self._redis = redis
         self._settings = settings
@@ -33,16 +35,18 @@ class Attempt:
 
     def report(self, progress: Mapping[str, Any], kind: str = "", data: Mapping[str, Any] | None = None) -> None:
         """Tell how far it is, with an event if there is a kind; raises where the job must not go on."""
+        self._reports += 1
         answer = self._report(
             keys=[keys.job(self.job), keys.RUNNING, keys.events(self.job), keys.TOTALS],
             args=[
                 self.job,
-                self.number,
+                self._claim,
                 self._settings.lease_seconds,
                 self._settings.events_kept,
                 json.dumps(progress),
                 kind,
                 json.dumps(data or {}),
+                f"{self.number}.{self._reports}",
             ],
         )
         if answer == -1:
@@ -97,7 +101,7 @@ class Attempt:
     def _finish(self, state: State, **fields: str) -> None:
         ended = self._end(
             keys=end_keys(self._record),
-            args=end_arguments(self.job, State.RUNNING, self.number, state, self._settings, fields),
+            args=end_arguments(self.job, State.RUNNING, self._claim, state, self._settings, fields),
         )
         if not ended:
             raise TakenOver(self.job)
@@ -106,8 +110,8 @@ class Attempt:
         """Write something beside the record, if the job is still this attempt's."""
 
         def change(pipe: Connection) -> None:
-            state, number = pipe.hmget(keys.job(self.job), "state", "attempt")
-            if state != State.RUNNING.encode() or int(number) != self.number:
+            state, claim = pipe.hmget(keys.job(self.job), "state", "claim")
+            if (state, claim) != (State.RUNNING.encode(), self._claim.encode()):
                 raise TakenOver(self.job)
             pipe.multi()
             put(pipe)
@@ -126,11 +130,12 @@ def end_keys(record: Record) -> list[str]:
         keys.dataset_jobs(record.dataset),
         keys.TOTALS,
         keys.batch(record.batch or ""),
+        keys.open_jobs(record.owner),
     ]
 
 
 def end_arguments(
-    job: str, expected: State, attempt: int, state: State, settings: Settings, fields: Mapping[str, str]
+    job: str, expected: State, attempt: int | str, state: State, settings: Settings, fields: Mapping[str, str]
 ) -> list[str | int]:
     """The arguments of scripts.END."""
     pairs = [text for pair in fields.items() for text in pair]

@@ -1,8 +1,10 @@
 """Data sets in Redis: a description, and the table as Arrow record batches."""
 
+import hashlib
 import json
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
@@ -13,9 +15,9 @@ from ism_jobs.connection import Connection
 from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.packing import pack, unpack
 from ism_jobs.settings import Settings
-from ism_jobs.store import blobs, keys
+from ism_jobs.store import blobs, keys, scripts
+from ism_jobs.store.owners import owned
 from ism_jobs.store.pages import Place, page
-from ism_jobs.store.transactions import transaction
 from ism_jobs.tables import Description, Reader
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash
@@ -27,6 +29,7 @@ class Dataset:
     """What is known of a data set without reading it."""
 
     id: str
+    owner: str
     name: str
     created: float
     size: int  # in bytes, as uploaded
@@ -36,6 +39,7 @@ class Dataset:
     def parsed(cls, id: str, fields: dict[bytes, bytes]) -> Self:
         return cls(
             id,
+            fields.get(b"owner", b"").decode(),
             fields[b"name"].decode(),
             float(fields[b"created"]),
             int(fields[b"size"]),
@@ -44,11 +48,19 @@ class Dataset:
 
 
 class Datasets:
-    """The data sets that are kept, by id. The id is a hash of the content."""
+    """The data sets that are kept, by id. The id is a hash of the content and its owner."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
         self._redis = redis
         self._seconds = settings.dataset_seconds
+        self._forget = redis.register_script(scripts.FORGET_DATASET)
+        self._owner: str | None = None
+
+    def of(self, owner: str) -> Self:
+        """Those of one owner only."""
+        seen = copy(self)
+        seen._owner = owner
+        return seen
 
     def add(self, reader: Reader, name: str, size: int) -> tuple[Dataset, bool]:
         """Keep the table that the reader gives, batch by batch; tells whether it is new."""
@@ -59,8 +71,9 @@ class Datasets:
                     pipe.rpush(staged, pack(batch))
                     pipe.expire(staged, STAGING_SECONDS)
                     pipe.execute()
-            dataset = Dataset(reader.digest()[:ID_LENGTH], name, time.time(), size, reader.description())
-            return self._publish(dataset, staged)
+            owner = self._owner or ""
+            id = _id(owner, reader.digest())
+            return self._publish(Dataset(id, owner, name, time.time(), size, reader.description()), staged)
         finally:
             self._redis.delete(staged)
 
@@ -71,6 +84,7 @@ class Datasets:
             return self.get(dataset.id), False
         with self._redis.pipeline() as pipe:
             fields = {
+                "owner": dataset.owner,
                 "name": dataset.name,
                 "created": dataset.created,
                 "size": dataset.size,
@@ -78,7 +92,9 @@ class Datasets:
             }
             pipe.hset(key, mapping=fields)
             pipe.rename(staged, chunks)
-            pipe.zadd(keys.DATASETS, {dataset.id: dataset.created})
+            pipe.zadd(keys.datasets(dataset.owner), {dataset.id: dataset.created})
+            if dataset.owner:
+                pipe.sadd(keys.OWNERS, dataset.owner)
             pipe.expire(key, self._seconds)
             pipe.expire(chunks, self._seconds)
             pipe.execute()
@@ -86,8 +102,8 @@ class Datasets:
 
     def get(self, id: str) -> Dataset:
         """The data set's description."""
-        fields = self._redis.hgetall(keys.dataset(id)) if keys.is_id(id) else None
-        if not fields:
+        fields = owned(self._redis, keys.dataset(id), id, self._owner)
+        if fields is None:
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
         return Dataset.parsed(id, fields)
 
@@ -111,21 +127,20 @@ class Datasets:
                     id: Dataset.parsed(id, fields) for id, fields in zip(ids, pipe.execute(), strict=True) if fields
                 }
 
-        return page(self._redis, keys.DATASETS, load, limit, after)
+        return page(self._redis, keys.datasets(self._owner or ""), load, limit, after)
 
     def delete(self, id: str) -> None:
         """Forget it, unless an open job needs it."""
-        self.get(id)
+        dataset = self.get(id)
+        names = [keys.dataset_jobs(id), keys.dataset(id), keys.dataset_chunks(id), keys.datasets(dataset.owner)]
+        if waiting := self._forget(keys=names, args=[id]):
+            raise Conflict(f"{waiting} job(s) that are queued or running use this data set; cancel them first.")
 
-        def change(pipe: Connection) -> None:
-            waiting = pipe.scard(keys.dataset_jobs(id))
-            if waiting:
-                raise Conflict(f"{waiting} job(s) that are queued or running use this data set; cancel them first.")
-            pipe.multi()
-            pipe.delete(keys.dataset(id), keys.dataset_chunks(id))
-            pipe.zrem(keys.DATASETS, id)
 
-        transaction(self._redis, change, keys.dataset_jobs(id))
+def _id(owner: str, digest: str) -> str:
+    """Who uploads a table learns nothing of whether another has it: their ids differ."""
+    hashed = hashlib.sha256(json.dumps([owner, digest]).encode()).hexdigest() if owner else digest
+    return hashed[:ID_LENGTH]
 
 
 def keep(redis: Connection, id: str, seconds: int) -> None:

@@ -5,9 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from redis.asyncio import BlockingConnectionPool, Redis
-
-from ism_jobs.connection import AsyncConnection
+from ism_jobs.connection import AsyncConnection, async_connections
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 
@@ -57,11 +55,8 @@ class Events:
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """The events in the Redis of the settings; who finds all connections in use waits for one."""
-        url = settings.required_redis_url
-        return cls(
-            Redis.from_pool(BlockingConnectionPool.from_url(url, max_connections=CONNECTIONS, socket_timeout=10))
-        )
+        """The events in the Redis of the settings."""
+        return cls(async_connections(settings.required_redis_url, CONNECTIONS))
 
     async def close(self) -> None:
         """Let go of Redis."""

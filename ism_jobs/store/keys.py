@@ -3,10 +3,10 @@
 A value that may grow large is a list of chunks, so that none comes near Redis's limit of 512 MB.
 """
 
-DATASETS = "ism:datasets"  # sorted set: id by time of upload
-JOBS = "ism:jobs"  # sorted set: id by time of creation
-QUEUED = "ism:jobs:queued"  # sorted set: id by the time it was queued
+OWNERS = "ism:owners"  # set: the names of all who have had something here
+QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep sees those first that run first
 RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
+SWEPT = "ism:jobs:swept"  # number: when somebody last looked for jobs whose lease has ended
 TOTALS = "ism:totals"  # hash: counts and seconds over all jobs that have ended
 
 
@@ -15,8 +15,28 @@ def is_id(text: str) -> bool:
     return text.isascii() and text.isalnum()
 
 
+def datasets(owner: str) -> str:
+    """Sorted set: id by time of upload. Without API keys there is one owner, whose name is empty."""
+    return f"ism:datasets:of:{owner}" if owner else "ism:datasets"
+
+
+def jobs(owner: str) -> str:
+    """Sorted set: id by time of creation."""
+    return f"ism:jobs:of:{owner}" if owner else "ism:jobs"
+
+
+def open_jobs(owner: str) -> str:
+    """Set: the jobs that wait or run."""
+    return f"ism:jobs:open:{owner}"
+
+
+def rate(owner: str) -> str:
+    """Number: requests of this minute."""
+    return f"ism:rate:{owner}"
+
+
 def dataset(id: str) -> str:
-    """Hash: name, created, size, description."""
+    """Hash: owner, name, created, size, description."""
     return f"ism:dataset:{id}"
 
 
@@ -56,5 +76,5 @@ def saved(id: str) -> str:
 
 
 def batch(id: str) -> str:
-    """Hash: created, jobs."""
+    """Hash: owner, created, jobs."""
     return f"ism:batch:{id}"

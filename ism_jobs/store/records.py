@@ -30,6 +30,7 @@ class Record:
     spec: dict[str, Any]
     created: float
     batch: str | None = None
+    owner: str = ""  # the name of the API key that posted it; empty without keys
     started: float | None = None
     finished: float | None = None
     attempt: int = 0  # how often a worker has begun it: what is reported under an earlier number is ignored
@@ -56,6 +57,7 @@ class Record:
             spec=json.loads(fields["spec"]),
             created=float(fields["created"]),
             batch=fields.get("batch"),
+            owner=fields.get("owner", ""),
             started=_number(fields.get("started")),
             finished=_number(fields.get("finished")),
             attempt=int(fields.get("attempt", 0)),

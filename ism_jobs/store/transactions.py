@@ -11,16 +11,20 @@ T = TypeVar("T")
 
 
 def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:
-    """Do what `change` puts into the pipeline after `multi()`; if a watched key changes meanwhile, look again."""
+    """Do what `change` puts into the pipeline after `multi()`; if a watched key changes meanwhile, look again.
+
+    A connection that is lost counts as a change: nobody can know what happened. So `change` looks again, too, whether
+    what it wants has been done already.
+    """
     with redis.pipeline() as pipe:
         while True:
-            if watched:
-                pipe.watch(*watched)
-            value = change(pipe)
             try:
+                if watched:
+                    pipe.watch(*watched)
+                value = change(pipe)
                 if pipe.explicit_transaction:
                     pipe.execute()
             except WatchError:
-                continue
+                pipe.reset()
             else:
                 return value

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
-from ism_jobs.errors import FieldError, InvalidTable, UnsupportedFormat
+from ism_jobs.errors import FieldError, InvalidTable, TooLarge, UnsupportedFormat
 from ism_jobs.tables.block import BLOCK_BYTES, Block, as_settled, settled
 from ism_jobs.tables.detect import READ_HERE
 from ism_jobs.tables.kinds import NUMBER, TEXT, texts
@@ -22,6 +22,10 @@ from ism_jobs.tables.source import CHUNK, Mapped, head, size_of, spooled
 
 PREFIX = LONGEST_HEADER + 16
 ALIGNMENT = 64
+
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of numpy; the window of others may be gigabytes
+LONGEST_ROW = 1 << 25  # bytes of text
+LONGEST_DIRECTORY = 1 << 24  # bytes of the list of an archive's members
 
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, LZMAError)
 
@@ -41,6 +45,12 @@ class Arrays:
             if array.dtype.kind in "SU":
                 limits.check_text(array.dtype.itemsize // (4 if array.dtype.kind == "U" else 1), names[first])
             first += array.shape[1]
+        text = sum(array.shape[1] * array.dtype.itemsize for array in arrays if array.dtype.kind in "SU")
+        if text > LONGEST_ROW:
+            raise TooLarge(
+                f"Each row has {text:,} bytes of text; at most {LONGEST_ROW:,} are read. Save the text with a shorter "
+                "type, such as U20, or send the table as Parquet."
+            )
         names, renamed = unique_names(names, limits)
         self.notes = notes + renamed
         types = [TEXT if array.dtype.kind in "SU" else NUMBER for array in arrays for _ in range(array.shape[1])]
@@ -64,7 +74,8 @@ class Arrays:
                 if array.dtype.kind in "SU":
                     words += _texts(part, names[position])
                 else:
-                    numbers.append(np.array(part.T, dtype=np.float64, order="C"))  # a copy: it outlives the mapped file
+                    with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
+                        numbers.append(np.array(part.T, dtype=np.float64, order="C"))  # a copy, for the file is mapped
                 position += array.shape[1]
             yield Block(rows, numbers[1] if len(numbers) == 2 else np.concatenate(numbers), words)
 
@@ -87,7 +98,7 @@ class NpzFile(Arrays):
 
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
         with _unpackable():
-            archive = zipfile.ZipFile(file)
+            archive = zipfile.ZipFile(_Frugal(file))
         with archive:
             names, spans, unpacked = _unpacked(archive, limits)
         try:
@@ -125,7 +136,13 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
         raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {READ_HERE}.")
     if not members or not all(member.filename.endswith(".npy") for member in members):
         raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {READ_HERE}.")
+    if any(member.compress_type not in COMPRESSIONS for member in members):
+        raise UnsupportedFormat(
+            "The NPZ file is compressed in a way that numpy does not use. Save it with numpy.savez."
+        )
     limits.check_shape(0, len(members))
+    for member in members:
+        limits.check_name(member.filename.removesuffix(".npy"))
     limits.check_bytes(sum(member.file_size for member in members), "The archive")
     spans: list[Span] = []
 
@@ -138,12 +155,29 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
                     written += len(piece)
                     yield piece
             spans.append((start, written))
-            padding = -written % ALIGNMENT
+            padding = ALIGNMENT - written % ALIGNMENT  # never 0: an empty file cannot be mapped
             written += padding
             yield bytes(padding)
 
     file = spooled(pieces(), limits, "The archive")
     return [member.filename.removesuffix(".npy") for member in members], spans, file
+
+
+class _Frugal:
+    """A file for zipfile, which would read a list of members of any length at once, and make an object of each."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, count: int = -1) -> bytes:
+        """As of any file, but not much at a time."""
+        if count > LONGEST_DIRECTORY:
+            raise TooLarge(
+                f"The list of the archive's members has {count:,} bytes; at most {LONGEST_DIRECTORY:,} are read. "
+                "Save fewer arrays in one file."
+            )
+        return self._file.read(count)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """CSV and TSV files: one pass finds what each column holds, a second one converts it."""
 
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -22,6 +23,8 @@ BLOCK = 1 << 22  # bytes that are parsed at a time
 COLUMN_BYTES = 1 << 11  # and for each column, which costs some time in every block
 LONGEST_ROW = 1 << 24
 LONGEST_REASON = 200
+FIRST_LINE = re.compile(r"[\r\n]*[^\r\n]*")
+MANY = 8  # times the columns: quoted names may hold separators
 
 
 class CsvFile:
@@ -57,6 +60,9 @@ class CsvFile:
         else:
             raise InvalidTable(f"The first row is longer than {LONGEST_ROW:,} bytes: the file has no line breaks.")
         text = sample.decode(errors="ignore")
+        cells = 1 + max(map(FIRST_LINE.match(text).group().count, SEPARATORS))  # type: ignore[union-attr]
+        if cells > MANY * self.limits.columns:  # too many to be split
+            self.limits.check_shape(0, cells)
         dialect = sniff(text, len(sample) == size, header, prefer)
         self._block = max(self._block, min(LONGEST_ROW, COLUMN_BYTES * len(dialect.first_row)))
         return dialect, start + len(text[: dialect.data_start].encode())
@@ -184,6 +190,8 @@ def _tabbed(file: IO[bytes], start: int) -> Iterator[bytes]:
     while piece := file.read(SAMPLE):
         *lines, rest = (rest + piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         yield b"".join(b"\t".join(line.split()) + b"\n" for line in lines)
+        if len(rest) > LONGEST_ROW:
+            raise InvalidTable(f"A row is longer than {LONGEST_ROW:,} bytes. Give every row a line of its own.")
     yield b"\t".join(rest.split())
 
 

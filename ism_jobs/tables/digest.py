@@ -27,7 +27,8 @@ class Digest:
     def add(self, block: Block) -> None:
         """Take in more rows."""
         self._rows += block.rows
-        plain = block.numbers + 0.0  # -0.0 becomes 0.0
+        with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
+            plain = block.numbers + 0.0  # -0.0 becomes 0.0
         bits = plain.view(np.uint64)
         bits[np.isnan(plain)] = MISSING_BITS
         bits = bits.astype("<u8", copy=False)

@@ -9,13 +9,14 @@ import pyarrow as pa
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
-from ism_jobs.tables.json_scan import layout, rows
+from ism_jobs.tables.json_scan import Scanner, layout, rows
 from ism_jobs.tables.kinds import MISSING, NUMBER, TEXT, without_blanks
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 
 CELLS_AT_A_TIME = 200_000
 ROWS_AT_A_TIME = 4_096
+CHARACTERS_AT_A_TIME = 1 << 23
 NO_VALUE = frozenset(MISSING.to_pylist())
 EXPECTED = 'Send an array of objects, one object a line, or {"columns": [...], "rows": [[...], ...]}.'
 
@@ -31,6 +32,7 @@ class JsonFile:
         self._header: tuple[Any, ...] | None = None
         self._keys: dict[str, None] = {}  # of objects, in the order of their first appearance
         self._width: int | None = None  # of arrays
+        self._kind: type | None = None  # of the first row, and so of all
         self._evidence: list[_Evidence] = []
         try:
             self._form = layout(self.file, self._start)
@@ -101,24 +103,32 @@ class JsonFile:
 
     def _chunks(self) -> Iterator[list[Any]]:
         chunk: list[Any] = []
-        for number, row in enumerate(rows(self.file, self._start, self._form), start=1):
+        scanner, begun = Scanner(self.file, self._start), 0
+        for number, row in enumerate(rows(scanner, self._form), start=1):
             if type(row) is tuple:
                 self._header = row
                 continue
             self._check(row, number)
             chunk.append(row)
-            if len(chunk) >= ROWS_AT_A_TIME or len(chunk) * self._columns_known >= CELLS_AT_A_TIME:
+            if (
+                len(chunk) >= ROWS_AT_A_TIME
+                or len(chunk) * self._columns_known >= CELLS_AT_A_TIME
+                or scanner.place - begun >= CHARACTERS_AT_A_TIME
+            ):
                 yield chunk
-                chunk = []
+                chunk, begun = [], scanner.place
         if chunk:
             yield chunk
 
     def _check(self, row: Any, number: int) -> None:
-        if isinstance(row, dict) and self._width is None:
+        self._kind = self._kind or type(row)
+        if isinstance(row, dict) and self._kind is dict:
             if row.keys() - self._keys.keys():
+                for name in row:
+                    self.limits.check_name(name.strip())
                 self._keys.update(dict.fromkeys(row))
                 self.limits.check_shape(number, len(self._keys))
-        elif isinstance(row, list) and not self._keys and self._form != "lines":
+        elif isinstance(row, list) and self._kind is list and self._form != "lines":
             if self._width is None:
                 self._width = len(row)
                 self.limits.check_shape(number, self._width)

@@ -9,7 +9,7 @@ from typing import IO, Any
 from ism_jobs.errors import InvalidTable, TooLarge
 from ism_jobs.tables.source import CHUNK
 
-LONGEST_VALUE = 1 << 26  # characters of one row
+LONGEST_VALUE = 1 << 24  # characters of one row
 NEAR_END = 32  # an error this near the end of what was read may only mean that there is more to read
 SPACE = re.compile(r"[ \t\r\n]*")
 ROW_KEYS = ("rows", "data")  # pandas writes "data"
@@ -27,6 +27,11 @@ class Scanner:
         self._ended = False
         self._passed = 0
         file.seek(start)
+
+    @property
+    def place(self) -> int:
+        """Characters that have been read."""
+        return self._passed + self._at
 
     def peek(self) -> str:
         """The next character that is no space; empty at the end."""
@@ -114,7 +119,8 @@ class Scanner:
                 f"One value of the JSON file has at least {waiting:,} characters; at most {LONGEST_VALUE:,} are read "
                 "at a time. Send one object a row, or the table as CSV or Parquet."
             )
-        piece = self._file.read(max(CHUNK, waiting))  # doubling keeps the work linear in the length of a value
+        more = min(waiting, LONGEST_VALUE - waiting)
+        piece = self._file.read(max(CHUNK, more))  # doubling keeps the work linear in the length of a value
         self._ended = not piece
         self._passed += self._at
         self._text = self._text[self._at :] + self._decode(piece, final=self._ended)
@@ -135,9 +141,8 @@ def layout(file: IO[bytes], start: int) -> str:
     return "lines"
 
 
-def rows(file: IO[bytes], start: int, form: str) -> Iterator[Any]:
+def rows(scanner: Scanner, form: str) -> Iterator[Any]:
     """The rows, as objects or arrays; for "split" the names come as a tuple wherever they stand."""
-    scanner = Scanner(file, start)
     if form == "array":
         yield from scanner.items()
         scanner.end()

@@ -65,7 +65,7 @@ def canonical_type(given: Any, name: str) -> Any:
     if isinstance(given, pa.BaseExtensionType):
         given = given.storage_type
     if pa.types.is_nested(given):
-        sentence = f'The column "{name}" holds nested values ({given}). Give every part a column of its own.'
+        sentence = f'The column "{name}" holds nested values ({str(given)[:60]}). Give every part a column of its own.'
         raise InvalidTable(sentence, [FieldError(name, sentence)])
     numeric = (
         pa.types.is_boolean,

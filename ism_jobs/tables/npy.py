@@ -12,7 +12,8 @@ from ism_jobs.errors import InvalidTable
 
 MAGIC = b"\x93NUMPY"
 LONGEST_HEADER = 10_000
-ALLOWED = re.compile(r"[<>|=]?(b1|\?|[iu][1248]|f[248]|[US][1-9]\d{0,8})")
+LONGEST_SIDE = 1 << 48  # rows or columns: more bytes than any file has
+ALLOWED = re.compile(r"[<>|=]?(b1|\?|[iu][1248]|f[248]|[US][1-9]\d{0,7})")
 KINDS = "booleans, integers, floating-point numbers up to 64 bits and fixed-length text"
 
 
@@ -74,7 +75,11 @@ def _parsed(header: bytes, start: int, what: str) -> Layout:
         # Python 2 wrote long integers as 10L
         fields = ast.literal_eval(re.sub(r"(\d)L\b", r"\1", header.decode("utf-8").strip()))
         descr, fortran, shape = fields["descr"], fields["fortran_order"], fields["shape"]
-        valid = isinstance(fortran, bool) and isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)
+        valid = (
+            isinstance(fortran, bool)
+            and isinstance(shape, tuple)
+            and all(type(n) is int and 0 <= n <= LONGEST_SIDE for n in shape)
+        )
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
         valid = False
     if not valid:

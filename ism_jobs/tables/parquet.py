@@ -34,8 +34,12 @@ class ParquetFile:
         self.limits = limits
         self.notes: list[str] = []
         with _readable():
-            opened = self._opened([])
-            footer, given = opened.metadata, opened.schema_arrow
+            self._open(limits)
+            self.schema = settled(self._typed, self._typed_blocks())
+
+    def _open(self, limits: Limits) -> None:
+        opened = self._opened([])
+        footer, given = opened.metadata, opened.schema_arrow
         limits.check_shape(footer.num_rows, len(given))
         limits.check_bytes(
             sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups)), "The table"
@@ -45,12 +49,14 @@ class ParquetFile:
             raise InvalidTable(
                 f"The Parquet file has {footer.num_rows} rows and {len(self._kept)} columns. Send at least one of each."
             )
+        for field in given:
+            if pa.types.is_fixed_size_binary(field.type):  # room for every value is made whether it is there or not
+                limits.check_text(field.type.byte_width, field.name)
         types = [canonical_type(given.field(p).type, given.field(p).name) for p in self._kept]
         names, notes = unique_names([given.field(p).name for p in self._kept], limits)
         self.notes += notes
         self._given = given
         self._typed = pa.schema(list(zip(names, types, strict=True)))
-        self.schema = settled(self._typed, self._typed_blocks())
 
     def blocks(self) -> Iterator[Block]:
         """The table in canonical form, a part at a time."""
@@ -98,7 +104,7 @@ class ParquetFile:
         try:
             index = json.loads((given.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
             unnamed = {name for name in index if isinstance(name, str) and re.fullmatch(r"__index_level_\d+__", name)}
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             unnamed = set()
         kept = [position for position, name in enumerate(given.names) if name not in unnamed]
         if not kept or len(kept) == len(given):
@@ -112,6 +118,8 @@ def _readable() -> Iterator[None]:
     """Turns what Arrow says of a broken file into a sentence."""
     try:
         yield
+    except MemoryError:  # Arrow's is one of its exceptions too
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0][:LONGEST_REASON].rstrip(".")
         raise InvalidTable(f"The Parquet file cannot be read: {reason}. Write it again.") from error

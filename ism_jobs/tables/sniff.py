@@ -13,6 +13,7 @@ SEPARATORS = (",", ";", "\t", "|")
 NO_SEPARATOR = "\x1f"  # a file of one column: a character that text does not hold
 ROWS = 50  # that are looked at
 CELLS = 20_000  # of them that are looked at
+LINES = 200_000  # of the text that are looked at: more than the longest quoted cell can have
 
 POINT_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 COMMA_NUMBER = re.compile(r"\s*[+-]?(\d*,\d+)([eE][+-]?\d+)?\s*")
@@ -85,7 +86,8 @@ def is_number(cell: str, decimal: str = ".") -> bool:
 
 def _lines(text: str, complete: bool) -> list[str]:
     # not splitlines(): only these end a row, a form feed or U+2028 is part of a value
-    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
+    found = re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
+    lines = [line.group() for line in islice(found, LINES)]
     if not complete and len(lines) > 1:
         lines.pop()  # it may go on
     return lines
@@ -120,7 +122,9 @@ def _rows_of(lines: Iterator[str], separator: str) -> Iterator[list[str]]:
     try:
         yield from csv.reader(lines, delimiter=separator)
     except csv.Error as error:
-        raise InvalidTable(f"The first row cannot be read: {error}.") from error
+        raise InvalidTable(
+            f"The first row cannot be read: {error}. Look for a quote that is never closed, or a very long value."
+        ) from error
 
 
 def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:

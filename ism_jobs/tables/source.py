@@ -1,17 +1,17 @@
 """The bytes of a table as a file that can be read twice: compressed ones are inflated into a temporary file."""
 
-import gzip
+import errno
 import mmap
 import os
 import tempfile
-import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
-from ism_jobs.errors import InvalidTable
+from ism_jobs.errors import InvalidTable, StoreFull
 from ism_jobs.tables.limits import Limits
 
 CHUNK = 1 << 20
@@ -24,7 +24,7 @@ def open_source(path: Path, limits: Limits) -> tuple[IO[bytes], bool]:
     try:
         limits.check_bytes(size_of(file))
         if head(file, 2) == GZIP:
-            inflated = _inflated(file, limits)
+            inflated = _inflated(path, limits)
             file.close()
             return inflated, True
     except BaseException:
@@ -53,6 +53,18 @@ def chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
         yield piece
 
 
+@contextmanager
+def room() -> Iterator[None]:
+    """Turns what the system says of a full disk into a problem."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise StoreFull("The disk for uploads is full; try again later, or send a smaller file.") from error
+
+
+@room()
 def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> IO[bytes]:
     """The pieces in a file without a name: it is gone once closed, also after a crash."""
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the reader of the table closes it
@@ -70,14 +82,20 @@ def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> 
     return file
 
 
-def _inflated(file: IO[bytes], limits: Limits) -> IO[bytes]:
+def _inflated(path: Path, limits: Limits) -> IO[bytes]:
+    # by Arrow: a file of very many members takes Python's gzip minutes
+    with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as inflating:
+        return spooled(iter(lambda: _more(inflating), b""), limits)
+
+
+def _more(inflating: Any) -> bytes:
     try:
-        with gzip.GzipFile(fileobj=file) as inflating:
-            return spooled(iter(lambda: inflating.read(CHUNK), b""), limits)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        piece: bytes = inflating.read(CHUNK)
+    except OSError as error:
         raise InvalidTable(
             "The file starts as a gzip file but cannot be inflated: it is cut short or damaged. Compress it again."
         ) from error
+    return piece
 
 
 class Mapped:

@@ -102,7 +102,8 @@ class NumberStatistics:
         known = matrix.shape[1] - missing.sum(axis=1)
         self._minimum = np.minimum(self._minimum, np.fmin.reduce(matrix, axis=1, initial=np.inf))
         self._maximum = np.maximum(self._maximum, np.fmax.reduce(matrix, axis=1, initial=-np.inf))
-        self._whole &= ((np.floor(matrix) == matrix) | missing).all(axis=1)
+        with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
+            self._whole &= ((np.floor(matrix) == matrix) | missing).all(axis=1)
         self._known += known
         values = np.where(missing, 0.0, matrix)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
@@ -24,6 +25,10 @@ FORMATS = MappingProxyType(
 )
 
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
 def write_table(table: Any, format: Format, label_columns: Sequence[str] = ()) -> bytes:
     """The table in that format; NPY holds its number columns only, without those that label the rows."""
     if format == "npy":
@@ -42,9 +47,22 @@ def _json(table: Any) -> bytes:
 def _csv(table: Any) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180
-    writer.writerow(table.column_names)
-    writer.writerows(zip(*_values(table, finite=False), strict=True))
+    writer.writerow(map(_harmless, table.column_names))
+    columns = [
+        list(map(_harmless, values)) if pa.types.is_string(column.type) else values
+        for column, values in zip(table.columns, _values(table, finite=False), strict=True)
+    ]
+    writer.writerows(zip(*columns, strict=True))
     return text.getvalue().encode()
+
+
+def _harmless(text: str | None) -> str | None:
+    """Text that a spreadsheet would run as a formula, made text by an apostrophe before it, as OWASP advises.
+
+    Numbers are left as they are, also those in columns of text.
+    """
+    is_formula = text is not None and text.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if is_formula else text
 
 
 def _npy(table: Any, label_columns: Sequence[str]) -> bytes:

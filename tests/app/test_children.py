@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pyarrow as pa
 import pytest
 import structlog
 
 from app.children import Children
-from ism_jobs.errors import FieldError, InvalidTable, Problem
+from ism_jobs.errors import FieldError, InvalidTable, Problem, TooLarge
 from ism_jobs.settings import Settings
 
 
@@ -48,6 +49,19 @@ def fail_aloud(path: str) -> None:
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def taken(count: int) -> int:
+    return len(bytearray(count))
+
+
+def taken_by_arrow(count: int) -> int:
+    return pa.nulls(count, pa.int8()).nbytes
+
+
+def given_back(count: int) -> bytes:
+    """Half of it to make, as much again to send."""
+    return bytes(count // 3)
 
 
 def sleep() -> None:
@@ -95,6 +109,16 @@ def test_a_death_in_the_middle_of_the_answer_is_told_too(children: Children, mon
     monkeypatch.setattr("multiprocessing.connection.Connection.recv", broken)
     with pytest.raises(InvalidTable, match="died"):
         run(children, doubled, "ab")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such limit elsewhere")
+@pytest.mark.parametrize("take", [taken, taken_by_arrow, given_back])
+def test_what_takes_too_much_memory_is_told_and_takes_nobody_along(take: Any) -> None:
+    bounded = Children(Settings(redis_url="redis://unused", child_memory=2**27))
+    assert run(bounded, taken, 2**26) == 2**26
+    with pytest.raises(TooLarge, match=r"134,217,728 bytes of memory.*; send fewer rows or columns"):
+        run(bounded, take, 2**28)
+    assert run(bounded, doubled, "ab") == "abab"
 
 
 def test_what_takes_too_long_is_ended(children: Children) -> None:

@@ -16,10 +16,10 @@ from ism_jobs.settings import Settings
 TABLE = b"x,y,class\n1,4,a\n2,3,b\n3,,b\n4,1,a\n"
 
 
-def ingest_later(upload: Upload, settings: Settings) -> Any:
+def ingest_later(upload: Upload, settings: Settings, owner: str) -> Any:
     while not os.path.exists(upload.name):
         time.sleep(0.02)
-    return ingest(upload, settings)
+    return ingest(upload, settings, owner)
 
 
 def test_a_long_upload_holds_up_no_job(redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

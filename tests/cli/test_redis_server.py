@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 from cli import redis_server
 from cli.redis_server import NoRedis, RedisServer
@@ -79,6 +81,21 @@ def test_a_redis_that_outlived_its_service_lets_go_first(tmp_path: Path, name: s
         if orphaned.process.poll() is None:
             orphaned.process.kill()
         orphaned.process.wait()
+
+
+def test_one_that_was_killed_is_started_again_with_all_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redis_server, "REVIVE_SECONDS", 0.05)
+    with RedisServer(tmp_path) as server:
+        put(server, "a", "1")
+        killed = server.process
+        server.revive()
+        assert server.process is killed, "one that lives is left alone"
+        killed.kill()
+        killed.wait()
+        while server.process is killed:
+            server.revive()
+        with Redis.from_url(server.url, retry=Retry(ConstantBackoff(0.05), 600)) as redis:
+            assert redis.get("a") == b"1"
 
 
 def test_a_server_that_does_not_start_is_told_and_leaves_the_folder_free(

@@ -90,13 +90,24 @@ def test_a_part_that_dies_is_started_again_and_a_signal_stops_all(tmp_path: Path
         process.wait()
 
 
-@pytest.mark.parametrize(("part", "code"), [("dies", 3), ("ends", 1), ("is killed", 128 + signal.SIGKILL)])
+@pytest.mark.parametrize(("part", "code"), [("dies", 3), ("ends", 1)])
 def test_when_an_essential_part_ends_all_end_with_its_exit_code(tmp_path: Path, part: str, code: int) -> None:
     process = supervised(tmp_path, "sleeps", part, essential=part)
     try:
         assert process.wait(SECONDS) == code
         assert not any(map(is_alive, pids(tmp_path, "sleeps")))
         assert len(pids(tmp_path, part)) == 1
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_an_essential_part_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    process = supervised(tmp_path, "is killed", essential="is killed")
+    try:
+        assert len(pids(tmp_path, "is killed", 2)) >= 2
+        process.terminate()
+        assert process.wait(SECONDS) == 0
     finally:
         process.kill()
         process.wait()

@@ -75,6 +75,8 @@ def test_records_are_read_across_the_pieces_of_a_file(tmp_path: Path, monkeypatc
         ("{}", "no values"),
         ("[1, 2]", "neither an object nor an array"),
         ('[{"a": 1}, [2]]', "Row 2 is not like the others"),
+        ("[{}, [null]]", "Row 2 is not like the others"),
+        ("[[], {}]", "Row 2 is not like the others"),
         ("[[1, 2], [3]]", "Row 2 has 1 value(s) but the first row has 2"),
         ('{"columns": ["a"], "rows": [[1, 2]]}', '"columns" has 1 name(s), but the rows have 2'),
         ('{"columns": [1, 2], "rows": [[1, 2]]}', '"columns" must be an array of names'),

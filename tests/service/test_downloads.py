@@ -189,7 +189,8 @@ def test_names_that_mean_something_to_others_are_only_names(api: Api) -> None:
             ET.fromstring(answer.content)
     for format in ("json", "csv", "parquet"):
         table = table_of(api.get(f"/jobs/{job}/W?format={format}").content, format)
-        assert table["feature"].tolist() == names
+        written = [name if format != "csv" else name.replace("=1+2", "'=1+2") for name in names]  # a formula is none
+        assert table["feature"].tolist() == written
 
 
 def test_the_models_give_the_embedding(api: Api, done: str, wine: Any, wine_csv: bytes, features: list[str]) -> None:

@@ -106,7 +106,8 @@ def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
 def test_a_job_ends_once(store: Store) -> None:
     attempt = begun(store)
     attempt.succeed({"objective": 1.0}, [])
-    for report in REPORTS:
+    attempt.succeed({"objective": 2.0}, ["W"])  # as when the answer was lost: it is told that it has
+    for report in REPORTS[:3] + REPORTS[4:]:
         with pytest.raises(TakenOver):
             report(attempt)
     record = store.jobs.get("a")

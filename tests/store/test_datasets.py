@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from redis import Redis
 
 from ism_jobs.errors import Conflict, InvalidTable, NotFound
 from ism_jobs.settings import Settings
@@ -76,7 +76,7 @@ def test_a_data_set_that_lost_its_chunks_is_made_whole_by_uploading_it_again(sto
 def test_data_sets_expire(redis_url: str, store: Store, tmp_path: Path) -> None:
     store = Store(store.redis, Settings(redis_url=redis_url, dataset_seconds=100))
     dataset, _ = added(store, tmp_path, table())
-    assert left(store) == [f"ism:dataset:{dataset.id}", f"ism:dataset:{dataset.id}:chunks", keys.DATASETS]
+    assert left(store) == [f"ism:dataset:{dataset.id}", f"ism:dataset:{dataset.id}:chunks", keys.datasets("")]
     for key in (keys.dataset(dataset.id), keys.dataset_chunks(dataset.id)):
         assert 90 < store.redis.ttl(key) <= 100
     store.redis.delete(keys.dataset(dataset.id), keys.dataset_chunks(dataset.id))
@@ -145,15 +145,13 @@ def test_a_data_set_that_an_open_job_needs_is_not_deleted(store: Store, tmp_path
 
 def test_a_job_that_comes_while_its_data_set_is_deleted_keeps_it(store: Store, tmp_path: Path, monkeypatch) -> None:
     dataset, _ = added(store, tmp_path, table())
-    count = Redis.scard
+    forget = store.datasets._forget
 
-    def late(redis: Redis, key: str) -> int:
-        answer = count(redis, key)
-        monkeypatch.undo()
+    def late(**asked: Any) -> int:
         store.jobs.create([("a", {"dataset": dataset.id})])
-        return answer
+        return forget(**asked)
 
-    monkeypatch.setattr(Redis, "scard", late)
+    monkeypatch.setattr(store.datasets, "_forget", late)
     with pytest.raises(Conflict):
         store.datasets.delete(dataset.id)
     assert store.datasets.read(dataset.id).num_rows == 50

@@ -210,7 +210,7 @@ def test_what_has_ended_expires_with_all_it_made(redis_url: str, store: Store) -
     attempt.save_artifacts({"W": b"found"})
     short.redis.expire(keys.batch("all"), 5)  # as after a long time in the queue
     attempt.succeed({}, ["W"])
-    made_by_it = own_keys(short.redis) - {keys.JOBS, keys.TOTALS}
+    made_by_it = own_keys(short.redis) - {keys.jobs(""), keys.TOTALS}
     assert {keys.job("a"), keys.events("a"), keys.artifact("a", 1, "W"), keys.batch("all")} <= made_by_it
     assert keys.checkpoint("a") not in made_by_it
     assert {key: short.redis.ttl(key) for key in made_by_it if not 90 < short.redis.ttl(key) <= 100} == {}
@@ -245,7 +245,7 @@ def test_pages_leave_out_what_expired_and_what_is_not_wanted(store: Store) -> No
     store.jobs.cancel("002")
     left = [f"{number:03}" for number in reversed(range(40)) if f"{number:03}" not in gone]
     assert all_pages(store, 3, state=State.QUEUED) == [id for id in left if id != "002"]
-    assert store.redis.zcard(keys.JOBS) == len(left), "the index forgets them too"
+    assert store.redis.zcard(keys.jobs("")) == len(left), "the index forgets them too"
     assert all_pages(store, 3, state=State.CANCELLED) == ["002"]
     assert {record.id for record in store.jobs.batch("all")[1]} == set(left)
 

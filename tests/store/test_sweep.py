@@ -1,9 +1,12 @@
 """Jobs whose worker is gone, and tickets that are lost, are found again."""
 
+import time
+
 import pytest
 
 from ism_jobs.settings import Settings
 from ism_jobs.store import Attempt, State, Store, TakenOver, keys
+from ism_jobs.store.jobs import SWEEP_AT_ONCE
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -41,21 +44,35 @@ def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: S
     assert store.jobs.get("live").state is State.RUNNING
 
 
+def test_when_nobody_could_look_for_long_the_living_get_time_to_say_so(store: Store) -> None:
+    """As after Redis was away, or stopped: all leases have ended, and not one worker need be dead."""
+    attempt = begun(store, "a")
+    store.jobs.sweep()
+    end_lease(store, "a")
+    store.redis.set(keys.SWEPT, store.redis.time()[0] - 60)
+    for _ in range(2):
+        store.jobs.sweep()
+        assert store.jobs.get("a").state is State.RUNNING
+    attempt.report({"iteration": 1})
+    end_lease(store, "a")
+    store.jobs.sweep()
+    assert store.jobs.get("a").state is State.QUEUED, "who says nothing then is dead"
+
+
 def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> None:
     """The second sweep saw the same ended lease, but comes when another worker has the job already."""
     begun(store, "a")
     end_lease(store, "a")
-    seen = store.redis.zrangebyscore
+    seen = store.jobs._silent
 
-    def late(key, *rest, **more):
-        found = seen(key, *rest, **more)
-        if key == keys.RUNNING and found:
-            monkeypatch.undo()
-            store.jobs.sweep()
-            begun(store, "a", "w2").report({"iteration": 1})
+    def late(**asked):
+        found = seen(**asked)
+        monkeypatch.undo()
+        store.jobs.sweep()
+        begun(store, "a", "w2").report({"iteration": 1})
         return found
 
-    monkeypatch.setattr(store.redis, "zrangebyscore", late)
+    monkeypatch.setattr(store.jobs, "_silent", late)
     store.jobs.sweep()
     record = store.jobs.get("a")
     assert (record.state, record.attempt, record.crashes) == (State.RUNNING, 2, 1)
@@ -75,6 +92,18 @@ def test_a_job_that_keeps_losing_its_worker_fails_with_a_sentence(redis_url: str
     assert store.redis.llen(QUEUE) == 0
     assert store.redis.ttl(keys.job("a")) > 0
     assert store.jobs.counts()["running"] == 0
+
+
+def test_jobs_that_are_put_back_go_in_the_order_in_which_they_were_made(store: Store) -> None:
+    """One that loses its worker again and again does not keep the others waiting."""
+    for id in ("first", "second", "third"):
+        begun(store, id)
+    store.jobs.create([("later", SPEC)])
+    for id in ("first", "third", "second"):
+        store.jobs.put_back(store.jobs.get(id), crashed=True)
+    order = [store.jobs.tickets.position(store.jobs.get(id).ticket) for id in ("first", "second", "third", "later")]
+    assert order == [0, 1, 2, 3]
+    assert store.redis.llen(QUEUE) == 4
 
 
 def test_a_stop_does_not_count_as_a_loss(redis_url: str, store: Store) -> None:
@@ -102,20 +131,65 @@ def test_a_job_that_was_deleted_before_its_worker_looked_is_no_error(store: Stor
     assert not store.redis.exists(keys.job("a"))
 
 
-def test_a_lost_ticket_is_written_anew_at_the_second_look(store: Store) -> None:
+def missed_for_long(store: Store, id: str) -> None:
+    """As if some seconds had passed since the ticket was first missed."""
+    queued_long_ago(store, id)
+    if store.redis.hexists(keys.job(id), "missed_at"):
+        store.redis.hset(keys.job(id), "missed_at", 1)
+
+
+def test_a_lost_ticket_is_written_anew_when_it_is_missed_for_long(store: Store) -> None:
     store.jobs.create([("lost", SPEC), ("waiting", SPEC)])
     store.redis.lpop(QUEUE)
-    for expected in (1, 2):
+    for _ in range(3):  # at many looks in a moment it may be on its way
         for id in ("lost", "waiting"):
             queued_long_ago(store, id)
         store.jobs.sweep()
-        assert store.redis.llen(QUEUE) == expected
+        assert store.redis.llen(QUEUE) == 1
+    missed_for_long(store, "lost")
+    store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 2
     assert store.jobs.tickets.position(store.jobs.get("lost").ticket) == 0
     for _ in range(3):
         for id in ("lost", "waiting"):
-            queued_long_ago(store, id)
+            missed_for_long(store, id)
         store.jobs.sweep()
     assert store.redis.llen(QUEUE) == 2, "a ticket that waits is not written again"
+
+
+def test_a_lost_ticket_is_found_among_many_that_wait(store: Store, monkeypatch) -> None:
+    """Put back before all the others, and its ticket taken by a worker that died before it began."""
+    monkeypatch.setattr(time, "time", lambda: 1.0)
+    begun(store, "lost")
+    monkeypatch.setattr(time, "time", lambda: 2.0)
+    store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEEP_AT_ONCE)])
+    monkeypatch.undo()
+    store.jobs.put_back(store.jobs.get("lost"), crashed=False)
+    store.redis.lpop(QUEUE)
+    store.jobs.sweep()
+    store.redis.hset(keys.job("lost"), "missed_at", 1)
+    store.jobs.sweep()
+    assert store.jobs.tickets.position(store.jobs.get("lost").ticket) == 0
+
+
+def test_a_second_sweep_writes_no_second_ticket(store: Store, monkeypatch) -> None:
+    """Both have found that the ticket is lost; one is quicker."""
+    store.jobs.create([("a", SPEC)])
+    store.redis.delete(QUEUE)
+    queued_long_ago(store, "a")
+    store.jobs.sweep()
+    missed_for_long(store, "a")
+    seen = store.jobs.tickets.position
+
+    def late(ticket):
+        found = seen(ticket)
+        monkeypatch.undo()
+        store.jobs.sweep()
+        return found
+
+    monkeypatch.setattr(store.jobs.tickets, "position", late)
+    store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 1
 
 
 def test_a_job_that_has_just_been_queued_is_left_alone(store: Store) -> None:
@@ -131,7 +205,7 @@ def test_a_ticket_that_was_rewritten_may_be_lost_too(store: Store) -> None:
     for _ in range(3):
         store.redis.delete(QUEUE)
         for _ in range(2):
-            queued_long_ago(store, "a")
+            missed_for_long(store, "a")
             store.jobs.sweep()
         assert store.redis.llen(QUEUE) == 1
 

@@ -140,17 +140,6 @@ def test_a_job_that_cannot_run_fails_with_a_sentence(
     assert [error["field"] for error in record.error["errors"]] == ([field] if field else [])
 
 
-def test_a_job_that_takes_too_long_fails_with_a_sentence(
-    kept: Store, own_redis: str, dataset: str, alive: object
-) -> None:
-    impatient = Store(kept.redis, Settings(redis_url=own_redis, job_time_limit=1))
-    impatient.jobs.create([("takestoolong", {"dataset": dataset} | LONG)])
-    record = ended(kept, "takestoolong")
-    assert record.state is State.FAILED
-    assert record.error["type"] == "urn:ism:problem:time-over"
-    assert "the limit of this service" in record.error["detail"]
-
-
 def test_a_running_job_stops_when_it_is_cancelled(kept: Store, dataset: str, alive: object) -> None:
     kept.jobs.create([("cancelled", {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300})])
     at_iteration(kept, "cancelled", 1)

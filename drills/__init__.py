@@ -1,0 +1,1 @@
+"""Rehearsals of bad days on real processes: `make chaos` kills and pauses them, `make load` makes them busy."""

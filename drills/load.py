@@ -1,0 +1,185 @@
+"""Bounded load on one `ism serve`: jobs posted steadily, polled, downloaded and deleted, while many follow events.
+
+python -m drills.load [--seconds 120] [--followers 200]
+"""
+
+import argparse
+import asyncio
+import io
+import shutil
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from sklearn.datasets import load_wine
+
+from drills import memory, report
+from drills.memory import Growth, Memory
+from drills.traffic import Measured, Traffic
+from tests.conftest import running_service
+
+WARM_SHARE = 0.25  # of the run, after which memory should be what it will be
+SPAN_SHARE = 0.15  # over which it is looked at
+PROGRESS_SECONDS = 10
+SETTINGS = {"ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "warning"}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a run is."""
+
+    seconds: float = 120.0
+    followers: int = 200
+    jobs_per_second: float = 2.0
+    rows: int = 4_000  # of the table for the long job that is followed
+    workers: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What was measured."""
+
+    scale: Scale
+    measured: Measured
+    growths: list[Growth]
+    seconds: float
+
+    @property
+    def complaints(self) -> list[str]:
+        """Everything that should not be."""
+        uneven = [
+            f"Followers of {job} were told of {seen} steps."
+            for job, seen in self.measured.steps.items()
+            if len(seen) > 1
+        ]
+        grown = [
+            f"{one.process} grew from {one.before:,.0f} to {one.after:,.0f} bytes." for one in self.growths if one.grew
+        ]
+        return [*self.measured.errors, *uneven, *grown]
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "good": not self.complaints,
+            "scale": asdict(self.scale),
+            "seconds": self.seconds,
+            "jobs_per_second": self.measured.jobs / self.seconds,
+            "requests_per_second": sum(map(len, _requests(self.measured).values())) / self.seconds,
+            "events_per_second": self.measured.events / self.seconds,
+            "most_following_at_once": self.measured.most_following,
+            "streams_followed": self.measured.followed,
+            "milliseconds": self.measured.percentiles(),
+            "memory": [asdict(one) for one in self.growths],
+            "complaints": self.complaints,
+        }
+
+    def shown(self) -> str:
+        """As tables."""
+        figures = self.document()
+        names = ("jobs_per_second", "requests_per_second", "events_per_second")
+        rows: list[report.Row] = [
+            *((name.replace("_", " "), f"{figures[name]:.1f}") for name in names),
+            ("followers at once", self.measured.most_following),
+            ("errors", len(self.measured.errors)),
+        ]
+        times: list[report.Row] = [("milliseconds", "count", "p50", "p95", "p99")]
+        for call, one in sorted(figures["milliseconds"].items()):
+            times.append((call, one["count"], *(f"{one[share]:.0f}" for share in ("p50", "p95", "p99"))))
+        title = f"Load: {self.seconds:.0f} s, {self.scale.followers} followers"
+        grown = [("process", "warm", "at the end"), *memory.rows(self.growths)]
+        tables = [report.table(title, rows), report.table("Time to an answer", times), report.table("Memory", grown)]
+        return "\n\n".join([*tables, *self.complaints[:20], "NOT GOOD." if self.complaints else "Good."])
+
+
+def _requests(measured: Measured) -> dict[str, list[float]]:
+    return {call: taken for call, taken in measured.seconds.items() if call not in ("POST to end", "event to follower")}
+
+
+async def run(scale: Scale, url: str, process: int) -> Load:
+    """Load the service at this address, which this process is the root of."""
+    dataset, large = await _upload(url, _wine()), await _upload(url, _noise(scale.rows))
+    traffic, watched = Traffic(url, dataset, large, scale.followers + 100), Memory(process)
+    watching = [asyncio.create_task(watched.watch()), asyncio.create_task(_progress(traffic.measured))]
+    following = [asyncio.create_task(traffic.follow()) for _ in range(scale.followers)]
+    working = [
+        asyncio.create_task(traffic.submit(1 / scale.jobs_per_second)),
+        asyncio.create_task(traffic.keep_long_job()),
+    ]
+    began = time.monotonic()
+    await asyncio.sleep(scale.seconds)
+    for task in working:
+        task.cancel()
+    await asyncio.wait(working)
+    while traffic.measured.following:  # those who follow hear of the end
+        await asyncio.sleep(0.1)
+    seconds = time.monotonic() - began
+    for task in (*following, *watching):
+        task.cancel()
+    await asyncio.gather(*following, *watching, return_exceptions=True)
+    await traffic.http.aclose()
+    growths = watched.growth(began + WARM_SHARE * scale.seconds, SPAN_SHARE * scale.seconds)
+    return Load(scale, traffic.measured, growths, seconds)
+
+
+async def _progress(measured: Measured) -> None:
+    began = time.monotonic()
+    while True:
+        await asyncio.sleep(PROGRESS_SECONDS)
+        print(
+            f"{time.monotonic() - began:5.0f} s: {measured.jobs} jobs, {measured.following} follow,"
+            f" {measured.events} events, {len(measured.errors)} errors",
+            flush=True,
+        )
+
+
+async def _upload(url: str, table: bytes) -> str:
+    async with httpx.AsyncClient(base_url=url, timeout=60) as http:
+        answer = await http.post("/datasets", files={"file": ("table.csv", table)})
+        return str(answer.raise_for_status().json()["id"])
+
+
+def _wine() -> bytes:
+    return load_wine(as_frame=True).frame.rename(columns={"target": "class"}).to_csv(index=False).encode()  # type: ignore[no-any-return]
+
+
+def _noise(rows: int) -> bytes:
+    """A table in which groups are looked for in vain, and so for long."""
+    file = io.BytesIO()
+    np.savetxt(
+        file,
+        np.random.default_rng(0).standard_normal((rows, 40)),
+        fmt="%.3f",
+        delimiter=",",
+        header=_HEADER,
+        comments="",
+    )
+    return file.getvalue()
+
+
+_HEADER = ",".join(f"x{place}" for place in range(40))
+
+
+def main() -> None:
+    """Start a service, load it, print the tables, keep the figures; exit code 1 where something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=Scale.seconds)
+    parser.add_argument("--followers", type=int, default=Scale.followers)
+    parser.add_argument("--folder", type=Path, default=Path("build/load"), help="For logs, Redis's files and figures.")
+    options = parser.parse_args()
+    shutil.rmtree(options.folder, ignore_errors=True)
+    options.folder.mkdir(parents=True)
+    scale = Scale(options.seconds, options.followers)
+    with running_service(options.folder, workers=scale.workers, **SETTINGS) as (url, process):
+        done = asyncio.run(run(scale, url, process.pid))
+    report.save(options.folder / "load.json", done.document())
+    print(done.shown())
+    if done.complaints:
+        sys.exit(f"The log, and the figures as load.json, are in {options.folder}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,289 @@
+"""Two owners on one service: no route tells one what the other has, and nobody without a key anything at all."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import hypothesis
+import pytest
+import schemathesis
+from click.testing import CliRunner
+
+from app.access import is_open
+from app.api_keys import KeyFile
+from app.main import create_app
+from cli.main import main
+from ism_client import ApiError, Client
+from ism_jobs.settings import Settings
+from tests.conftest import running_service
+from tests.service.api import Api, problem
+from tests.service.conftest import SLOW
+from tests.service.test_openapi import BOUNDED
+
+ROWS = ["1,4,a", "2,3,a", "3,9,b", "4,1,b", "5,5,a", "6,2,b", "8,3,a", "7,7,b"]
+TABLE = "\n".join(["x,y,class", *ROWS]).encode()
+SPEC = {"paradigm": "supervised", "target": "class", "kernel": "linear", "folds": 0}
+NOTHING = "0123456789abcdef0123"  # an id like ours, of nothing
+
+
+CONFIG = {
+    "seed": 1,
+    "checks": {"enabled": False, "ignored_auth": {"enabled": True}, "not_a_server_error": {"enabled": True}},
+    "generation": {"deterministic": True, "database": "none", "max-examples": 5},
+    "phases": {"coverage": {"enabled": False}},
+}
+schema = schemathesis.openapi.from_dict(
+    create_app(Settings(redis_url="redis://unused", api_keys="x" * 30)).openapi(),
+    config=schemathesis.Config.from_dict(CONFIG),
+)
+
+
+class Keyed(NamedTuple):
+    """A service with keys, two of whose owners have a client."""
+
+    url: str
+    keys: KeyFile
+    alice_key: str
+    alice: Api
+    bob: Api
+
+    def client(self, name: str) -> Api:
+        return Api(base_url=self.url, timeout=90, headers={"Authorization": f"Bearer {self.keys.make(name)}"})
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
+    folder = tmp_path_factory.mktemp("keyed")
+    keys = KeyFile(folder / "api-keys")
+    made = [keys.make(name) for name in ("alice", "bob")]
+    with running_service(folder, workers=1) as (url, _):
+        clients = [Api(base_url=url, timeout=90, headers={"Authorization": f"Bearer {key}"}) for key in made]
+        yield Keyed(url, keys, made[0], *clients)
+        for client in clients:
+            client.close()
+
+
+@pytest.fixture(scope="module")
+def hers(keyed: Keyed) -> dict[str, str]:
+    """What Alice has: the ids by the kind of thing."""
+    dataset = keyed.alice.upload(TABLE, "hers.csv")["id"]
+    grid = {"dataset": dataset, **SPEC, "q": [1, 2], "label": "hers"}
+    batch = keyed.alice.post("/jobs", json=grid, headers={"Idempotency-Key": "same"}).json()["id"]
+    job = keyed.alice.compared(batch)["jobs"][0]["id"]
+    return {"datasets": dataset, "jobs": job, "batches": batch}
+
+
+def routes(keyed: Keyed) -> list[tuple[str, str, dict[str, Any]]]:
+    """Every method and path of the OpenAPI document, the variants of a path each by itself."""
+    found = []
+    for path, operations in keyed.alice.get("/openapi.json").json()["paths"].items():
+        choices = {
+            "table": ("W", "embedding", "labels", "trace", "metrics"),
+            "plot": ("embedding",),
+            "format": ("svg",),
+        }
+        names = [name for name in choices if f"{{{name}}}" in path]
+        for values in itertools.product(*(choices[name] for name in names)):
+            filled = path
+            for name, value in zip(names, values, strict=True):
+                filled = filled.replace(f"{{{name}}}", value)
+            found += [(method.upper(), filled, operation) for method, operation in operations.items()]
+    assert len(found) > 20
+    return found
+
+
+def asked(client: Api, method: str, path: str, id: str) -> httpx.Response:
+    body = TABLE if path.endswith("/transform") else None
+    return client.request(method, path.replace("{id}", id), content=body)
+
+
+def test_no_route_tells_one_owner_of_what_another_has(keyed: Keyed, hers: dict[str, str]) -> None:
+    tried = []
+    for method, path, _ in routes(keyed):
+        if "{id}" not in path:
+            continue
+        theirs = asked(keyed.bob, method, path, hers[path.split("/")[1]])
+        nothing = asked(keyed.bob, method, path, NOTHING)
+        assert problem(theirs, 404)["detail"].replace(hers[path.split("/")[1]], NOTHING) == nothing.json()["detail"]
+        assert theirs.json().keys() == nothing.json().keys()
+        assert {*theirs.headers} == {*nothing.headers}
+        tried.append(path)
+    assert {"/jobs/{id}/events", "/jobs/{id}/transform", "/jobs/{id}/cancel", "/batches/{id}"} <= {*tried}
+    for path in ("/datasets/{id}", "/jobs/{id}", "/jobs/{id}/result", "/batches/{id}"):
+        assert asked(keyed.alice, "GET", path, hers[path.split("/")[1]]).status_code == 200, (
+            "nothing has happened to it"
+        )
+
+
+@schema.parametrize()
+@hypothesis.settings(**BOUNDED)
+def test_no_request_whatsoever_tells_one_owner_of_what_another_has(
+    case: Any, keyed: Keyed, hers: dict[str, str]
+) -> None:
+    kind = case.path.split("/")[1]
+    if "{id}" not in case.path:
+        return
+    said = []
+    for id in (hers[kind], NOTHING):
+        case.path_parameters["id"] = id
+        answer = case.call(
+            base_url=keyed.url, headers={"Authorization": keyed.bob.headers["authorization"]}, timeout=30
+        )
+        said.append((answer.status_code, answer.text.replace(id, "")))
+    assert said[0] == said[1]
+    assert said[0][0] >= 400
+
+
+@schema.parametrize()
+@hypothesis.settings(**BOUNDED)
+def test_no_request_whatsoever_is_answered_without_a_key(case: Any, keyed: Keyed) -> None:
+    """With the check of schemathesis that asks again without a key, and with a wrong one."""
+    if case.method == "GET" and not case.path.endswith("/events"):
+        case.call_and_validate(
+            base_url=keyed.url, headers={"Authorization": keyed.bob.headers["authorization"]}, timeout=30
+        )
+
+
+def test_a_job_cannot_use_what_another_owner_has(keyed: Keyed, hers: dict[str, str]) -> None:
+    def posted(dataset: str, **more: Any) -> dict[str, Any]:
+        return problem(keyed.bob.post("/jobs", json={"dataset": dataset, **SPEC, **more}), 422)
+
+    for more in ({}, {"missing": "drop"}, {"q": [1, 2]}):
+        refused = posted(hers["datasets"], **more)
+        assert str(refused).replace(hers["datasets"], NOTHING) == str(posted(NOTHING, **more))
+
+
+def test_lists_show_what_is_ones_own(keyed: Keyed, hers: dict[str, str]) -> None:
+    cursor = keyed.alice.get("/jobs", params={"limit": 1}).json()["next"]
+    for params in (
+        {},
+        {"batch": hers["batches"]},
+        {"dataset": hers["datasets"]},
+        {"label": "hers"},
+        {"cursor": cursor},
+    ):
+        assert not [job for job in keyed.bob.get("/jobs", params=params).json()["items"] if job["label"] == "hers"]
+    assert hers["datasets"] not in {item["id"] for item in keyed.bob.get("/datasets").json()["items"]}
+    assert hers["datasets"] in {item["id"] for item in keyed.alice.get("/datasets").json()["items"]}
+    assert len(keyed.alice.get("/jobs", params={"batch": hers["batches"]}).json()["items"]) == 2
+
+
+def test_the_same_table_of_two_owners_is_two_data_sets(keyed: Keyed, hers: dict[str, str]) -> None:
+    first = keyed.bob.post("/datasets", content=TABLE, params={"name": "his.csv"})
+    assert (first.status_code, first.json()["name"]) == (201, "his.csv")
+    assert first.json()["id"] != hers["datasets"]
+    assert not [note for note in first.json()["notes"] if "already" in note]
+    assert keyed.bob.post("/datasets", content=TABLE).status_code == 200, "his own he may know"
+    assert keyed.bob.delete(f"/datasets/{first.json()['id']}").status_code == 204
+    assert keyed.alice.get(f"/datasets/{hers['datasets']}").status_code == 200
+
+
+def test_the_same_idempotency_key_of_two_owners_makes_two_jobs(keyed: Keyed, hers: dict[str, str]) -> None:
+    dataset = keyed.bob.upload(TABLE)["id"]
+    spec = {"dataset": dataset, **SPEC, "q": [1, 2], "label": "his"}
+    first, again = (keyed.bob.post("/jobs", json=spec, headers={"Idempotency-Key": "same"}) for _ in range(2))
+    assert (first.status_code, first.json()["id"]) == (again.status_code, again.json()["id"])
+    assert first.status_code == 202
+    assert first.json()["id"] != hers["batches"]
+    keyed.bob.compared(first.json()["id"])
+
+
+def test_without_a_key_there_is_nothing_but_health_and_the_documents(keyed: Keyed, hers: dict[str, str]) -> None:
+    with Api(base_url=keyed.url, timeout=30) as nobody:
+        for method, path, operation in routes(keyed):
+            id = hers.get(path.split("/")[1], "")
+            if is_open(path):
+                assert asked(nobody, method, path, id).status_code == 200
+                assert "security" not in operation
+                continue
+            answer = asked(nobody, method, path, id)
+            assert problem(answer, 401)["type"] == "urn:ism:problem:unauthorised"
+            assert answer.headers["www-authenticate"] == 'Bearer realm="ism"'
+            assert "Authorization: Bearer" in answer.json()["detail"]
+            assert operation["security"] == [{"apiKey": []}]
+            assert "401" in operation["responses"]
+        problem(nobody.get("/nothing"), 401)
+        assert nobody.get("/docs").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["Bearer wrong", "Bearer", "Basic YTpi", "ism_x", "bearer " + "x" * 5_000, "Bearer \xe9"]
+)
+def test_a_key_that_is_none_is_refused(keyed: Keyed, header: str) -> None:
+    with Api(base_url=keyed.url, headers={"Authorization": header.encode("latin-1")}) as stranger:
+        answer = stranger.get("/jobs")
+    assert "API key" in problem(answer, 401)["detail"]
+    assert "wrong" not in answer.text
+
+
+def test_the_hash_of_a_key_is_no_key(keyed: Keyed) -> None:
+    for key in keyed.keys.read() or []:
+        answer = httpx.get(f"{keyed.url}/jobs", headers={"Authorization": f"Bearer {key.hash}"})
+        problem(answer, 401)
+
+
+def test_only_the_key_for_metrics_sees_what_everybody_does(keyed: Keyed) -> None:
+    problem(keyed.bob.get("/metrics"), 404)
+    with keyed.client("metrics") as prometheus:
+        assert "ism_jobs_ended_total" in prometheus.get("/metrics").text
+        assert prometheus.get("/jobs").json()["items"] == []
+
+
+def test_a_revoked_key_ends_at_once_and_a_new_one_of_its_name_finds_all_again(keyed: Keyed) -> None:
+    rows = "\n".join(f"{row % 97},{row % 89},{row % 83},{row % 13}" for row in range(3_000))
+    with keyed.client("carol") as carol:
+        dataset = carol.upload(f"x,z,w,y\n{rows}".encode())["id"]
+        job = carol.submit(dataset=dataset, **SLOW)
+        streamed, ended = threading.Event(), threading.Event()
+
+        def follow() -> None:
+            with carol.stream("GET", f"/jobs/{job}/events") as answer:
+                for _ in answer.iter_bytes():
+                    streamed.set()
+            ended.set()
+
+        threading.Thread(target=follow, daemon=True).start()
+        assert streamed.wait(30)
+        keyed.keys.revoke("carol")
+        problem(carol.get(f"/jobs/{job}"), 401)
+        assert ended.wait(30), "also what was being followed"
+    with keyed.client("carol") as carol:
+        assert carol.get(f"/jobs/{job}").json()["state"] in ("queued", "running")
+        carol.post(f"/jobs/{job}/cancel")
+        carol.ended(job)
+    problem(keyed.alice.get(f"/jobs/{job}"), 404)
+
+
+def test_the_client_works_with_a_key_from_upload_to_download(keyed: Keyed, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_bytes(TABLE)
+    with Client(keyed.url, keyed.alice_key + "\n") as client:  # as read from a file
+        job = client.submit(client.upload(tmp_path / "table.csv"), **SPEC, q=1)
+        assert [event.type for event in job.events()][-1] == "state"
+        assert job.wait().result().W.shape == (2, 1)
+        assert job.download("W.npy", tmp_path / "W.npy").stat().st_size
+        assert client.job(job.id).transformed(tmp_path / "table.csv", "csv")
+    for wrong in (None, "ism_wrong"):
+        with Client(keyed.url, wrong, retries=0) as client, pytest.raises(ApiError, match="API key") as refused:
+            client.upload(tmp_path / "table.csv")
+        assert refused.value.status == 401
+
+
+def test_the_commands_work_with_a_key_from_upload_to_download(keyed: Keyed, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_bytes(TABLE)
+
+    def ism(*arguments: str, key: str = keyed.alice_key) -> Any:
+        return CliRunner().invoke(main, arguments, env={"ISM_URL": keyed.url, "ISM_API_KEY": key})
+
+    submitted = ism("submit", str(tmp_path / "table.csv"), "--target", "class", "-q", "1", "--kernel", "linear")
+    job = submitted.stdout.strip()
+    assert ism("watch", job).exit_code == 0
+    got = ism("get", job, "--out", str(tmp_path / "out"))
+    assert got.exit_code == 0, got.output
+    assert (tmp_path / "out" / "W.csv").exists()
+    refused = ism("jobs", key="ism_wrong")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "ISM_API_KEY" in refused.stderr
+    assert "ism_wrong" not in refused.output

@@ -1,0 +1,175 @@
+"""What is asked again because the answer was lost happens once; and what a full Redis still does."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from redis.connection import AbstractConnection
+from redis.exceptions import ConnectionError as NotReachable
+from redis.exceptions import RedisError
+
+from ism_jobs.connection import is_full
+from ism_jobs.errors import StoreFull
+from ism_jobs.settings import Settings
+from ism_jobs.store import Attempt, State, Store, TakenOver, keys
+
+pytestmark = pytest.mark.usefixtures("wine")
+
+SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
+QUEUE = "rq:queue:ism"
+
+
+@pytest.fixture
+def patient(settings: Settings) -> Iterator[Store]:
+    """The store as a job's process has it."""
+    store = Store.open_patiently(settings)
+    yield store
+    store.redis.close()
+
+
+def begun(store: Store) -> Attempt:
+    store.jobs.create([("a", SPEC)])
+    store.redis.delete(QUEUE)
+    attempt = store.jobs.claim("a", "w1")
+    assert attempt is not None
+    return attempt
+
+
+def events(store: Store, kind: str) -> int:
+    return [entry[b"kind"] for _, entry in store.redis.xrange(keys.events("a"))].count(kind.encode())
+
+
+def lose_answer(monkeypatch: pytest.MonkeyPatch, number: int) -> list[int]:
+    """Redis does what it is asked, but the answer with this number is cut off; gives how many have come."""
+    real, seen = AbstractConnection.read_response, [0]
+
+    def read(connection: Any, *rest: Any, **more: Any) -> Any:
+        answer = real(connection, *rest, **more)
+        seen[0] += 1
+        if seen[0] == number + 1:
+            raise NotReachable("the answer was lost")
+        return answer
+
+    monkeypatch.setattr(AbstractConnection, "read_response", read)
+    return seen
+
+
+SAID: list[Callable[[Attempt], None]] = [
+    lambda attempt: attempt.report({"iteration": 1}, "step", {"iteration": 1}),
+    lambda attempt: attempt.save_checkpoint(b"w"),
+    lambda attempt: attempt.save_artifacts({"W": b"w"}),
+    lambda attempt: attempt.succeed({}, ["W"]),
+]
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_job_whose_answers_are_lost_is_begun_told_and_ended_once(
+    store: Store, patient: Store, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    store.jobs.create([("a", SPEC)])
+    store.redis.delete(QUEUE)
+    with monkeypatch.context() as patch:
+        lose_answer(patch, number)
+        attempt = patient.jobs.claim("a", "w1")
+    assert attempt is not None
+    assert store.jobs.get("a").attempt == attempt.number == 1
+    for say in SAID:
+        with monkeypatch.context() as patch:
+            lose_answer(patch, number)
+            say(attempt)
+    record = store.jobs.get("a")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
+    assert store.jobs.artifact(record, "W") == b"w"
+    assert (events(store, "step"), events(store, "state")) == (1, 3)
+    counts = store.jobs.counts()
+    assert (counts["steps"], counts["succeeded"], counts["running"]) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_job_is_put_back_once(store: Store, patient: Store, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    begun(store)
+    record = store.jobs.get("a")
+    with monkeypatch.context() as patch:
+        lose_answer(patch, number)
+        patient.jobs.put_back(record, crashed=True)
+    record = store.jobs.get("a")
+    assert (record.state, record.crashes) == (State.QUEUED, 1)
+    assert store.redis.llen(QUEUE) == 1
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_jobs_that_are_posted_again_under_their_key_are_made_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    with monkeypatch.context() as patch:
+        lose_answer(patch, number)
+        with suppress(NotReachable):
+            store.jobs.create([("a", SPEC)])
+        store.jobs.create([("a", SPEC)])
+    assert store.jobs.get("a").state is State.QUEUED
+    assert store.redis.llen(QUEUE) == 1
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_jobs_without_a_key_are_not_tried_again_by_us(
+    store: Store, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """Who posted gets a 503: a second try could set back a job that runs."""
+    with monkeypatch.context() as patch:
+        seen = lose_answer(patch, number)
+        with suppress(NotReachable):
+            store.jobs.create([("a", SPEC)], fresh=True)
+            assert seen[0] <= number, "the answer that was lost was told"
+        assert seen[0] <= number + 1, "and nothing was asked after it"
+    assert store.redis.llen(QUEUE) <= 1
+
+
+def test_an_attempt_at_a_deleted_job_says_nothing_about_another_that_got_its_id(store: Store) -> None:
+    """An idempotency key makes ids that come again: the numbers of the attempts are the same, the claims are not."""
+    zombie = begun(store)
+    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.cancel("a")
+    store.jobs.delete("a")
+    successor = begun(store)
+    assert zombie.number == successor.number
+    for say in SAID:
+        with pytest.raises(TakenOver):
+            say(zombie)
+    successor.succeed({}, [])
+    assert store.jobs.get("a").state is State.SUCCEEDED
+    assert events(store, "step") == 0
+
+
+@pytest.fixture
+def full(store: Store) -> Iterator[Callable[[], None]]:
+    yield lambda: store.redis.config_set("maxmemory", 1)
+    store.redis.config_set("maxmemory", 0)
+
+
+@pytest.mark.parametrize("end", ["succeed", "fail", "cancel"])
+def test_in_a_full_redis_a_job_tells_its_steps_and_ends(store: Store, full: Callable[[], None], end: str) -> None:
+    attempt = begun(store)
+    full()
+    attempt.report({"iteration": 1}, "step", {"iteration": 1})
+    assert store.jobs.renew("a", "w1") is False
+    for save in SAID[1:3]:
+        with pytest.raises(RedisError) as refused:
+            save(attempt)
+        assert is_full(refused.value)
+    {"succeed": lambda: attempt.succeed({}, []), "fail": lambda: attempt.fail({}), "cancel": attempt.cancel}[end]()
+    record = store.jobs.get("a")
+    assert record.state.ended
+    assert events(store, "step") == 1
+    store.jobs.delete("a")
+
+
+def test_a_full_redis_takes_no_job_and_nothing_of_one(store: Store, full: Callable[[], None]) -> None:
+    before = set(store.redis.scan_iter())
+    full()
+    for fresh in (True, False):
+        with pytest.raises(RedisError) as refused:
+            store.jobs.create([("a", SPEC)], fresh=fresh)
+        assert is_full(refused.value)
+    assert set(store.redis.scan_iter()) == before
+    assert StoreFull.status == 507

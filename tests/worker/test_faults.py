@@ -1,0 +1,327 @@
+"""Workers, jobs' processes and Redis killed, stopped, filled or over a limit: every job ends once, as it should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ism_jobs.settings import Settings
+from ism_jobs.store import Record, State, Store, keys
+from ism_jobs.tables import open_table
+from tests.faulty_redis import FaultyRedis, faulty_redis
+from tests.worker.test_process import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
+from worker.watch import Watch
+
+QUEUE = "rq:queue:ism"
+ODD_JOBS = """
+import hashlib
+from ism_jobs.logs import configure
+from ism_jobs.settings import Settings
+from worker import jobs, process
+
+carry_out = jobs._carry_out
+
+def odd(store, record, attempt, settings):
+    if record.id.startswith("deaf"):
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)  # minutes of C code, in which no signal is heard
+    if record.id.startswith("hungry"):
+        held = [b"x" * 2**26 for _ in range(100)]  # far more than it may
+    carry_out(store, record, attempt, settings)
+
+jobs._carry_out = odd
+configure(Settings())
+process.work(Settings())
+"""
+
+
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyRedis]:
+    with faulty_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def kept(redis: FaultyRedis) -> Store:
+    return Store(redis.direct, Settings(lease_seconds=2))
+
+
+def noise(store: Store, folder: Path) -> str:
+    rng = np.random.default_rng(0)
+    columns = {f"x{column}": rng.normal(size=1_500) for column in range(1, 31)}
+    path = folder / "table.parquet"
+    pq.write_table(pa.table(columns | {"y": rng.choice(["a", "b", "c"], 1_500)}), path)
+    return store.datasets.add(open_table(path), "noise", path.stat().st_size)[0].id
+
+
+@pytest.fixture(scope="module")
+def dataset(kept: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return noise(kept, tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[FaultyRedis]:
+    """One that no other worker looks at."""
+    with faulty_redis(tmp_path) as server:
+        yield server
+
+
+@dataclass(frozen=True)
+class Alive:
+    """A worker for several tests, and what it logs."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def alive(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Alive]:
+    """Until the last test that uses it kills it."""
+    log = tmp_path_factory.mktemp("log") / "worker.log"
+    with worker(redis.url, log) as process:
+        yield Alive(process, log)
+
+
+def step_events(store: Store, id: str) -> list[int]:
+    entries = [entry for _, entry in store.redis.xrange(keys.events(id)) if entry[b"kind"] == b"step"]
+    return [json.loads(entry[b"data"])["iteration"] for entry in entries]
+
+
+def ends(store: Store, record: Record) -> int:
+    """How often all jobs together have ended in this state."""
+    return int(store.jobs.counts().get(record.state, 0))
+
+
+def test_a_job_goes_on_while_redis_is_away_and_its_worker_waits(
+    redis: FaultyRedis, kept: Store, dataset: str, alive: Alive
+) -> None:
+    """Longer than a lease, so that it has ended when Redis is back; and once more, with every connection cut."""
+    kept.jobs.create([("patient", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "patient", 1)
+    horse = horse_of(alive.process)
+    redis.kill()
+    wait(lambda: alive.log.read_text().count("no sign of life could be given") >= 3)
+    assert Path(f"/proc/{horse}").exists()
+    redis.start()
+    reached = kept.jobs.get("patient").progress["iteration"]
+    at_iteration(kept, "patient", reached + 1)
+    redis.cut()
+    record = ended(kept, "patient")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
+    found = iterations(kept, record)
+    assert found == list(range(len(found)))
+    assert step_events(kept, "patient") == found, "every step is told once"
+    kept.jobs.create([("next", {"dataset": dataset} | SHORT)])
+    assert ended(kept, "next").state is State.SUCCEEDED
+    assert alive.process.poll() is None
+
+
+def test_a_ticket_that_was_taken_and_never_begun_is_written_again(kept: Store, dataset: str, alive: Alive) -> None:
+    """As by a worker that is killed between the two; the record says that the job waits."""
+    kept.jobs.create([("goesfirst", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "goesfirst", 0)  # so that the worker does not take the other
+    kept.jobs.create([("nobegin", {"dataset": dataset} | SHORT)])
+    assert kept.redis.lmove(QUEUE, f"{QUEUE}:intermediate")
+    kept.jobs.cancel("goesfirst")
+    record = ended(kept, "nobegin")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
+
+
+def test_a_ticket_too_many_begins_nothing(kept: Store, dataset: str, alive: Alive) -> None:
+    (record,) = kept.jobs.create([("twotickets", {"dataset": dataset} | SHORT)])
+    with kept.redis.pipeline() as pipe:
+        kept.jobs.tickets.write(pipe, "twotickets")
+        pipe.execute()
+    record = ended(kept, "twotickets")
+    before = ends(kept, record)
+    kept.jobs.create([("behindthem", {"dataset": dataset} | SHORT)])
+    ended(kept, "behindthem")
+    assert kept.jobs.get("twotickets") == record
+    assert ends(kept, record) == before + 1
+    assert kept.redis.llen(QUEUE) == 0
+
+
+def test_the_process_of_a_job_is_the_first_to_go_when_the_machine_has_no_memory(
+    kept: Store, dataset: str, alive: Alive
+) -> None:
+    kept.jobs.create([("firsttogo", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "firsttogo", 0)
+    scores = [Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in (alive.process.pid, horse_of(alive.process))]
+    kept.jobs.cancel("firsttogo")
+    ended(kept, "firsttogo")
+    assert int(scores[1]) == 1000 > int(scores[0])
+
+
+def test_a_job_that_runs_when_redis_fills_up_waits_for_room_and_succeeds(
+    redis: FaultyRedis, kept: Store, dataset: str, alive: Alive
+) -> None:
+    kept.jobs.create([("fullstore", {"dataset": dataset} | LONG | {"max_iter": 60})])
+    at_iteration(kept, "fullstore", 1)
+    with redis.full():
+        wait(lambda: "job waits for room in the store" in alive.log.read_text())
+        assert kept.jobs.get("fullstore").progress["stage"] == "measuring", "its progress was told all the time"
+    record = ended(kept, "fullstore")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
+    found = iterations(kept, record)
+    assert found == step_events(kept, "fullstore") == list(range(len(found)))
+    kept.jobs.create([("afterfull", {"dataset": dataset} | SHORT)])
+    assert ended(kept, "afterfull").state is State.SUCCEEDED
+    assert alive.process.poll() is None
+
+
+def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
+    redis: FaultyRedis, kept: Store, dataset: str, alive: Alive, tmp_path: Path
+) -> None:
+    kept.jobs.create([("stolen", {"dataset": dataset} | LONG)])
+    at_iteration(kept, "stolen", 1)
+    horse = horse_of(alive.process)
+    for pid in (alive.process.pid, horse):
+        os.kill(pid, signal.SIGSTOP)
+    with worker(redis.url, tmp_path / "other.log"):
+        at_iteration(kept, "stolen", 1, attempt=2)
+        for pid in (horse, alive.process.pid):
+            os.kill(pid, signal.SIGCONT)
+        wait(lambda: "job was taken over" in alive.log.read_text())
+        record = ended(kept, "stolen")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
+    found = iterations(kept, record)
+    assert found == list(range(len(found)))
+    assert all(name.startswith(b"ism:job:stolen:2:") for name in kept.redis.smembers(keys.saved("stolen")))
+    kept.jobs.create([("afterwaking", {"dataset": dataset} | SHORT)])
+    assert ended(kept, "afterwaking").state is State.SUCCEEDED
+    assert alive.process.poll() is None
+
+
+def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_next_worker_is_there(
+    redis: FaultyRedis, kept: Store, dataset: str, alive: Alive, tmp_path: Path
+) -> None:
+    kept.jobs.create([("goeson", {"dataset": dataset} | LONG)])
+    wait(lambda: kept.redis.exists(keys.checkpoint("goeson")))
+    alive.process.kill()
+    with worker(redis.url, tmp_path / "second.log"):
+        record = ended(kept, "goeson")
+    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
+    found = iterations(kept, record)
+    assert found == list(range(len(found)))
+    assert step_events(kept, "goeson").count(0) == 1, "it did not begin anew"
+
+
+def test_a_worker_that_starts_or_waits_without_redis_goes_on_when_it_is_there(
+    apart: FaultyRedis, tmp_path: Path
+) -> None:
+    log, store = tmp_path / "worker.log", Store(apart.direct, Settings())
+    dataset = noise(store, tmp_path)
+    apart.kill()
+    with worker(apart.url, log) as process:
+        wait(lambda: "a worker waits for Redis" in log.read_text())
+        apart.start()
+        store.jobs.create([("first", {"dataset": dataset} | SHORT)])
+        assert ended(store, "first").state is State.SUCCEEDED
+        said = len(log.read_text())
+        with apart.unreachable():
+            wait(lambda: "Redis" in log.read_text()[said:])
+        store.jobs.create([("second", {"dataset": dataset} | SHORT)])
+        assert ended(store, "second").state is State.SUCCEEDED
+        assert process.poll() is None
+
+
+def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_would_fit(
+    apart: FaultyRedis, tmp_path: Path
+) -> None:
+    store = Store(apart.direct, Settings())
+    dataset = noise(store, tmp_path)
+    limits = {
+        "ISM_JOB_TIME_LIMIT": "6",
+        "ISM_JOB_MEMORY": "700MiB",
+        "ISM_LEASE_SECONDS": "2",
+        "ISM_WORKER_THREADS": "1",
+    }
+    log = tmp_path / "worker.log"
+    with log.open("ab") as file:
+        environment = os.environ | {"ISM_REDIS_URL": apart.url} | limits
+        process = subprocess.Popen([sys.executable, "-c", ODD_JOBS], env=environment, stdout=file, stderr=file)
+    try:
+        ids = ("deaf", "hungry", "modest")
+        store.jobs.create([(id, {"dataset": dataset} | SHORT) for id in ids])
+        deaf, hungry, modest = (ended(store, id) for id in ids)
+        assert process.poll() is None, log.read_text()
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+    assert (deaf.state, deaf.attempt, deaf.error["type"]) == (State.FAILED, 1, "urn:ism:problem:time-over")
+    assert "ran for 6 seconds, the limit of this service; try" in deaf.error["detail"]
+    assert (hungry.state, hungry.attempt, hungry.error["type"]) == (State.FAILED, 1, "urn:ism:problem:out-of-memory")
+    assert "700 MiB are allowed" in hungry.error["detail"]
+    assert "% of its rows should fit" in hungry.error["detail"]
+    assert modest.state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize(
+    ("program", "limits", "word"),
+    [
+        ("import time; time.sleep(600)", (0.3, 2**40), "ran for 0.3 seconds"),
+        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "128 MiB are allowed"),
+        ("import time; time.sleep(600)", (600, 2**17), "a worker alone needs more"),
+    ],
+)
+def test_a_watch_ends_what_is_over_a_limit(program: str, limits: tuple[float, int], word: str) -> None:
+    process = subprocess.Popen([sys.executable, "-c", program])
+    with Watch(process.pid, *limits) as watch:
+        assert process.wait(SECONDS) == -signal.SIGKILL
+    assert watch.problem is not None
+    assert word in watch.problem.detail
+
+
+def test_a_watch_leaves_alone_what_keeps_to_its_limits() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.3)"])
+    with Watch(process.pid, 60, 2**40) as watch:
+        assert process.wait(SECONDS) == 0
+    assert watch.problem is None
+
+
+def test_a_job_for_whose_result_there_is_no_room_fails_with_a_sentence(
+    redis: FaultyRedis, kept: Store, dataset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from worker import jobs
+
+    kept.jobs.create([("noroom", {"dataset": dataset} | SHORT)])
+    kept.redis.delete(QUEUE)
+    attempt = kept.jobs.claim("noroom", "the test")
+    assert attempt is not None
+    monkeypatch.setattr(jobs, "ROOM_SECONDS", 0.0)
+    monkeypatch.setattr(jobs, "_carry_out", lambda store, record, attempt, settings: jobs._keep(attempt, {"W": b"w"}))
+    with redis.full():
+        jobs._hold(kept, kept.jobs.get("noroom"), attempt, Settings())
+        record = kept.jobs.get("noroom")
+    assert record.state is State.FAILED
+    assert record.error["status"] == 507
+    assert "The store is full" in record.error["detail"]
+
+
+def test_events_and_artifacts_live_as_long_as_the_settings_say(kept: Store, dataset: str) -> None:
+    """Of the events of a stream so many are kept, give or take what Redis holds together in one node."""
+    short = Store(kept.redis, Settings(events_kept=10, job_seconds=100))
+    short.jobs.create([("briefly", {"dataset": dataset} | SHORT)])
+    kept.redis.delete(QUEUE)
+    attempt = short.jobs.claim("briefly", "the test")
+    assert attempt is not None
+    for number in range(300):
+        attempt.report({"iteration": number}, "step", {"iteration": number})
+    assert kept.redis.xlen(keys.events("briefly")) <= 10 + 100
+    assert step_events(kept, "briefly")[-1] == 299
+    attempt.save_checkpoint(b"w")
+    attempt.save_artifacts({"W": b"w"})
+    attempt.succeed({}, ["W"])
+    names: list[Any] = [keys.job("briefly"), keys.events("briefly"), keys.saved("briefly")]
+    for name in [*names, keys.artifact("briefly", 1, "W")]:
+        assert 0 < kept.redis.ttl(name) <= 100, name
+    assert not kept.redis.exists(keys.checkpoint("briefly"))
