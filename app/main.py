@@ -12,7 +12,7 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
-from app import docs, openapi, problems
+from app import docs, openapi, page, problems
 from app.access import DOCS_FILES, Access
 from app.api_keys import Keys, WrongKeys, check_address
 from app.children import Children
@@ -64,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(module.router)
     if settings.metrics:
         app.include_router(health.metrics)
+    page.install(app)
     openapi.install(app, keys)
     return app
 

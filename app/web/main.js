@@ -1,0 +1,66 @@
+// Shows what the address after # names: the start, a table, the jobs, a job, or several compared.
+
+import { h, replace } from "./dom.js";
+import { showButton } from "./key.js";
+
+const ROUTES = [
+  [/^#?\/?$/, "./start/view.js", () => []],
+  [/^#\/data\/([\w-]+)$/, "./start/table.js", (found) => [found[1]]],
+  [/^#\/jobs$/, "./jobs/view.js", () => []],
+  [/^#\/jobs\/([\w-]+)$/, "./run/view.js", (found) => [found[1]]],
+  [/^#\/compare\/([\w,-]+)$/, "./compare/view.js", (found) => [found[1].split(",")]],
+];
+
+let leave = new AbortController(); // ends what the view before was still doing
+
+async function show() {
+  leave.abort();
+  leave = new AbortController();
+  const { signal } = leave;
+  const container = h("div", { class: "view" });
+  replace(document.getElementById("view"), container);
+  mark();
+  try {
+    const [module, values] = route();
+    const view = await import(module);
+    if (!signal.aborted) await view.show(container, ...values, { signal });
+  } catch (error) {
+    if (!signal.aborted) replace(container, failure(error));
+  }
+}
+
+function route() {
+  for (const [pattern, module, values] of ROUTES) {
+    const found = pattern.exec(location.hash);
+    if (found) return [module, values(found)];
+  }
+  throw new Error(`There is nothing at ${location.hash}.`);
+}
+
+function failure(error) {
+  if (!error.title) console.error(error); // a fault of the page itself, not an answer of the API
+  return h("div", { class: "card problem", role: "alert" },
+    h("h1", {}, error.title ?? "This page has a fault"),
+    h("p", {}, error.detail ?? error.message),
+    h("a", { href: "#/" }, "Back to the start"));
+}
+
+function mark() {
+  for (const link of document.querySelectorAll("nav a")) {
+    const current = link.getAttribute("href") === (location.hash || "#/");
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names a view, not a place in it
+  document.getElementById("view").focus();
+});
+window.addEventListener("hashchange", () => {
+  show();
+  document.getElementById("view").focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+});
+showButton();
+show();
