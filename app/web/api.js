@@ -2,6 +2,7 @@
 
 import { ask, key } from "./key.js";
 import { events } from "./events.js";
+import { sendWatched } from "./sending.js";
 
 export class Problem extends Error {
   constructor({ title, detail, status = 0, errors = [], type = "" }) {
@@ -15,10 +16,10 @@ export function address(path) {
   return new URL(path.replace(/^\//, ""), document.baseURI).href;
 }
 
-export async function call(path, { method = "GET", body, headers = {}, signal } = {}) {
+export async function call(path, { method = "GET", body, headers = {}, signal, onProgress } = {}) {
   for (;;) {
     const used = key();
-    const answer = await send(path, { method, body, headers: { ...headers, ...authorisation() }, signal });
+    const answer = await send(path, { method, body, headers: { ...headers, ...authorisation() }, signal }, onProgress);
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
     if (problem.status !== 401 || (used === key() && !(await ask(problem.detail)))) throw problem;
@@ -38,7 +39,7 @@ export async function remove(path) {
   await call(path, { method: "DELETE" });
 }
 
-// A file as the field `file` of a form: to /datasets, or to a job's transform.
+// A file as the field `file` of a form: to /datasets, or to a job's transform. `onProgress(share)` hears how much is sent.
 export async function upload(path, file, options = {}) {
   const form = new FormData();
   form.append("file", file, file.name);
@@ -69,9 +70,9 @@ function authorisation() {
   return key() === null ? {} : { Authorization: `Bearer ${key()}` };
 }
 
-async function send(path, request) {
+async function send(path, request, onProgress) {
   try {
-    return await fetch(address(path), request);
+    return await (onProgress ? sendWatched(address(path), request, onProgress) : fetch(address(path), request));
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem({ title: "The service does not answer", detail: "The service does not answer; is it running?" });

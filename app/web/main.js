@@ -5,7 +5,7 @@ import { showButton } from "./key.js";
 
 const ROUTES = [
   [/^#?\/?$/, "./start/view.js", () => []],
-  [/^#\/data\/([\w-]+)$/, "./start/table.js", (found) => [found[1]]],
+  [/^#\/data\/([\w-]+)(?:\/([\w-]+))?$/, "./start/table.js", (found) => [found[1], found[2]]],
   [/^#\/jobs$/, "./jobs/view.js", () => []],
   [/^#\/jobs\/([\w-]+)$/, "./run/view.js", (found) => [found[1]]],
   [/^#\/compare\/([\w,-]+)$/, "./compare/view.js", (found) => [found[1].split(",")]],
