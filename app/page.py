@@ -6,9 +6,13 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
+from app import headers
 from app.access import PAGE, PAGE_FILES
 
 WEB = Path(__file__).parent / "web"
+# plotly.js makes style elements and a style attribute as it draws, of texts that change with its version; scripts stay
+# those of the service, and none may be made of text.
+POLICY = headers.policy({**headers.PAGE, "style-src": "'self' 'unsafe-inline'"})
 
 
 def install(app: FastAPI) -> None:
@@ -16,7 +20,9 @@ def install(app: FastAPI) -> None:
     own, plotly = StaticFiles(directory=WEB), StaticFiles(directory=_plotly())
 
     async def page(request: Request) -> Response:
-        return await own.get_response("index.html", request.scope)
+        answer = await own.get_response("index.html", request.scope)
+        answer.headers["Content-Security-Policy"] = POLICY
+        return answer
 
     async def plotly_js(request: Request) -> Response:
         return await plotly.get_response("plotly.min.js", request.scope)
