@@ -51,11 +51,11 @@ export async function show(container, { signal }) {
     const link = new URL(`#/jobs/${job.id}`, location.href).href;
     return h("tr", { "data-job": job.id },
       h("td", {}, box),
-      h("td", {}, h("a", { href: `#/jobs/${job.id}` }, name), h("span", { class: "hint block" }, settingsLine(job.spec))),
+      h("td", { class: "what" }, h("a", { href: `#/jobs/${job.id}` }, name), h("span", { class: "hint block" }, settingsLine(job.spec))),
       h("td", {}, h("span", { class: `badge ${job.state}` }, STATES[job.state]), job.error ? h("span", { class: "hint block" }, job.error.title) : null),
-      h("td", {}, metric ? `${metric[0]} ${metric[1]}` : progress(job)),
-      h("td", {}, h("time", { dateTime: job.created }, when(job.created))),
-      h("td", { class: "row" }, copyButton(link, "Copy link"), ending(job)));
+      h("td", { class: "found" }, metric ? `${metric[0]} ${metric[1]}` : progress(job)),
+      h("td", { class: "made" }, h("time", { dateTime: job.created }, when(job.created))),
+      h("td", { class: "act" }, copyButton(link, "Copy link"), ending(job)));
   }
 
   function ending(job) {

@@ -10,7 +10,7 @@ const STAGES = { preparing: "Reading the table", search: "Looking for a good sta
 // Shows the job until it has ended, and gives it as it is then; null where the view was left before.
 export async function watch(container, job, { signal, onState }) {
   const steps = traces();
-  const objective = lineChart("Objective", "How well the axes do what they are for. It only ever rises.");
+  const objective = lineChart("Objective", "How well the axes do what they are for; higher is better.");
   const eigenvalues = lineChart("Eigenvalues", "How much each new axis contributes. When they stand still, it is done.");
   const where = h("p", { class: "where" });
   const left = h("p", { class: "hint" });

@@ -41,7 +41,7 @@ export function columnsTable(dataset, features, taken, change) {
       h("th", { scope: "row", class: "name" }, column.name),
       h("td", {}, kind(column)),
       h("td", { class: column.missing ? "number warn" : "number" }, column.missing ? share(column.missing, dataset.rows) : "–"),
-      h("td", {}, values(column)),
+      h("td", { class: "values" }, values(column)),
       h("td", { class: "preview" }, dataset.preview.map((cells) => shownCell(cells[place])).join(" · ")));
   }
 
@@ -76,7 +76,7 @@ function values(column) {
     return column.distinct > 4 ? `${levels}, … (${column.distinct.toLocaleString("en")} different)` : levels;
   }
   if (column.minimum === null || column.minimum === undefined) return column.kind === "text" ? "many different" : "none";
-  return `${figure(column.minimum)} to ${figure(column.maximum)}`;
+  return `${figure(column.minimum)} – ${figure(column.maximum)}`;
 }
 
 function share(missing, rows) {

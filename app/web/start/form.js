@@ -7,10 +7,10 @@ import { isClasses, reasons, USUAL_CLUSTERS } from "./proposal.js";
 import { parametersOf } from "./spec.js";
 
 const PURPOSES = {
-  supervised: ["Explain a column", "Find what tells known classes apart, or what goes with measured values."],
-  unsupervised: ["Find groups", "Find clusters, and the view that shows them best."],
-  semi_supervised: ["Find groups with guidance", "Find clusters that agree with scores or labels that you have for some rows."],
-  alternative: ["Find other groups", "Find clusters that a grouping you know already does not show."],
+  supervised: ["Explain a column", "What tells known classes apart, or goes with measured values."],
+  unsupervised: ["Find groups", "Clusters, and the view that shows them best."],
+  semi_supervised: ["Find groups with guidance", "Clusters that agree with scores or labels of some rows."],
+  alternative: ["Find other groups", "Clusters that a grouping you know does not show."],
 };
 const FRONT = { supervised: ["target"], unsupervised: ["clusters"], semi_supervised: ["clusters", "scores"], alternative: ["clusters", "clustering"] };
 const ELSEWHERE = new Set(["dataset", "kernel", "q", "features", "metadata"]); // have a place of their own

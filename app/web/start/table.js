@@ -47,7 +47,7 @@ export async function show(container, id, from, { signal }) {
     h("header", { class: "page-head" }, h("p", { class: "hint" }, h("a", { href: "#/" }, "Another table")), h("h1", {}, dataset.name), h("p", { class: "lead" }, size),
       dataset.notes.length ? h("ul", { class: "plain hint" }, dataset.notes.map((note) => h("li", {}, note))) : null),
     h("div", { class: "two" },
-      h("form", { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "The job" }, form.element, problem, h("div", { class: "row" }, run)),
+      h("form", { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "The job" }, form.element, problem, h("div", { class: "run-bar" }, run)),
       h("div", { class: "aside" }, columns.element, copy.element)));
 }
 

@@ -28,7 +28,7 @@ export async function show(container, { signal }) {
     }
   }
 
-  container.append(
+  replace(container,
     h("section", { class: "hero" },
       h("h1", {}, "See which features matter"),
       h("p", { class: "lead" }, "ISM reduces a table to a few new axes, and shows which of your columns each of them is made of.")),
