@@ -19,7 +19,7 @@ from app.children import Children
 from app.deps import check_rate
 from app.middleware import Requests
 from app.protocol import protocol
-from app.routes import batches, catalogue, datasets, health, jobs, results
+from app.routes import batches, catalogue, datasets, health, jobs, results, rows
 from ism_jobs.connection import AT_ONCE
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
@@ -60,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.keys = keys
     problems.install(app)
     _add_middleware(app, settings, keys)
-    for module in (datasets, jobs, results, batches, catalogue, health):
+    for module in (datasets, rows, jobs, results, batches, catalogue, health):
         app.include_router(module.router)
     if settings.metrics:
         app.include_router(health.metrics)
