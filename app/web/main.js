@@ -42,7 +42,9 @@ function failure(error) {
   return h("div", { class: "card problem", role: "alert" },
     h("h1", {}, error.title ?? "This page has a fault"),
     h("p", {}, error.detail ?? error.message),
-    h("a", { href: "#/" }, "Back to the start"));
+    h("div", { class: "row" },
+      h("button", { type: "button", onclick: show }, "Try again"),
+      h("a", { class: "button", href: "#/" }, "Back to the start")));
 }
 
 function mark() {
