@@ -22,6 +22,7 @@ export function explorer(source, signal) {
   const spread = jitter(rows.length);
   const described = `${rows.length} rows in the new axes; the loadings below say which features make them.`;
   const shown = { first: 0, second: axes.length > 1 ? 1 : -1, third: -1, colour: source.group ? GROUP : NOTHING, arrows: true };
+  const many = axes.length > 1;
   let colours = uniform(rows.length);
   let visible = new Array(256).fill(1); // which marks are shown
   let extra = null; // new rows, all their axes
@@ -43,9 +44,8 @@ export function explorer(source, signal) {
   function state() {
     const coordinates = (values, heights) => ({ x: values[shown.first], y: values[shown.second] ?? heights, z: values[shown.third] });
     const points = { ...coordinates(axes, spread), of: colours.of, shown: visible, selected: null };
-    const most = stage.clientWidth < 500 ? 5 : 9;
-    const arrows = shown.arrows ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), most) : () => [];
-    const title = (place) => (place < 0 ? "spread, for legibility" : names[place]);
+    const arrows = shown.arrows && many ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), stage.clientWidth < 500) : () => [];
+    const title = (place) => names[place] ?? "";
     return { points, extra: extra && { ...coordinates(extra, jitter(extra[0].length)), of: new Uint8Array(extra[0].length) }, colouring: colours, titles: { x: title(shown.first), y: title(shown.second), z: title(shown.third) }, arrows };
   }
 
@@ -54,7 +54,7 @@ export function explorer(source, signal) {
     const isDeep = shown.third >= 0;
     const current = isDeep ? deep : flat;
     if (!stage.contains(current.element)) replace(stage, current.element, card.element);
-    modes.hidden = isDeep;
+    for (const part of [modes, ...flatOnly]) part.hidden = isDeep;
     selection.show(null);
     return current.show(now);
   }
@@ -90,21 +90,23 @@ export function explorer(source, signal) {
 
   const choose = (name, act) => (event) => { shown[name] = Number(event.target.value); act(); };
   const axisOptions = (selected, none) => [none ? h("option", { value: -1 }, none) : null, names.map((name, place) => h("option", { value: place, selected: place === selected }, name))];
-  const many = axes.length > 1;
   const modes = modeButtons(flat);
+  const flatOnly = [
+    field("Find row", h("input", { type: "number", min: 0, onchange: (event) => find(Number(event.target.value)) })),
+    many ? h("label", { class: "check" }, h("input", { type: "checkbox", checked: true, onchange: (event) => { shown.arrows = event.target.checked; draw(); } }), "Features as arrows") : null,
+  ].filter(Boolean);
   const controls = h("div", { class: "controls" },
     many ? field("Across", h("select", { onchange: choose("first", draw) }, axisOptions(0))) : null,
     many ? field("Up", h("select", { onchange: choose("second", draw) }, axisOptions(1))) : null,
     deep ? field("Depth", h("select", { onchange: choose("third", draw) }, axisOptions(-1, "none"))) : null,
     field("Colour", h("select", { onchange: (event) => { shown.colour = event.target.value; recolour(); } }, colourOptions(source))),
-    field("Find row", h("input", { type: "number", min: 0, onchange: (event) => find(Number(event.target.value)) })),
-    h("label", { class: "check" }, h("input", { type: "checkbox", checked: true, onchange: (event) => { shown.arrows = event.target.checked; draw(); } }), "Features as arrows"));
+    flatOnly);
 
   function find(row) {
     const place = rows.indexOf(row);
     problem.hidden = place >= 0;
     problem.textContent = `There is no row ${row} here; the first is 0, and rows that miss a value may have been left out.`;
-    if (place >= 0 && shown.third < 0) hover(place, false, flat.point(place));
+    if (place >= 0) hover(place, false, flat.point(place));
   }
 
   const element = h("section", { class: "card explorer", "aria-label": "Picture" },

@@ -51,13 +51,26 @@ function broken(steps, name) {
   return { x, y };
 }
 
+// A line that moves by less than can be read off is drawn level.
+function level(values) {
+  const finite = values.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  return finite.length && high - low <= 1e-4 * size ? { range: [low - 0.02 * size, high + 0.02 * size] } : {};
+}
+
+function axes(steps, values) {
+  const last = steps.of("iteration").at(-1);
+  return { margin: { l: 12, r: 12, t: 8, b: 44 }, xaxis: { title: { text: "iteration" }, ...(last <= 10 ? { dtick: 1 } : {}) }, yaxis: { automargin: true, nticks: 6, ...level(values) } };
+}
+
 function objective({ job }, trace, signal) {
   const steps = ascent(trace);
   const values = steps.of("objective");
   return figure({
     title: "Objective", name: `objective-${job.id}`, height: 260, note: "What is maximised, at each iteration. With a fixed aim it never falls; clusterings set a new aim each round.",
     described: `The objective went from ${number(values[0])} to ${number(values.at(-1))} in ${values.length} iterations.`,
-    draw: ({ series }) => ({ data: [{ type: "scatter", mode: values.length > 60 ? "lines" : "lines+markers", ...broken(steps, "objective"), line: { color: series[0] }, hoverinfo: "x+y" }], layout: { margin: { l: 70, r: 12, t: 8, b: 44 }, xaxis: { title: { text: "iteration" } } } }),
+    draw: ({ series }) => ({ data: [{ type: "scatter", mode: "lines+markers", ...broken(steps, "objective"), line: { color: series[0] }, marker: { size: values.length > 60 ? 3 : 6 }, hoverinfo: "x+y" }], layout: axes(steps, values) }),
   }, signal);
 }
 
@@ -68,8 +81,8 @@ function eigenvalues({ job, result }, trace, signal) {
     title: "Eigenvalues on the way", name: `eigenvalues-${job.id}`, height: 260, note: "One line for each axis. When they stand still, the axes do.",
     described: `The eigenvalues ended at ${result.eigenvalues.map((value) => number(value)).join(", ")}.`,
     draw: ({ series }) => ({
-      data: names.map((name, place) => ({ type: "scatter", mode: "lines", name: `axis ${place + 1}`, ...broken(steps, name), line: { color: series[place % 8], dash: place < 8 ? "solid" : "dot" }, hoverinfo: "x+y+name" })),
-      layout: { margin: { l: 70, r: 12, t: 8, b: 44 }, xaxis: { title: { text: "iteration" } }, showlegend: names.length > 1 && names.length <= 8, legend: { orientation: "h", y: 1.15 } },
+      data: names.map((name, place) => ({ type: "scatter", mode: "lines+markers", marker: { size: 3 }, name: `axis ${place + 1}`, ...broken(steps, name), line: { color: series[place % 8], dash: place < 8 ? "solid" : "dot" }, hoverinfo: "x+y+name" })),
+      layout: { ...axes(steps, []), showlegend: names.length > 1 && names.length <= 8, legend: { orientation: "h", y: 1.15 } },
     }),
   }, signal);
 }

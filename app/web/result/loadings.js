@@ -51,7 +51,7 @@ function bars(ranked, features, value, colour, unit) {
     data: [{ type: "bar", orientation: "h", x: kept.map(value), y: heights, marker: { color: kept.map(colour) }, hoverinfo: "text", textposition: "none", hovertext: kept.map((place) => `${label(features[place], 60)}: ${number(value(place))}${unit && ` ${unit}`}`) }],
     layout: {
       margin: { l: 8, r: 12, t: 4, b: 30 }, bargap: 0.25,
-      xaxis: { ticksuffix: unit && ` ${unit}`, zeroline: true, nticks: 6 },
+      xaxis: { ticksuffix: unit && ` ${unit}`, zeroline: true, nticks: 5, tickangle: 0 },
       yaxis: { tickvals: heights, ticktext: kept.map((place) => label(features[place], 24)), automargin: true, showgrid: false, zeroline: false, range: [0.6 - kept.length, 0.6] },
     },
   };

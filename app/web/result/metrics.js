@@ -50,7 +50,7 @@ function certificate({ converged, stop, certificate: found, way, error }) {
     ["Still to climb", found.gradient, "The gradient that is left, relative to the problem's size: 0 at a maximum."],
     ["Eigengap", found.eigengap, "How far the axes stand out from the best direction left out. Above 0 they are settled."],
     ["Curvature", found.curvature, "The largest second derivative found: not above 0 at a maximum."],
-    ["Axes at right angles to", found.orthonormality, "How far the axes are from being orthonormal: rounding only."],
+    ["Orthonormality", found.orthonormality, "How far the axes are from being at right angles and of length 1: rounding only."],
   ].filter(([, figure]) => figure !== undefined);
   const exact = error && { rounding: "exact but for rounding", bound: `right to ${number(error.objective, 2)} of its size, by a proven bound`, estimate: `right to about ${number(error.objective, 2)} of its size, by estimate` }[error.kind];
   return h("div", { class: "card" }, h("h3", {}, "Certificate"),

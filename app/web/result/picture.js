@@ -30,7 +30,7 @@ function traces(points, colouring, colours, many) {
     return {
       type: "scatter", mode: "markers", name: label(colouring.names[place]), visible: shown(place), showlegend: true,
       x: many ? [null] : members.map((at) => points.x[at]), y: many ? [null] : members.map((at) => points.y[at]),
-      marker: { color: mark.colour, symbol: mark.shape, size: 7, opacity: many ? 1 : members.map((at) => (points.selected && !points.selected[at] ? 0.12 : 0.82)) },
+      marker: { color: mark.colour, symbol: mark.shape, size: 7, opacity: many ? 1 : members.map((at) => (points.selected && !points.selected[at] ? 0.2 : 0.82)) },
     };
   });
 }

@@ -15,7 +15,7 @@ export function drawPoints(canvas, { width, height }, points, marks, view, size 
   const n = x.length;
   const stride = strideFor(n);
   for (const wanted of selected ? [0, 1] : [1]) { // what is selected lies on top
-    pen.globalAlpha = wanted ? 1 : 0.12;
+    pen.globalAlpha = wanted ? 1 : 0.2;
     for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
       if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[of[at]])) continue;
       const left = (x[at] - view.x[0]) * scaleX - half;

@@ -15,7 +15,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   const canvases = [h("canvas", { "aria-hidden": "true" }), h("canvas", { "aria-hidden": "true" })];
   const plot = h("div", { class: "plot", role: "img", "aria-label": described });
   const ring = h("div", { class: "ring", hidden: true });
-  const element = h("div", { class: "scatter", style: { height: `${height}px` } }, canvases, plot, ring);
+  const element = h("div", { class: "picture", style: { height: `${height}px` } }, canvases, plot, ring);
   let state = null;
   let view = null;
   let mode = false;
@@ -41,7 +41,10 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   }
 
   function layout(colours) {
-    const axis = (title, range) => ({ title: { text: compact ? "" : title }, range: [...range], fixedrange: compact, showticklabels: !compact, zeroline: true });
+    const axis = (title, range) => { // without a title there is nothing to read off
+      const read = !compact && title;
+      return { title: { text: read ? title : "" }, range: [...range], fixedrange: compact, showticklabels: Boolean(read), ticks: read ? "outside" : "", showgrid: false };
+    };
     return layoutOf(colours, {
       margin, width: element.clientWidth, height: element.clientHeight, dragmode: compact ? false : mode, hovermode: false,
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", newselection: { line: { color: colours.accent, width: 2, dash: "solid" } },

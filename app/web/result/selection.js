@@ -2,7 +2,7 @@
 
 import { post } from "../api.js";
 import { announce, h, replace } from "../dom.js";
-import { cell, counted, folded, percent, signed, table } from "./format.js";
+import { counted, folded, number, percent, signed, table } from "./format.js";
 
 const SHOWN = 8;
 
@@ -44,15 +44,15 @@ export async function compared(source, groups) {
 export function differenceTable(differences, most = SHOWN) {
   const kept = differences.filter(({ difference }) => difference !== null);
   const rows = (some) => some.map(({ column, level, group, rest, difference }) => [
-    level === null ? column : `${column} is ${level}`, bar(difference), level === null ? cell(group) : percent(group), level === null ? cell(rest) : percent(rest)]);
+    level === null ? column : `${column} is ${level}`, bar(difference), level === null ? number(group) : percent(group), level === null ? number(rest) : percent(rest)]);
   const heads = ["Column", "Difference", { number: "Here" }, { number: "Elsewhere" }];
   return [table(heads, rows(kept.slice(0, most)), "Largest differences"), kept.length > most ? folded(`All ${kept.length.toLocaleString("en")} columns`, () => table(heads, rows(kept), "All differences")) : null];
 }
 
 function bar(difference) {
-  const width = `${Math.min(50, 18 * Math.abs(difference))}%`;
+  const width = `${Math.min(50, 20 * Math.abs(difference))}%`;
   const side = difference < 0 ? { right: "50%" } : { left: "50%" };
-  return h("span", { class: "difference" }, h("span", { class: difference < 0 ? "bar less" : "bar more", style: { width, ...side } }), h("span", { class: "difference-value" }, signed(difference)));
+  return h("span", { class: "difference" }, h("span", { class: "track" }, h("span", { class: difference < 0 ? "bar less" : "bar more", style: { width, ...side } })), signed(difference));
 }
 
 function list(rows) {

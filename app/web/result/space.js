@@ -40,6 +40,6 @@ function figureOf({ points, extra, colouring, titles }, colours) {
     .filter((one) => one.x.length);
   if (extra) data.push(trace(extra, Array.from(extra.x.keys()), { meta: "new", name: "new rows", marker: { color: colours.ink, symbol: "diamond", size: 5 } }));
   const axis = (title) => ({ title: { text: title }, gridcolor: colours.line, zerolinecolor: colours.soft, backgroundcolor: colours.surface, showbackground: true });
-  const scene = { xaxis: axis(titles.x), yaxis: axis(titles.y), zaxis: axis(titles.z), aspectmode: "cube" };
+  const scene = { xaxis: axis(titles.x), yaxis: axis(titles.y), zaxis: axis(titles.z), aspectmode: "cube", camera: { eye: { x: 1.25, y: 1.25, z: 0.8 } } };
   return { data, layout: layoutOf(colours, { margin: { l: 0, r: 0, t: 0, b: 0 }, scene }) };
 }
