@@ -23,6 +23,11 @@ export function announce(sentence) {
   document.getElementById("status").textContent = sentence;
 }
 
+// What the tab is called.
+export function entitle(name) {
+  document.title = name ? `${name} · ISM` : "ISM";
+}
+
 let last = 0;
 export function newId(stem = "id") {
   last += 1;

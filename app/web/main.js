@@ -1,6 +1,7 @@
 // Shows what the address after # names: the start, a table, the jobs, a job, or several compared.
 
-import { h, replace } from "./dom.js";
+import { Problem } from "./api.js";
+import { entitle, h, replace } from "./dom.js";
 import { showButton } from "./key.js";
 
 const ROUTES = [
@@ -18,7 +19,8 @@ async function show() {
   leave = new AbortController();
   const { signal } = leave;
   const container = h("div", { class: "view" });
-  replace(document.getElementById("view"), container);
+  replace(document.getElementById("view"), container, h("p", { class: "lead loading" }, "One moment …"));
+  entitle("");
   mark();
   try {
     const [module, values] = route();
@@ -34,7 +36,7 @@ function route() {
     const found = pattern.exec(location.hash);
     if (found) return [module, values(found)];
   }
-  throw new Error(`There is nothing at ${location.hash}.`);
+  throw new Problem({ title: "There is no such page", detail: `There is nothing at ${location.hash}.` });
 }
 
 function failure(error) {
@@ -59,6 +61,9 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address names a view, not a place in it
   document.getElementById("view").focus();
 });
+for (const kind of ["dragover", "drop"]) {
+  window.addEventListener(kind, (event) => event.preventDefault()); // a file dropped beside its place would be opened instead
+}
 window.addEventListener("hashchange", () => {
   show();
   document.getElementById("view").focus({ preventScroll: true });

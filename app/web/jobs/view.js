@@ -2,7 +2,7 @@
 
 import { get, post, remove } from "../api.js";
 import { copyButton } from "../copy.js";
-import { h, replace } from "../dom.js";
+import { entitle, h, replace } from "../dom.js";
 import { mainMetric, settingsLine, STATES } from "./naming.js";
 
 const AGAIN = 1_500; // milliseconds from one look at open jobs to the next
@@ -19,6 +19,7 @@ export async function show(container, { signal }) {
   const state = h("select", { "aria-label": "Which jobs", onchange: () => refresh() }, h("option", { value: "" }, "All jobs"), Object.entries(STATES).map(([value, text]) => h("option", { value }, text)));
   let wanted = PAGE;
   let drawn = "";
+  entitle("Jobs");
 
   async function refresh() {
     const query = state.value ? `&state=${state.value}` : "";

@@ -1,7 +1,7 @@
 // A job: its progress while it waits or runs, and what it found once it has succeeded.
 
 import { get, post } from "../api.js";
-import { announce, h, replace } from "../dom.js";
+import { announce, entitle, h, replace } from "../dom.js";
 import { jobHead } from "./head.js";
 import { watch } from "./progress.js";
 
@@ -11,11 +11,11 @@ export async function show(container, id, { signal }) {
   let job = await get(`/jobs/${id}`, { signal });
   const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error)));
   const head = jobHead(job, dataset, () => post(`/jobs/${id}/cancel`, {}, { signal }));
+  entitle(job.label ?? dataset?.name ?? id);
   const body = h("div", { class: "job" });
   container.append(head.element, body);
   if (OPEN.has(job.state)) {
-    const stream = watch(body, job, { signal, onState: head.show });
-    job = await stream;
+    job = await watch(body, job, { signal, onState: head.show });
     if (job === null) return;
     head.show(job);
     announce(`The job has ${job.state === "cancelled" ? "been cancelled" : job.state}.`);

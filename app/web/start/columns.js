@@ -76,7 +76,7 @@ function values(column) {
     return column.distinct > 4 ? `${levels}, … (${column.distinct.toLocaleString("en")} different)` : levels;
   }
   if (column.minimum === null || column.minimum === undefined) return column.kind === "text" ? "many different" : "none";
-  return `${figure(column.minimum)} – ${figure(column.maximum)}`;
+  return `${figure(column.minimum)}\u00a0–\u00a0${figure(column.maximum)}`;
 }
 
 function share(missing, rows) {

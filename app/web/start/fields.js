@@ -43,7 +43,7 @@ function written(parameter, value) {
     type: "text",
     inputMode: numeric && !parameter.choices ? "decimal" : "text",
     autocomplete: "off",
-    placeholder: parameter.default === null || parameter.default === undefined ? "by itself" : shown(parameter.default),
+    placeholder: parameter.default ?? null ? shown(parameter.default) : parameter.types.includes("string") ? "none" : "by itself",
     value: value === undefined || value === null ? "" : shown(value),
   });
 }

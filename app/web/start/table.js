@@ -1,7 +1,7 @@
 // A table that was uploaded, what is proposed for it, and the form that posts a job.
 
 import { get, post } from "../api.js";
-import { h, replace } from "../dom.js";
+import { entitle, h, replace } from "../dom.js";
 import { columnsTable } from "./columns.js";
 import { showErrors } from "./errors.js";
 import { jobForm } from "./form.js";
@@ -22,7 +22,13 @@ export async function show(container, id, from, { signal }) {
   const taken = () => new Map([...givenColumns({ paradigm: state.paradigm, ...state.values })].map((name) => [name, part(state, name)]));
   const say = () => copy.show(specOf(state, dataset, catalogue));
   const columns = columnsTable(dataset, state.features, taken, say);
-  const form = jobForm(state, dataset, catalogue, () => { say(); columns.draw(); });
+  let parts = "";
+  const form = jobForm(state, dataset, catalogue, () => {
+    say();
+    const now = JSON.stringify([...taken()]);
+    if (now !== parts) columns.draw(); // there may be thousands, and a key may be pressed many times
+    parts = now;
+  });
   const run = h("button", { class: "primary large" }, "Run");
 
   async function submit(event) {
@@ -42,12 +48,13 @@ export async function show(container, id, from, { signal }) {
     }
   }
 
+  entitle(dataset.name);
   const size = `${dataset.rows.toLocaleString("en")} rows, ${dataset.columns.length.toLocaleString("en")} columns`;
   container.append(
     h("header", { class: "page-head" }, h("p", { class: "hint" }, h("a", { href: "#/" }, "Another table")), h("h1", {}, dataset.name), h("p", { class: "lead" }, size),
       dataset.notes.length ? h("ul", { class: "plain hint" }, dataset.notes.map((note) => h("li", {}, note))) : null),
     h("div", { class: "two" },
-      h("form", { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "The job" }, form.element, problem, h("div", { class: "run-bar" }, run)),
+      h("form", { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "The job" }, form.element, h("div", { class: "run-bar" }, problem, run)),
       h("div", { class: "aside" }, columns.element, copy.element)));
 }
 

@@ -15,11 +15,11 @@ export async function show(container, { signal }) {
   const problem = h("div", { role: "alert", class: "card problem", hidden: true });
   const zone = dropZone("Drop a table here, or choose a file", "CSV, TSV, Parquet, NPY, NPZ or JSON, also with gzip", send);
 
-  async function send(file) {
+  async function send(file, name = null) {
     problem.hidden = true;
     try {
       const onProgress = (sent) => zone.progress(sent, sent < 1 ? `Sending ${file.name}: ${Math.round(100 * sent)} %` : `Reading ${file.name} …`);
-      const dataset = await upload("/datasets", file, { signal, onProgress });
+      const dataset = await upload(name ? `/datasets?name=${encodeURIComponent(name)}` : "/datasets", file, { signal, onProgress });
       location.hash = `#/data/${dataset.id}`;
     } catch (error) {
       if (signal.aborted) return;
@@ -35,14 +35,15 @@ export async function show(container, { signal }) {
     zone.element, problem,
     h("section", { class: "examples", "aria-labelledby": "examples" },
       h("h2", { id: "examples" }, "Or try an example"),
-      h("div", { class: "grid three" }, EXAMPLES.map((example) => card(example, send)))),
-    await recent(signal));
+      h("div", { class: "grid three" }, EXAMPLES.map((example) => card(example, send)))));
+  const tables = await recent(signal);
+  if (tables) container.append(tables);
 }
 
 function card(example, send) {
   const button = h("button", { type: "button", class: "card choice", onclick: async () => {
     button.disabled = true;
-    await send(await exampleFile(example.file));
+    await send(await exampleFile(example.file), example.name);
     button.disabled = false;
   } }, h("strong", {}, example.name), h("span", { class: "hint" }, example.text));
   return button;
