@@ -37,22 +37,26 @@ export function words(name) {
 }
 
 function written(parameter, value) {
-  const shown = (one) => (typeof one === "object" ? JSON.stringify(one) : String(one));
   const numeric = parameter.types.some((type) => type === "integer" || type === "number");
   return h("input", {
     type: "text",
     inputMode: numeric && !parameter.choices ? "decimal" : "text",
     autocomplete: "off",
-    placeholder: parameter.default ?? null ? shown(parameter.default) : parameter.types.includes("string") ? "none" : "by itself",
-    value: value === undefined || value === null ? "" : shown(value),
+    placeholder: shown(parameter.default) || (parameter.types.includes("string") ? "none" : "by itself"),
+    value: shown(value),
   });
+}
+
+function shown(value) {
+  if (value === undefined || value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 // What was typed, as JSON has it; what makes no sense is sent as it is, for the API to say so.
 function read(text, parameter) {
   const typed = text.trim();
   if (typed === "") return undefined;
-  if (parameter.types.length === 1 && parameter.types[0] === "string") return typed;
+  if (parameter.types.every((type) => type === "string" || type === "null")) return typed;
   if (parameter.types.includes("string") && !/^[-+.\d[{]/.test(typed)) return typed;
   try {
     return JSON.parse(typed);
