@@ -12,7 +12,7 @@ export function pictureOf({ points, extra, colouring, titles, arrows }, view, co
   const layout = layoutOf(colours, {
     margin: { l: 64, r: 20, t: 20, b: 56 }, showlegend: colouring.kind === "classes" || Boolean(extra),
     xaxis: { title: { text: titles.x }, range: [...view.x] }, yaxis: { title: { text: titles.y }, range: [...view.y] },
-    annotations: arrows(colours), images: many ? [imageOf(points, colouring.marks(colours), view)] : [],
+    annotations: arrows(colours), images: many ? [imageOf({ points, marks: colouring.marks(colours), radius: 3 }, view, colours.surface)] : [],
   });
   return { data: [...traces(points, colouring, colours, many), ...newRows(extra, colours)], layout, height: FRAME.height };
 }
@@ -45,8 +45,8 @@ function newRows(extra, colours) {
   return [{ type: "scatter", mode: "markers", name: "new rows", x: Array.from(extra.x), y: Array.from(extra.y), marker }];
 }
 
-function imageOf(points, marks, view) {
+function imageOf(layer, view, ground) {
   const canvas = document.createElement("canvas");
-  drawPoints(canvas, { width: 2 * FRAME.width, height: 2 * FRAME.height }, points, marks, view, 3);
+  drawPoints(canvas, { width: 2 * FRAME.width, height: 2 * FRAME.height }, [layer], view, ground);
   return { source: canvas.toDataURL("image/png"), xref: "x", yref: "y", x: view.x[0], y: view.y[1], sizex: view.x[1] - view.x[0], sizey: view.y[1] - view.y[0], sizing: "stretch", layer: "below" };
 }

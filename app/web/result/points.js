@@ -1,28 +1,57 @@
-// Many points on a canvas: each mark is drawn once and then copied, so that 60,000 follow the hand.
+// Many points on a canvas: each mark is drawn once and its pixels are copied, so that 60,000 points follow the hand
+// without WebGL, which many remote desktops lack.
 
-// `view` has x and y as [low, high]; `points` x, y, of (places in marks), shown (per mark) and selected (or null).
-export function drawPoints(canvas, { width, height }, points, marks, view, size = radius(points.x.length)) {
+// `layers` are drawn one over the other, each {points, marks, radius}: points have x, y, of (places in marks), shown (per
+// mark, or null) and selected (per point, or null). `view` has x and y as [low, high], `ground` is the colour behind.
+export function drawPoints(canvas, { width, height }, layers, view, ground) {
   const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
+  const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
+  if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
   const pen = canvas.getContext("2d");
+  const image = pen.createImageData(size.width, size.height);
+  new Uint32Array(image.data.buffer).fill(packed(ground));
+  for (const layer of layers) copyMarks(image, layer, view, ratio);
+  pen.putImageData(image, 0, 0);
+}
+
+function copyMarks(image, { points, marks, radius: size }, view, ratio) {
   const stamps = marks.map((mark) => stamp(mark, size * ratio, points.x.length > 3000));
   const { x, y, of, shown, selected } = points;
-  const scaleX = canvas.width / (view.x[1] - view.x[0]);
-  const scaleY = canvas.height / (view.y[1] - view.y[0]);
-  const half = stamps.length ? stamps[0].width / 2 : 0;
-  const inside = (left, top) => left > -2 * half && top > -2 * half && left < canvas.width && top < canvas.height;
+  const scaleX = image.width / (view.x[1] - view.x[0]);
+  const scaleY = image.height / (view.y[1] - view.y[0]);
+  const half = (stamps[0]?.box ?? 0) / 2;
   const n = x.length;
   const stride = strideFor(n);
   for (const wanted of selected ? [0, 1] : [1]) { // what is selected lies on top
-    pen.globalAlpha = wanted ? 1 : 0.2;
+    const strength = wanted ? 256 : 50;
     for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
       if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[of[at]])) continue;
-      const left = (x[at] - view.x[0]) * scaleX - half;
-      const top = canvas.height - (y[at] - view.y[0]) * scaleY - half;
-      if (inside(left, top)) pen.drawImage(stamps[of[at]], left, top);
+      const left = Math.round((x[at] - view.x[0]) * scaleX - half);
+      const top = Math.round(image.height - (y[at] - view.y[0]) * scaleY - half);
+      blend(image, stamps[of[at]], left, top, strength);
     }
   }
+}
+
+// Lays a mark over what is there; `strength` is of 256.
+function blend({ data, width, height }, { pixels, box }, left, top, strength) {
+  const [first, last] = [Math.max(0, -left), Math.min(box, width - left)];
+  for (let row = Math.max(0, -top); row < box && top + row < height; row += 1) {
+    for (let column = first; column < last; column += 1) {
+      const from = 4 * (row * box + column);
+      const cover = (pixels[from + 3] * strength) >> 8;
+      if (!cover) continue;
+      const to = 4 * ((top + row) * width + left + column);
+      data[to] += ((pixels[from] - data[to]) * cover) / 255;
+      data[to + 1] += ((pixels[from + 1] - data[to + 1]) * cover) / 255;
+      data[to + 2] += ((pixels[from + 2] - data[to + 2]) * cover) / 255;
+    }
+  }
+}
+
+function packed(colour) {
+  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
 // The nearest point that is shown, within some pixels, or -1.
@@ -75,7 +104,7 @@ function gcd(a, b) {
 function stamp({ colour, shape }, size, many) {
   const box = Math.ceil(2 * size + 3);
   const canvas = new OffscreenCanvas(box, box);
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
   const [middle, r] = [box / 2, size];
   pen.globalAlpha = many ? 0.7 : 0.82;
   pen.fillStyle = colour;
@@ -83,7 +112,7 @@ function stamp({ colour, shape }, size, many) {
   if (shape === "circle") pen.arc(middle, middle, r, 0, 2 * Math.PI);
   else outline(shape, middle, r).forEach(([a, b], place) => (place ? pen.lineTo(a, b) : pen.moveTo(a, b)));
   pen.fill();
-  return canvas;
+  return { box, pixels: pen.getImageData(0, 0, box, box).data };
 }
 
 function outline(shape, middle, r) {

@@ -1,4 +1,4 @@
-// A scatter of two axes: plotly draws the frame, zooms and takes the lasso, the points are on canvases beneath it.
+// A scatter of two axes: plotly draws the frame, zooms and takes the lasso, the points are on a canvas beneath it.
 
 import { h } from "../dom.js";
 import { CONFIG, layoutOf, plotly, theme } from "../plotly.js";
@@ -12,10 +12,10 @@ const COMPACT = { l: 8, r: 8, t: 8, b: 8 };
 // `onSelect(mask or null)`, `onHover(place, extra)`; -1 is no point, and `extra` tells that the point is one of the new rows.
 export function scatter({ signal, onSelect = () => {}, onHover = () => {}, height, compact = false, described }) {
   const margin = compact ? COMPACT : MARGIN;
-  const canvases = [h("canvas", { "aria-hidden": "true" }), h("canvas", { "aria-hidden": "true" })];
+  const canvas = h("canvas", { "aria-hidden": "true" });
   const plot = h("div", { class: "plot", role: "img", "aria-label": described });
   const ring = h("div", { class: "ring", hidden: true });
-  const element = h("div", { class: "picture", style: { height: `${height}px` } }, canvases, plot, ring);
+  const element = h("div", { class: "picture", style: { height: `${height}px` } }, canvas, plot, ring);
   let state = null;
   let view = null;
   let mode = false;
@@ -27,12 +27,12 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     waiting = false;
     if (signal.aborted || !view || element.clientWidth === 0) return;
     const colours = theme();
-    for (const canvas of canvases) Object.assign(canvas.style, { left: `${margin.l}px`, top: `${margin.t}px`, width: `${size().width}px`, height: `${size().height}px` });
-    const much = compact ? radius(state.points.x.length) * 0.7 : undefined;
-    drawPoints(canvases[0], size(), state.points, state.colouring.marks(colours), view, much);
-    const extra = state.extra ?? { x: [], y: [], of: [] };
-    drawPoints(canvases[1], size(), extra, [{ colour: colours.ink, shape: "diamond" }], view, 5);
-    element.dataset.drawn = String(state.points.x.length + extra.x.length);
+    const { points, extra, colouring } = state;
+    const layers = [{ points, marks: colouring.marks(colours), radius: radius(points.x.length) * (compact ? 0.7 : 1) }];
+    if (extra) layers.push({ points: extra, marks: [{ colour: colours.ink, shape: "diamond" }], radius: 5 });
+    Object.assign(canvas.style, { left: `${margin.l}px`, top: `${margin.t}px`, width: `${size().width}px`, height: `${size().height}px` });
+    drawPoints(canvas, size(), layers, view, colours.surface);
+    element.dataset.drawn = String(points.x.length + (extra?.x.length ?? 0));
   }
 
   function soon() {
