@@ -1,6 +1,7 @@
 """Jobs that the tests of the page look at, and where their points are in the picture."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.page.conftest import PATIENCE
 from tests.service.api import Api
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
@@ -46,6 +48,19 @@ def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64
     x = box["x"] + LEFT + share[:, 0] * (box["width"] - LEFT - RIGHT)
     y = box["y"] + box["height"] - BOTTOM - share[:, 1] * (box["height"] - TOP - BOTTOM)
     return np.column_stack([x, y])
+
+
+def pixels(page: Page) -> str:
+    """What is drawn of the points."""
+    return str(page.evaluate("document.querySelector('.picture canvas').toDataURL()"))
+
+
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait for what no locator can tell."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
 
 
 def lasso(page: Page, corners: Sequence[Sequence[float]]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import NARROW, WIDE, Opener, check_accessible, check_fits
+from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, check_fits
 from tests.page.jobs import done, drawn
 from tests.service.api import Api
 
@@ -49,8 +49,8 @@ def test_one_click_runs_all_kernels_and_compares_them(opened: Opener, api: Api, 
     assert {(spec["q"], spec["target"], spec["folds"]) for spec in posted} == {(2, "class", 3)}
 
 
-def test_a_job_that_is_not_there_is_said(opened: Opener, jobs: list[str], watch: object) -> None:
-    watch.provoked.add(404)  # type: ignore[attr-defined]
+def test_a_job_that_is_not_there_is_said(opened: Opener, jobs: list[str], watch: Watch) -> None:
+    watch.provoked.add(404)
     page = opened(f"#/compare/{jobs[0]},nothing")
     expect(page.get_by_role("alert")).to_contain_text("nothing")
 

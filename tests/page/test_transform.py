@@ -41,11 +41,11 @@ def test_new_rows_land_where_the_api_projects_them(result: Page, api: Api, job: 
 
 
 def test_rows_far_outside_widen_the_picture(result: Page) -> None:
-    before = result.locator(".picture .xtick").all_text_contents()
+    before = result.locator(".picture g.xtick").all_text_contents()
     far = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])
     drop(result, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], far]))
     drawn(result, 179)
-    expect(result.locator(".picture .xtick").last).not_to_have_text(before[-1])
+    expect(result.locator(".picture g.xtick").last).not_to_have_text(before[-1])
 
 
 def test_rows_that_do_not_fit_get_the_apis_sentence_and_change_nothing(result: Page, watch: Watch) -> None:

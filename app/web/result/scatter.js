@@ -69,7 +69,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     plot.on("plotly_relayout", (change) => follow(change));
     plot.on("plotly_doubleclick", () => reset());
     plot.on("plotly_selected", (event) => {
-      if (!event) return;
+      if (!event?.lassoPoints && !event?.range) return; // the outline was taken away
       const box = event.range && { x: [0, 1, 1, 0].map((end) => event.range.x[end]), y: [0, 0, 1, 1].map((end) => event.range.y[end]) };
       select(within(state.points, event.lassoPoints ?? box));
     });
