@@ -27,10 +27,15 @@ FLAGS = [
 ]
 
 
+def chromium() -> str | None:
+    """Where the browser is, if there is one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
 # Of one module each: while Playwright runs, nothing else in the process can use an event loop.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = next(filter(None, map(shutil.which, NAMES)), None)
+    found = chromium()
     if found is None:
         pytest.skip("There is no Chromium here; apt-get install chromium. The page is not tested.")
     with sync_playwright() as playwright:
