@@ -72,7 +72,8 @@ function share(bar, job, step) {
 function timeLeft({ elapsed_seconds: elapsed, remaining_seconds: remaining }) {
   if (elapsed === undefined) return "";
   const so = `${duration(elapsed)} so far`;
-  return remaining === null || remaining === undefined ? so : `${so}, about ${duration(remaining)} left`;
+  if (remaining === null || remaining === undefined) return so;
+  return `${so}, ${remaining < 1 ? "" : "about "}${duration(remaining)} left`;
 }
 
 export function duration(seconds) {

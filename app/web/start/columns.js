@@ -36,13 +36,14 @@ export function columnsTable(dataset, features, taken, change) {
       onchange: () => { features[box.checked ? "add" : "delete"](column.name); tally(); change(); },
     });
     const place = dataset.columns.indexOf(column);
+    const first = dataset.preview.map((cells) => shownCell(cells[place])).join(" · ");
     return h("tr", {},
       h("td", {}, part ? h("span", { class: "badge running" }, part) : box),
       h("th", { scope: "row", class: "name" }, column.name),
       h("td", {}, kind(column)),
       h("td", { class: column.missing ? "number warn" : "number" }, column.missing ? share(column.missing, dataset.rows) : "–"),
       h("td", { class: "values" }, values(column)),
-      h("td", { class: "preview" }, dataset.preview.map((cells) => shownCell(cells[place])).join(" · ")));
+      h("td", { class: "preview", title: first }, first));
   }
 
   function all(use) {
