@@ -99,4 +99,5 @@ Given all pixels and no W it has {standardised} on standardised pixels and {raw}
 bounds what could be expected here; it does not tell how the paper's figure came about. {training}"""
 TWO_AIMS = """A lower cost is not always a better accuracy, since J weighs rows and not mistakes. A polynomial kernel
 raises the products of rows to the third power, so that much of J hangs on those that lie far out (below, "The scale of
-the polynomial kernel"), and a worse optimum may tell the classes better. Where a competitor ended so, on the same folds:"""
+the polynomial kernel"), and a worse optimum may tell the classes better. Where a competitor ended so, on
+the same folds:"""
