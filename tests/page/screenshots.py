@@ -12,6 +12,7 @@ from tests.page.conftest import FLAGS, NARROW, PATIENCE, WIDE, chromium
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}
+ALL_LOOKS = LOOKS | {"wide-dark": (WIDE, True), "narrow": (NARROW, False)}
 
 
 def start(page: Page) -> None:
@@ -37,11 +38,36 @@ def run(page: Page) -> None:
         page.wait_for_timeout(20)
 
 
-VIEWS: dict[str, Callable[[Page], None]] = {"start": start, "form": form, "run": run}
+def result(page: Page) -> None:
+    form(page)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".picture")).to_have_attribute("data-drawn", "178")
+    features = page.locator(".figure .plot").first
+    features.scroll_into_view_if_needed()
+    expect(features).to_have_attribute("data-drawn", "yes")
+    page.evaluate("window.scrollTo(0, 0)")
+    if page.viewport_size == NARROW:  # the picture itself, which begins below
+        page.locator(".headline").evaluate("element => element.scrollIntoView()")
+
+
+def compare(page: Page) -> None:
+    result(page)
+    page.get_by_role("button", name="Run all kernels").click()
+    expect(page.locator(".multiples .picture[data-drawn='178']")).to_have_count(6)
+    expect(page.locator(".badge.succeeded")).to_have_count(6)
+
+
+VIEWS: dict[str, Callable[[Page], None]] = {
+    "start": start,
+    "form": form,
+    "run": run,
+    "result": result,
+    "compare": compare,
+}
 
 
 def take(browser: Browser, url: str, name: str) -> None:
-    for look, (viewport, dark) in LOOKS.items():
+    for look, (viewport, dark) in (ALL_LOOKS if name == "result" else LOOKS).items():
         context = browser.new_context(viewport=viewport, color_scheme="dark" if dark else "light")  # type: ignore[arg-type]
         page = context.new_page()
         page.goto(url)

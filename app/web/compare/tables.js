@@ -20,7 +20,7 @@ export function comparisonTable(jobs, results) {
     job.metrics ? `${number(job.metrics.seconds_total, 2)} s` : "–",
     job.error ? h("span", { class: "error" }, job.error.detail) : strongest(results.get(job.id)),
   ]);
-  return h("section", { class: "card" }, table(["Job", "State", ...measures.map((name) => ({ number: MEASURES[name][0] })), { number: "Iterations" }, "Converged", { number: "Time" }, "Made mostly of"], rows, "Jobs compared, the best first"));
+  return h("section", { class: "card compared" }, table(["Job", "State", ...measures.map((name) => ({ number: MEASURES[name][0] })), { number: "Iterations" }, "Converged", { number: "Time" }, "Made mostly of"], rows, "Jobs compared, the best first"));
 }
 
 function measured(job, name, best) {
@@ -60,7 +60,7 @@ export function importanceTable(jobs, results) {
   const top = most(kept.flatMap(([, pairs]) => pairs)) || 1;
   const rows = kept.map(([name, pairs]) => [name, ...done.map((job) => {
     const share = new Map(pairs).get(job.id);
-    return share === undefined ? "–" : h("span", { class: "meter", title: percent(share) }, h("span", { style: { width: `${(100 * share) / top}%` } }), h("small", {}, percent(share)));
+    return share === undefined ? "–" : h("span", { class: "meter" }, h("span", {}, h("span", { style: { width: `${(100 * share) / top}%` } })), h("small", {}, percent(share)));
   })]);
   return h("section", { class: "card" }, h("h2", {}, "What each relies on"),
     h("p", { class: "hint" }, "The share of the strongest features in the axes of each job. What all agree on can be trusted more."),

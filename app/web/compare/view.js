@@ -1,7 +1,7 @@
 // Several jobs side by side: one table, small pictures of each, and the features that each relies on.
 
 import { get } from "../api.js";
-import { h, replace } from "../dom.js";
+import { entitle, h, replace } from "../dom.js";
 import { runAllKernels } from "./kernels.js";
 import { multiples } from "./multiples.js";
 import { comparisonTable, importanceTable } from "./tables.js";
@@ -15,6 +15,7 @@ export async function show(container, ids, { signal = new AbortController().sign
   const place = { table: h("div", {}), multiples: h("div", {}), features: h("div", {}) };
   const first = jobs.values().next().value;
   const dataset = await get(`/datasets/${first.dataset}`, { signal }).catch(() => null);
+  entitle(`${jobs.size} jobs compared`);
   container.append(
     h("header", { class: "page-head row spread" }, h("div", {}, h("h1", {}, `${jobs.size} jobs compared`), dataset ? h("p", { class: "lead" }, dataset.name) : null), dataset ? runAllKernels(first) : null),
     place.table, place.multiples, place.features);

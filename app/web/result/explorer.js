@@ -18,7 +18,7 @@ const COARSE = window.matchMedia("(pointer: coarse)");
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, place) => `axis ${place + 1}`);
-  const height = Math.max(380, Math.min(620, Math.round(0.62 * window.innerHeight)));
+  const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
   const spread = jitter(rows.length);
   const described = `${rows.length} rows in the new axes; the loadings below say which features make them.`;
   const shown = { first: 0, second: axes.length > 1 ? 1 : -1, third: -1, colour: source.group ? GROUP : NOTHING, arrows: true };
@@ -110,8 +110,8 @@ export function explorer(source, signal) {
   }
 
   const element = h("section", { class: "card explorer", "aria-label": "Picture" },
-    h("div", { class: "row spread" }, h("h2", {}, "The rows in the new axes"), exportButtons(`embedding-${source.job.id}`, "Picture", async () => (shown.third >= 0 ? deep : flat).picture())),
-    controls, key.element, problem, modes, stage, selection.element);
+    h("div", { class: "row spread head" }, h("h2", {}, "The rows in the new axes"), exportButtons(`embedding-${source.job.id}`, "Picture", async () => (shown.third >= 0 ? deep : flat).picture())),
+    key.element, stage, modes, controls, problem, selection.element);
   onTheme(relabel, signal);
   relabel();
   recolour();

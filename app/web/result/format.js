@@ -15,7 +15,7 @@ export function cell(value) {
 }
 
 export function percent(share) {
-  return `${(100 * share).toFixed(1)} %`;
+  return `${(100 * share).toFixed(1)}\u00a0%`; // never parted at the end of a line
 }
 
 export function signed(value, digits = 2) {

@@ -14,7 +14,8 @@ export async function groupsSection(source) {
   if (!members) return null;
   const clusters = groupKind(source) === "clusters";
   const profile = source.dataset ? await compared(source, [...members.values()]) : [];
-  const given = new Set([source.job.spec.target].flat());
+  const { target, reference, clustering, scores } = source.job.spec;
+  const given = new Set([target, reference, clustering, scores].flat());
   const rows = [...members].map(([name, rowsOf], place) => {
     const differences = (profile[place]?.differences ?? []).filter(({ difference, column }) => difference !== null && !given.has(column));
     const sentence = (some) => some.slice(0, NAMED).map(({ column, level, difference }) => `${level === null ? column : `${column} is ${level}`} (${signed(difference, 1)})`).join(", ") || "–";
@@ -70,6 +71,6 @@ function crossed(clusters, values, title) {
 }
 
 function shaded(count, share) {
-  const background = `color-mix(in srgb, var(--accent-soft) ${Math.round(100 * share)}%, transparent)`;
+  const background = `color-mix(in srgb, var(--accent) ${Math.round(40 * share)}%, transparent)`;
   return h("span", { class: "shade", title: percent(share), style: { background } }, count.toLocaleString("en"));
 }

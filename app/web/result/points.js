@@ -10,7 +10,8 @@ export function drawPoints(canvas, { width, height }, layers, view, ground) {
   const pen = canvas.getContext("2d");
   const image = pen.createImageData(size.width, size.height);
   new Uint32Array(image.data.buffer).fill(packed(ground));
-  for (const layer of layers) copyMarks(image, layer, view, ratio);
+  const target = { data: new Uint8Array(image.data.buffer), ...size };
+  for (const layer of layers) copyMarks(target, layer, view, ratio);
   pen.putImageData(image, 0, 0);
 }
 
@@ -42,9 +43,9 @@ function blend({ data, width, height }, { pixels, box }, left, top, strength) {
       const cover = (pixels[from + 3] * strength) >> 8;
       if (!cover) continue;
       const to = 4 * ((top + row) * width + left + column);
-      data[to] += ((pixels[from] - data[to]) * cover) / 255;
-      data[to + 1] += ((pixels[from + 1] - data[to + 1]) * cover) / 255;
-      data[to + 2] += ((pixels[from + 2] - data[to + 2]) * cover) / 255;
+      data[to] += ((pixels[from] - data[to]) * cover) >> 8;
+      data[to + 1] += ((pixels[from + 1] - data[to + 1]) * cover) >> 8;
+      data[to + 2] += ((pixels[from + 2] - data[to + 2]) * cover) >> 8;
     }
   }
 }
