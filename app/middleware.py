@@ -2,6 +2,7 @@
 
 import re
 import time
+from urllib.parse import quote
 from uuid import uuid4
 
 import structlog
@@ -88,7 +89,8 @@ def _as_get(scope: Scope) -> Scope:
 def _note(method: str, scope: Scope, status: int, seconds: float) -> None:
     REQUESTS.labels(method, _route(scope), status).inc()
     level = log.debug if scope["path"] in QUIET else log.info
-    level("request", method=method, path=scope["path"], status=status, ms=round(1000 * seconds, 1))
+    # quoted: on a terminal its characters could be commands
+    level("request", method=method, path=quote(scope["path"]), status=status, ms=round(1000 * seconds, 1))
 
 
 def _route(scope: Scope) -> str:
