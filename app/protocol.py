@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, with an end to the headers of a request, also to those after its body: they fill no memory."""
+"""HTTP as uvicorn speaks it, with an end to headers, before a body and after it: they fill no memory."""
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
