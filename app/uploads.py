@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,6 +36,17 @@ BODY: dict[str, Any] = {
         },
     }
 }  # for the OpenAPI document: the body is read by hand
+
+
+@contextmanager
+def folder_for_forms(settings: Settings) -> Iterator[None]:
+    """While a form is parsed its file is Starlette's, in the folder for temporary files: let that be ours."""
+    before = tempfile.tempdir
+    tempfile.tempdir = str(settings.upload_dir) if settings.upload_dir else before
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @asynccontextmanager
@@ -83,6 +94,9 @@ async def _from_form(request: Request, file: IO[bytes]) -> tuple[str | None, str
                 raise InvalidTable('The form has no file in its field "file"; send one with: curl -F file=@table.csv …')
             while piece := await part.read(WRITE_BYTES):
                 await run_sync(file.write, piece)
-            return part.filename, part.content_type or ""
+            # Some character sets give halves of characters, which UTF-8 cannot hold.
+            return part.filename and part.filename.encode(errors="replace").decode(), part.content_type or ""
     except MultiPartException as error:
         raise InvalidTable(f"The multipart body cannot be read: {error.message}") from None
+    except UnicodeError:
+        raise InvalidTable("The form cannot be read in the character set that it names; send it in UTF-8.") from None

@@ -8,8 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
+from starlette.requests import Request
 
 from app.api_keys import KeyFile
+from app.deps import _still_valid
 from app.main import create_app
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
@@ -229,3 +232,22 @@ def test_a_service_without_keys_is_closed_by_its_first_key_and_stays_closed(keye
         problem(await client.get("/datasets"), 401)
 
     answers(ask, settings)
+
+
+def test_what_is_followed_without_a_key_ends_with_the_first_key(keyed: Callable[..., Settings]) -> None:
+    settings = keyed()
+    app = create_app(settings)
+    valid = asyncio.run(_still_valid(Request({"type": "http", "headers": [], "app": app}), owner=""))
+    assert valid()
+    bearer(settings, "alice")
+    assert not valid()
+
+
+def test_no_address_can_command_the_terminal_of_who_reads_the_log(keyed: Callable[..., Settings]) -> None:
+    async def ask(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get("/%1b[31m%0ax")
+
+    with structlog.testing.capture_logs() as lines:
+        problem(answers(ask, keyed()), 404)
+    (path,) = (line["path"] for line in lines if line["event"] == "request")
+    assert path == "/%1B%5B31m%0Ax"
