@@ -25,7 +25,8 @@ export function label(name, longest = LONGEST) {
   const line = String(name).replace(/\s+/g, " ").trim() || "(empty)";
   const letters = [...line];
   const tail = Math.floor(longest / 3);
-  const short = letters.length <= longest ? line : [...letters.slice(0, longest - tail - 1), "…", ...letters.slice(-tail)].join("");
+  const short =
+    letters.length <= longest ? line : [...letters.slice(0, longest - tail - 1), "…", ...letters.slice(-tail)].join("");
   return short.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
@@ -34,20 +35,38 @@ export function theme() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
   const series = Array.from({ length: 8 }, (_, place) => value(`series-${place + 1}`));
-  return { ink: value("ink"), soft: value("soft"), line: value("line"), surface: value("surface"), accent: value("accent"), series };
+  return {
+    ink: value("ink"),
+    soft: value("soft"),
+    line: value("line"),
+    surface: value("surface"),
+    accent: value("accent"),
+    series,
+  };
 }
 
 export const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function layoutOf(colours, layout = {}) {
   const { xaxis, yaxis, ...others } = layout;
-  const axis = { gridcolor: colours.line, zerolinecolor: colours.line, linecolor: colours.line, tickcolor: colours.line, fixedrange: true };
+  const axis = {
+    gridcolor: colours.line,
+    zerolinecolor: colours.line,
+    linecolor: colours.line,
+    tickcolor: colours.line,
+    fixedrange: true,
+  };
   return {
     font: { family: "system-ui, sans-serif", size: 13, color: colours.ink },
-    paper_bgcolor: colours.surface, plot_bgcolor: colours.surface,
-    margin: { l: 56, r: 12, t: 8, b: 44 }, showlegend: false, hovermode: "closest",
+    paper_bgcolor: colours.surface,
+    plot_bgcolor: colours.surface,
+    margin: { l: 56, r: 12, t: 8, b: 44 },
+    showlegend: false,
+    hovermode: "closest",
     hoverlabel: { bgcolor: colours.surface, bordercolor: colours.line, font: { color: colours.ink } },
-    xaxis: { ...axis, ...xaxis }, yaxis: { ...axis, ...yaxis }, ...others,
+    xaxis: { ...axis, ...xaxis },
+    yaxis: { ...axis, ...yaxis },
+    ...others,
   };
 }
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import running_service
-from tests.page.conftest import FLAGS, NARROW, PATIENCE, WIDE, chromium
+from tests.page.conftest import FLAGS, LOOKS, NARROW, PATIENCE, WIDE, chromium
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
-LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}
 ALL_LOOKS = LOOKS | {"wide-dark": (WIDE, True), "narrow": (NARROW, False)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, check_fits, drop
+from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fits, drop
 from tests.service.api import Api
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
@@ -238,8 +238,7 @@ def test_everything_can_be_done_with_the_keyboard(page: Page) -> None:
     expect(page.locator("h1 .badge")).to_have_text("done")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
 def test_start_and_form_fit_every_window_and_are_accessible(
     opened: Opener, viewport: dict[str, int], dark: bool
 ) -> None:

@@ -12,14 +12,28 @@ import { title } from "./tables.js";
 
 export function multiples(jobs, signal) {
   const grid = h("div", { class: "grid multiples" });
-  const cards = new Map(jobs.map((job) => [job.id, h("figure", { class: "card" }, h("figcaption", {}, h("h3", {}, title(job, jobs))), h("p", { class: "hint" }, "not done yet"))]));
+  const cards = new Map(
+    jobs.map((job) => [
+      job.id,
+      h(
+        "figure",
+        { class: "card" },
+        h("figcaption", {}, h("h3", {}, title(job, jobs))),
+        h("p", { class: "hint" }, "not done yet"),
+      ),
+    ]),
+  );
   replace(grid, [...cards.values()]);
   const drawn = new Set();
   const key = h("p", { class: "legend" });
   let named = null; // classes that mean the same in every picture, as clusters do not
 
   function label() {
-    if (named) replace(key, named.marks(theme()).map((mark, place) => h("span", { class: "key" }, swatch(mark), named.names[place])));
+    if (named)
+      replace(
+        key,
+        named.marks(theme()).map((mark, place) => h("span", { class: "key" }, swatch(mark), named.names[place])),
+      );
   }
 
   async function show(job) {
@@ -34,16 +48,43 @@ export function multiples(jobs, signal) {
     const { axes, group } = embedding(await get(`/jobs/${job.id}/embedding?format=json`, { signal }));
     if (signal.aborted) return;
     const name = title(job, jobs);
-    const picture = scatter({ signal, height: 240, compact: true, described: `The rows of ${name} in their first two axes` });
+    const picture = scatter({
+      signal,
+      height: 240,
+      compact: true,
+      described: `The rows of ${name} in their first two axes`,
+    });
     const values = group ?? axes[0].map(() => 0);
     const colours = colouring(Array.from(values), !group || groupKind({ job, dataset }) !== "values");
-    if (jobs.every(({ spec }) => spec.target && spec.target === job.spec.target) && colours.kind === "classes") named = colours;
+    if (jobs.every(({ spec }) => spec.target && spec.target === job.spec.target) && colours.kind === "classes")
+      named = colours;
     label();
-    replace(card, h("figcaption", { class: "row spread" }, h("h3", {}, h("a", { href: `#/jobs/${job.id}` }, name)), exportButtons(`embedding-${job.id}`, name, async () => picture.picture())), picture.element);
+    replace(
+      card,
+      h(
+        "figcaption",
+        { class: "row spread" },
+        h("h3", {}, h("a", { href: `#/jobs/${job.id}` }, name)),
+        exportButtons(`embedding-${job.id}`, name, async () => picture.picture()),
+      ),
+      picture.element,
+    );
     const y = axes[1] ?? Float64Array.from(axes[0], (_, place) => ((place * 0.618034) % 1) - 0.5);
-    await picture.show({ points: { x: axes[0], y, of: colours.of, shown: null, selected: null }, extra: null, colouring: colours, titles: { x: "axis 1", y: axes[1] ? "axis 2" : "" }, arrows: () => [] });
+    await picture.show({
+      points: { x: axes[0], y, of: colours.of, shown: null, selected: null },
+      extra: null,
+      colouring: colours,
+      titles: { x: "axis 1", y: axes[1] ? "axis 2" : "" },
+      arrows: () => [],
+    });
   }
 
   onTheme(label, signal);
-  return { element: h("section", {}, h("h2", {}, "The pictures"), key, grid), show: (job) => show(job).catch((error) => { if (!signal.aborted) replace(cards.get(job.id), h("p", { class: "error" }, error.detail ?? error.message)); }) };
+  return {
+    element: h("section", {}, h("h2", {}, "The pictures"), key, grid),
+    show: (job) =>
+      show(job).catch((error) => {
+        if (!signal.aborted) replace(cards.get(job.id), h("p", { class: "error" }, error.detail ?? error.message));
+      }),
+  };
 }

@@ -21,7 +21,13 @@ export function explorer(source, signal) {
   const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
   const spread = jitter(rows.length);
   const described = `${rows.length} rows in the new axes; the loadings below say which features make them.`;
-  const shown = { first: 0, second: axes.length > 1 ? 1 : -1, third: -1, colour: source.group ? GROUP : NOTHING, arrows: true };
+  const shown = {
+    first: 0,
+    second: axes.length > 1 ? 1 : -1,
+    third: -1,
+    colour: source.group ? GROUP : NOTHING,
+    arrows: true,
+  };
   const many = axes.length > 1;
   let colours = uniform(rows.length);
   let visible = new Array(256).fill(1); // which marks are shown
@@ -42,11 +48,24 @@ export function explorer(source, signal) {
   }
 
   function state() {
-    const coordinates = (values, heights) => ({ x: values[shown.first], y: values[shown.second] ?? heights, z: values[shown.third] });
+    const coordinates = (values, heights) => ({
+      x: values[shown.first],
+      y: values[shown.second] ?? heights,
+      z: values[shown.third],
+    });
     const points = { ...coordinates(axes, spread), of: colours.of, shown: visible, selected: null };
-    const arrows = shown.arrows && many ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), stage.clientWidth < 500) : () => [];
+    const arrows =
+      shown.arrows && many
+        ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), stage.clientWidth < 500)
+        : () => [];
     const title = (place) => names[place] ?? "";
-    return { points, extra: extra && { ...coordinates(extra, jitter(extra[0].length)), of: new Uint8Array(extra[0].length) }, colouring: colours, titles: { x: title(shown.first), y: title(shown.second), z: title(shown.third) }, arrows };
+    return {
+      points,
+      extra: extra && { ...coordinates(extra, jitter(extra[0].length)), of: new Uint8Array(extra[0].length) },
+      colouring: colours,
+      titles: { x: title(shown.first), y: title(shown.second), z: title(shown.third) },
+      arrows,
+    };
   }
 
   function draw(fit = false) {
@@ -88,19 +107,54 @@ export function explorer(source, signal) {
     key.show(title, colours, visible, extra ? extra[0].length : 0);
   }
 
-  const choose = (name, act) => (event) => { shown[name] = Number(event.target.value); act(); };
-  const axisOptions = (selected, none) => [none ? h("option", { value: -1 }, none) : null, names.map((name, place) => h("option", { value: place, selected: place === selected }, name))];
+  const choose = (name, act) => (event) => {
+    shown[name] = Number(event.target.value);
+    act();
+  };
+  const axisOptions = (selected, none) => [
+    none ? h("option", { value: -1 }, none) : null,
+    names.map((name, place) => h("option", { value: place, selected: place === selected }, name)),
+  ];
   const modes = modeButtons(flat);
   const flatOnly = [
     field("Find row", h("input", { type: "number", min: 0, onchange: (event) => find(Number(event.target.value)) })),
-    many ? h("label", { class: "check" }, h("input", { type: "checkbox", checked: true, onchange: (event) => { shown.arrows = event.target.checked; draw(); } }), "Features as arrows") : null,
+    many
+      ? h(
+          "label",
+          { class: "check" },
+          h("input", {
+            type: "checkbox",
+            checked: true,
+            onchange: (event) => {
+              shown.arrows = event.target.checked;
+              draw();
+            },
+          }),
+          "Features as arrows",
+        )
+      : null,
   ].filter(Boolean);
-  const controls = h("div", { class: "controls" },
+  const controls = h(
+    "div",
+    { class: "controls" },
     many ? field("Across", h("select", { onchange: choose("first", draw) }, axisOptions(0))) : null,
     many ? field("Up", h("select", { onchange: choose("second", draw) }, axisOptions(1))) : null,
     deep ? field("Depth", h("select", { onchange: choose("third", draw) }, axisOptions(-1, "none"))) : null,
-    field("Colour", h("select", { onchange: (event) => { shown.colour = event.target.value; recolour(); } }, colourOptions(source))),
-    flatOnly);
+    field(
+      "Colour",
+      h(
+        "select",
+        {
+          onchange: (event) => {
+            shown.colour = event.target.value;
+            recolour();
+          },
+        },
+        colourOptions(source),
+      ),
+    ),
+    flatOnly,
+  );
 
   function find(row) {
     const place = rows.indexOf(row);
@@ -109,13 +163,33 @@ export function explorer(source, signal) {
     if (place >= 0) hover(place, false, flat.point(place));
   }
 
-  const element = h("section", { class: "card explorer", "aria-label": "Picture" },
-    h("div", { class: "row spread head" }, h("h2", {}, "The rows in the new axes"), exportButtons(`embedding-${source.job.id}`, "Picture", async () => (shown.third >= 0 ? deep : flat).picture())),
-    key.element, stage, modes, controls, problem, selection.element);
+  const element = h(
+    "section",
+    { class: "card explorer", "aria-label": "Picture" },
+    h(
+      "div",
+      { class: "row spread head" },
+      h("h2", {}, "The rows in the new axes"),
+      exportButtons(`embedding-${source.job.id}`, "Picture", async () => (shown.third >= 0 ? deep : flat).picture()),
+    ),
+    key.element,
+    stage,
+    modes,
+    controls,
+    problem,
+    selection.element,
+  );
   onTheme(relabel, signal);
   relabel();
   recolour();
-  return { element, addRows(values) { extra = values; relabel(); return draw(true); } };
+  return {
+    element,
+    addRows(values) {
+      extra = values;
+      relabel();
+      return draw(true);
+    },
+  };
 }
 
 function field(title, input) {
@@ -127,26 +201,54 @@ function field(title, input) {
 function colourOptions({ group, dataset, ...source }) {
   const title = group ? groupTitle(source) : null;
   return [
-    group ? h("option", { value: GROUP, selected: true }, title) : null, h("option", { value: NOTHING }, "nothing"),
-    dataset ? h("optgroup", { label: "Columns of the table" }, dataset.columns.map(({ name }) => h("option", { value: name }, name))) : null];
+    group ? h("option", { value: GROUP, selected: true }, title) : null,
+    h("option", { value: NOTHING }, "nothing"),
+    dataset
+      ? h(
+          "optgroup",
+          { label: "Columns of the table" },
+          dataset.columns.map(({ name }) => h("option", { value: name }, name)),
+        )
+      : null,
+  ];
 }
 
 function modeButtons(flat) {
   const start = COARSE.matches ? false : "lasso"; // a finger scrolls the page unless it is asked to do otherwise
-  const options = [["lasso", "Select"], ["zoom", "Zoom"], ["pan", "Move"]];
-  const buttons = options.map(([name, title]) => h("button", { type: "button", class: "small", "aria-pressed": String(name === start), onclick: () => choose(name) }, title));
+  const options = [
+    ["lasso", "Select"],
+    ["zoom", "Zoom"],
+    ["pan", "Move"],
+  ];
+  const buttons = options.map(([name, title]) =>
+    h(
+      "button",
+      { type: "button", class: "small", "aria-pressed": String(name === start), onclick: () => choose(name) },
+      title,
+    ),
+  );
   function choose(name) {
     buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(options[place][0] === name)));
     flat.mode(name);
   }
   flat.begin(start);
-  return h("div", { class: "row modes", role: "group", "aria-label": "What the pointer does" }, buttons,
+  return h(
+    "div",
+    { class: "row modes", role: "group", "aria-label": "What the pointer does" },
+    buttons,
     h("button", { type: "button", class: "small quiet", onclick: () => flat.reset() }, "Whole picture"),
-    h("span", { class: "hint" }, "Draw around points to see what sets them apart."));
+    h("span", { class: "hint" }, "Draw around points to see what sets them apart."),
+  );
 }
 
 function uniform(n) {
-  return { kind: "classes", names: [], counts: [], of: new Uint8Array(n), marks: ({ series }) => [{ colour: series[0], shape: "circle" }] };
+  return {
+    kind: "classes",
+    names: [],
+    counts: [],
+    of: new Uint8Array(n),
+    marks: ({ series }) => [{ colour: series[0], shape: "circle" }],
+  };
 }
 
 // Heights for a single axis: the same for a row each time, and even.

@@ -8,10 +8,20 @@ const EXPORT_WIDTH = 900;
 
 // `draw(colours)` gives {data, layout}; `name` is that of the files; `described` is what those hear who do not see it.
 export function figure({ title, note, name, height, draw, described, table, heading = "h3" }, signal) {
-  const plot = h("div", { class: "plot", role: "img", "aria-label": described ?? title, style: { height: `${height}px` } });
-  const element = h("figure", { class: "card figure" },
+  const plot = h("div", {
+    class: "plot",
+    role: "img",
+    "aria-label": described ?? title,
+    style: { height: `${height}px` },
+  });
+  const element = h(
+    "figure",
+    { class: "card figure" },
     h("figcaption", { class: "row spread" }, h(heading, {}, title), exportButtons(name, title, picture)),
-    note ? h("p", { class: "hint" }, note) : null, plot, table ?? null);
+    note ? h("p", { class: "hint" }, note) : null,
+    plot,
+    table ?? null,
+  );
   let drawn = false;
 
   async function show() {
@@ -30,17 +40,28 @@ export function figure({ title, note, name, height, draw, described, table, head
   }
 
   whenSeen(plot, show, signal);
-  onTheme(() => { if (drawn) show(); }, signal);
-  signal.addEventListener("abort", () => { if (drawn) window.Plotly.purge(plot); }, { once: true });
+  onTheme(() => {
+    if (drawn) show();
+  }, signal);
+  signal.addEventListener(
+    "abort",
+    () => {
+      if (drawn) window.Plotly.purge(plot);
+    },
+    { once: true },
+  );
   return element;
 }
 
 export function whenSeen(element, act, signal) {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    observer.disconnect();
-    act();
-  }, { rootMargin: "400px" });
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      act();
+    },
+    { rootMargin: "400px" },
+  );
   observer.observe(element);
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
@@ -51,7 +72,17 @@ export function onTheme(act, signal) {
 
 // Buttons that save what `picture()` gives, {data, layout, height}, as files.
 export function exportButtons(name, title, picture) {
-  const button = (format) => h("button", { type: "button", class: "quiet small", "aria-label": `${title} as ${format.toUpperCase()}`, onclick: () => give(format, name, picture) }, format.toUpperCase());
+  const button = (format) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet small",
+        "aria-label": `${title} as ${format.toUpperCase()}`,
+        onclick: () => give(format, name, picture),
+      },
+      format.toUpperCase(),
+    );
   return h("span", { class: "exports" }, button("svg"), button("png"));
 }
 
@@ -59,7 +90,10 @@ async function give(format, name, picture) {
   const Plotly = await plotly();
   const { data, layout, height } = await picture();
   const size = { width: EXPORT_WIDTH, height: Math.max(height, 240) };
-  const address = await Plotly.toImage({ data, layout: { ...layout, ...size } }, { format, ...size, scale: format === "png" ? 2 : 1 });
+  const address = await Plotly.toImage(
+    { data, layout: { ...layout, ...size } },
+    { format, ...size, scale: format === "png" ? 2 : 1 },
+  );
   save(blobOf(address), `${name}.${format}`);
 }
 

@@ -11,7 +11,7 @@ export function number(value, digits = 4) {
 }
 
 export function cell(value) {
-  return typeof value === "number" ? number(value, 6) : value ?? "–";
+  return typeof value === "number" ? number(value, 6) : (value ?? "–");
 }
 
 export function percent(share) {
@@ -34,10 +34,37 @@ export function listed(names) {
 // A table; columns whose head is given as {number: "…"} stand at the right.
 export function table(heads, rows, caption) {
   const right = heads.map((head) => typeof head === "object");
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption }, h("table", {},
-    h("caption", { class: "visually-hidden" }, caption),
-    h("thead", {}, h("tr", {}, heads.map((head, place) => h("th", { scope: "col", class: right[place] ? "number" : null }, right[place] ? head.number : head)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((value, place) => h("td", { class: right[place] ? "number" : null }, value)))))));
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    h(
+      "table",
+      {},
+      h("caption", { class: "visually-hidden" }, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head, place) =>
+            h("th", { scope: "col", class: right[place] ? "number" : null }, right[place] ? head.number : head),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) =>
+          h(
+            "tr",
+            {},
+            row.map((value, place) => h("td", { class: right[place] ? "number" : null }, value)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 // The same, made only when it is unfolded.

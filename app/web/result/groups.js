@@ -17,26 +17,56 @@ export async function groupsSection(source) {
   const { target, reference, clustering, scores } = source.job.spec;
   const given = new Set([target, reference, clustering, scores].flat());
   const rows = [...members].map(([name, rowsOf], place) => {
-    const differences = (profile[place]?.differences ?? []).filter(({ difference, column }) => difference !== null && !given.has(column));
-    const sentence = (some) => some.slice(0, NAMED).map(({ column, level, difference }) => `${level === null ? column : `${column} is ${level}`} (${signed(difference, 1)})`).join(", ") || "–";
-    return [name, rowsOf.length.toLocaleString("en"), percent(rowsOf.length / source.rows.length), sentence(differences.filter(({ difference }) => difference > 0)), sentence(differences.filter(({ difference }) => difference < 0))];
+    const differences = (profile[place]?.differences ?? []).filter(
+      ({ difference, column }) => difference !== null && !given.has(column),
+    );
+    const sentence = (some) =>
+      some
+        .slice(0, NAMED)
+        .map(
+          ({ column, level, difference }) =>
+            `${level === null ? column : `${column} is ${level}`} (${signed(difference, 1)})`,
+        )
+        .join(", ") || "–";
+    return [
+      name,
+      rowsOf.length.toLocaleString("en"),
+      percent(rowsOf.length / source.rows.length),
+      sentence(differences.filter(({ difference }) => difference > 0)),
+      sentence(differences.filter(({ difference }) => difference < 0)),
+    ];
   });
   const title = clusters ? "The clusters" : `The classes of ${groupTitle(source)}`;
   const heads = [clusters ? "Cluster" : "Class", { number: "Rows" }, { number: "Share" }, "High in", "Low in"];
-  const section = h("section", {}, h("h2", {}, title),
-    h("div", { class: "card" }, h("p", { class: "hint" }, "What each has more and less of than all other rows, in standard deviations."), table(heads, rows, title)));
+  const section = h(
+    "section",
+    {},
+    h("h2", {}, title),
+    h(
+      "div",
+      { class: "card" },
+      h("p", { class: "hint" }, "What each has more and less of than all other rows, in standard deviations."),
+      table(heads, rows, title),
+    ),
+  );
   if (clusters && source.dataset) section.append(await contingency(source));
   return { section, members, profile };
 }
 
 async function contingency(source) {
   const { spec } = source.job;
-  const columns = source.dataset.columns.filter((column) => isClasses(column) && (column.distinct ?? Infinity) <= MOST_LEVELS).map(({ name }) => name);
+  const columns = source.dataset.columns
+    .filter((column) => isClasses(column) && (column.distinct ?? Infinity) <= MOST_LEVELS)
+    .map(({ name }) => name);
   const given = [spec.reference, spec.clustering, spec.scores].flat().find((name) => columns.includes(name));
   if (!columns.length) return "";
   const place = h("div", {});
   const id = newId("against");
-  const choice = h("select", { id, onchange: () => draw(choice.value) }, columns.map((name) => h("option", { value: name, selected: name === given }, name)));
+  const choice = h(
+    "select",
+    { id, onchange: () => draw(choice.value) },
+    columns.map((name) => h("option", { value: name, selected: name === given }, name)),
+  );
 
   async function draw(name) {
     try {
@@ -48,7 +78,18 @@ async function contingency(source) {
   }
 
   await draw(choice.value);
-  return h("div", { class: "card contingency" }, h("div", { class: "row" }, h("h3", {}, "Clusters against"), h("label", { htmlFor: id, class: "visually-hidden" }, "Column to compare the clusters with"), choice), place);
+  return h(
+    "div",
+    { class: "card contingency" },
+    h(
+      "div",
+      { class: "row" },
+      h("h3", {}, "Clusters against"),
+      h("label", { htmlFor: id, class: "visually-hidden" }, "Column to compare the clusters with"),
+      choice,
+    ),
+    place,
+  );
 }
 
 // How many rows each pair of a cluster and a level has; the darker, the larger its share of the cluster.
@@ -58,7 +99,8 @@ function crossed(clusters, values, title) {
     const key = `${cluster}\u0000${values[row] ?? "missing"}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   });
-  const sorted = (some) => [...new Set(some)].sort((one, other) => String(one).localeCompare(String(other), "en", { numeric: true }));
+  const sorted = (some) =>
+    [...new Set(some)].sort((one, other) => String(one).localeCompare(String(other), "en", { numeric: true }));
   const names = sorted(clusters);
   const levels = sorted(values.map((value) => value ?? "missing"));
   const row = (cluster) => {

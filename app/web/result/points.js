@@ -23,7 +23,8 @@ function copyMarks(image, { points, marks, radius: size }, view, ratio) {
   const half = (stamps[0]?.box ?? 0) / 2;
   const n = x.length;
   const stride = strideFor(n);
-  for (const wanted of selected ? [0, 1] : [1]) { // what is selected lies on top
+  for (const wanted of selected ? [0, 1] : [1]) {
+    // what is selected lies on top
     const strength = wanted ? 256 : 50;
     for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
       if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[of[at]])) continue;
@@ -81,7 +82,11 @@ export function within({ x, y }, polygon) {
     let odd = 0;
     for (let one = 0, other = corners - 1; one < corners; other = one, one += 1) {
       const [a, b] = [polygon.y[one], polygon.y[other]];
-      if (a > y[at] !== b > y[at] && x[at] < ((polygon.x[other] - polygon.x[one]) * (y[at] - a)) / (b - a) + polygon.x[one]) odd ^= 1;
+      if (
+        a > y[at] !== b > y[at] &&
+        x[at] < ((polygon.x[other] - polygon.x[one]) * (y[at] - a)) / (b - a) + polygon.x[one]
+      )
+        odd ^= 1;
     }
     return odd;
   });

@@ -21,7 +21,10 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   let mode = false;
   let waiting = false;
 
-  const size = () => ({ width: element.clientWidth - margin.l - margin.r, height: element.clientHeight - margin.t - margin.b });
+  const size = () => ({
+    width: element.clientWidth - margin.l - margin.r,
+    height: element.clientHeight - margin.t - margin.b,
+  });
 
   function draw() {
     waiting = false;
@@ -30,7 +33,12 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     const { points, extra, colouring } = state;
     const layers = [{ points, marks: colouring.marks(colours), radius: radius(points.x.length) * (compact ? 0.7 : 1) }];
     if (extra) layers.push({ points: extra, marks: [{ colour: colours.ink, shape: "diamond" }], radius: 5 });
-    Object.assign(canvas.style, { left: `${margin.l}px`, top: `${margin.t}px`, width: `${size().width}px`, height: `${size().height}px` });
+    Object.assign(canvas.style, {
+      left: `${margin.l}px`,
+      top: `${margin.t}px`,
+      width: `${size().width}px`,
+      height: `${size().height}px`,
+    });
     drawPoints(canvas, size(), layers, view, colours.surface);
     element.dataset.drawn = String(points.x.length + (extra?.x.length ?? 0));
   }
@@ -41,14 +49,31 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   }
 
   function layout(colours) {
-    const axis = (title, range) => { // without a title there is nothing to read off
+    const axis = (title, range) => {
+      // without a title there is nothing to read off
       const read = !compact && title;
-      return { title: { text: read ? title : "" }, range: [...range], fixedrange: compact, showticklabels: Boolean(read), ticks: read ? "outside" : "", showgrid: false };
+      return {
+        title: { text: read ? title : "" },
+        range: [...range],
+        fixedrange: compact,
+        showticklabels: Boolean(read),
+        ticks: read ? "outside" : "",
+        showgrid: false,
+      };
     };
     return layoutOf(colours, {
-      margin, width: element.clientWidth, height: element.clientHeight, dragmode: compact ? false : mode, hovermode: false,
-      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", newselection: { line: { color: colours.accent, width: 2, dash: "solid" } },
-      xaxis: axis(state.titles.x, view.x), yaxis: axis(state.titles.y, view.y), annotations: state.arrows(colours), selections: [],
+      margin,
+      width: element.clientWidth,
+      height: element.clientHeight,
+      dragmode: compact ? false : mode,
+      hovermode: false,
+      paper_bgcolor: "rgba(0,0,0,0)",
+      plot_bgcolor: "rgba(0,0,0,0)",
+      newselection: { line: { color: colours.accent, width: 2, dash: "solid" } },
+      xaxis: axis(state.titles.x, view.x),
+      yaxis: axis(state.titles.y, view.y),
+      annotations: state.arrows(colours),
+      selections: [],
     });
   }
 
@@ -57,7 +82,16 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     if (signal.aborted || element.clientWidth === 0) return;
     const hidden = { marker: { opacity: 0 } };
     const first = !plot.dataset.drawn;
-    const corners = { type: "scatter", mode: "markers", x: view.x, y: view.y, ...hidden, selected: hidden, unselected: hidden, hoverinfo: "skip" };
+    const corners = {
+      type: "scatter",
+      mode: "markers",
+      x: view.x,
+      y: view.y,
+      ...hidden,
+      selected: hidden,
+      unselected: hidden,
+      hoverinfo: "skip",
+    };
     await Plotly.react(plot, [corners], layout(theme()), CONFIG);
     if (first) listen();
     plot.dataset.drawn = "yes";
@@ -70,7 +104,10 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     plot.on("plotly_doubleclick", () => reset());
     plot.on("plotly_selected", (event) => {
       if (!event?.lassoPoints && !event?.range) return; // the outline was taken away
-      const box = event.range && { x: [0, 1, 1, 0].map((end) => event.range.x[end]), y: [0, 0, 1, 1].map((end) => event.range.y[end]) };
+      const box = event.range && {
+        x: [0, 1, 1, 0].map((end) => event.range.x[end]),
+        y: [0, 0, 1, 1].map((end) => event.range.y[end]),
+      };
       select(within(state.points, event.lassoPoints ?? box));
     });
     plot.on("plotly_deselect", () => select(null));
@@ -110,23 +147,35 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     if (at < 0) ring.hidden = true;
     onHover(at, extra >= 0, at < 0 ? null : mark(extra >= 0 ? state.extra : state.points, at));
   });
-  element.addEventListener("pointerleave", () => { ring.hidden = true; onHover(-1, false, null); });
+  element.addEventListener("pointerleave", () => {
+    ring.hidden = true;
+    onHover(-1, false, null);
+  });
 
   function reset() {
     view = whole(state);
     frame();
   }
 
-  const watch = new ResizeObserver(() => { if (state) frame(); });
+  const watch = new ResizeObserver(() => {
+    if (state) frame();
+  });
   watch.observe(element);
-  onTheme(() => { if (state) frame(); }, signal);
-  signal.addEventListener("abort", () => {
-    watch.disconnect();
-    if (plot.dataset.drawn) window.Plotly.purge(plot);
-  }, { once: true });
+  onTheme(() => {
+    if (state) frame();
+  }, signal);
+  signal.addEventListener(
+    "abort",
+    () => {
+      watch.disconnect();
+      if (plot.dataset.drawn) window.Plotly.purge(plot);
+    },
+    { once: true },
+  );
 
   return {
-    element, reset,
+    element,
+    reset,
     // A new state keeps what is seen of the axes unless they are others.
     show(next) {
       const same = state && view && next.points.x === state.points.x && next.points.y === state.points.y && !next.fit;
@@ -135,10 +184,20 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       return frame();
     },
     redraw: soon,
-    begin(name) { mode = name; },
-    mode(name) { mode = name; return frame(); },
-    clear() { select(null); return frame(); },
-    point(at) { return mark(state.points, at); },
+    begin(name) {
+      mode = name;
+    },
+    mode(name) {
+      mode = name;
+      return frame();
+    },
+    clear() {
+      select(null);
+      return frame();
+    },
+    point(at) {
+      return mark(state.points, at);
+    },
     picture: () => pictureOf(state, view, theme()),
   };
 }
@@ -147,7 +206,8 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
 function whole({ points, extra }) {
   const range = (name) => {
     let [low, high] = [Infinity, -Infinity];
-    for (const values of [points[name], extra?.[name] ?? []]) for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    for (const values of [points[name], extra?.[name] ?? []])
+      for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
     if (!Number.isFinite(low)) return [-1, 1];
     const room = 0.06 * (high - low || 1);
     return [low - room, high + room];

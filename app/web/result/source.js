@@ -16,7 +16,9 @@ export async function sourceOf(job, { signal } = {}) {
 // Rows as their numbers in the data set, each axis as an array, and each row's class, value or cluster (or null).
 export function embedding({ columns, rows }) {
   const at = (name) => columns.indexOf(name);
-  const axes = columns.map((name, place) => (/^axis\d+$/.test(name) ? Float64Array.from(rows, (row) => row[place]) : null)).filter(Boolean);
+  const axes = columns
+    .map((name, place) => (/^axis\d+$/.test(name) ? Float64Array.from(rows, (row) => row[place]) : null))
+    .filter(Boolean);
   return {
     rows: Int32Array.from(rows, (row) => row[at("row")]),
     axes,
@@ -32,7 +34,12 @@ function columnsOf(dataset, rows, signal) {
     if (missing.length) {
       const query = missing.map((name) => `column=${encodeURIComponent(name)}`).join("&");
       const table = get(`/datasets/${dataset.id}/rows?${query}&format=json`, { signal });
-      missing.forEach((name, place) => kept.set(name, table.then((found) => Array.from(rows, (row) => found.rows[row][place]))));
+      missing.forEach((name, place) =>
+        kept.set(
+          name,
+          table.then((found) => Array.from(rows, (row) => found.rows[row][place])),
+        ),
+      );
       table.catch(() => missing.forEach((name) => kept.delete(name)));
     }
     return Promise.all(names.map((name) => kept.get(name)));

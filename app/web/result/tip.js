@@ -11,9 +11,18 @@ export function tipColumns({ dataset, job, result }) {
   const names = dataset.columns.map(({ name }) => name);
   if (names.length <= MOST_COLUMNS) return names;
   const known = new Set(names);
-  const given = [job.spec.target, job.spec.reference, job.spec.scores, job.spec.clustering].flat().filter((name) => known.has(name));
-  const texts = dataset.columns.filter(({ kind }) => kind === "text").map(({ name }) => name).slice(0, 3);
-  const strongest = result.importance.map((share, place) => [share, result.features[place]]).sort(([one], [other]) => other - one).map(([, name]) => name).filter((name) => known.has(name));
+  const given = [job.spec.target, job.spec.reference, job.spec.scores, job.spec.clustering]
+    .flat()
+    .filter((name) => known.has(name));
+  const texts = dataset.columns
+    .filter(({ kind }) => kind === "text")
+    .map(({ name }) => name)
+    .slice(0, 3);
+  const strongest = result.importance
+    .map((share, place) => [share, result.features[place]])
+    .sort(([one], [other]) => other - one)
+    .map(([, name]) => name)
+    .filter((name) => known.has(name));
   return [...new Set([...given, ...texts, ...strongest])].slice(0, 8);
 }
 
@@ -26,12 +35,16 @@ export function tip(source) {
     element.hidden = false;
     const { clientWidth: width, clientHeight: height } = element.parentElement;
     const left = at.left + 16 + element.offsetWidth > width ? at.left - element.offsetWidth - 16 : at.left + 16;
-    Object.assign(element.style, { left: `${Math.max(0, left)}px`, top: `${Math.max(0, Math.min(at.top - 20, height - element.offsetHeight))}px` });
+    Object.assign(element.style, {
+      left: `${Math.max(0, left)}px`,
+      top: `${Math.max(0, Math.min(at.top - 20, height - element.offsetHeight))}px`,
+    });
   }
 
   async function show(row, title, at) {
     wanted = row;
-    const lines = (values) => names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column][row.place]))]);
+    const lines = (values) =>
+      names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column][row.place]))]);
     replace(element, h("strong", {}, title));
     place(at);
     if (!names.length || row.isNew) return;
@@ -45,5 +58,12 @@ export function tip(source) {
     }
   }
 
-  return { element, show, hide() { wanted = null; element.hidden = true; } };
+  return {
+    element,
+    show,
+    hide() {
+      wanted = null;
+      element.hidden = true;
+    },
+  };
 }

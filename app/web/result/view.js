@@ -25,14 +25,25 @@ export async function show(container, job, { signal = new AbortController().sign
     headline(source),
     h("div", { class: "first" }, picture.element, importanceFigure(source, signal)),
     shape ? loadingPictures(source, shape, signal) : "",
-    loadingsSection(source, signal), groups, means, metricsSection(source), iterations,
-    transformSection(source, picture, signal), comparison(source), takeawaySection(source));
+    loadingsSection(source, signal),
+    groups,
+    means,
+    metricsSection(source),
+    iterations,
+    transformSection(source, picture, signal),
+    comparison(source),
+    takeawaySection(source),
+  );
   await Promise.all([
-    fill(groups, async () => {
-      const found = await groupsSection(source);
-      if (found && shape) means.replaceWith(meanPictures(source, found, shape, signal) ?? "");
-      return found?.section;
-    }, signal),
+    fill(
+      groups,
+      async () => {
+        const found = await groupsSection(source);
+        if (found && shape) means.replaceWith(meanPictures(source, found, shape, signal) ?? "");
+        return found?.section;
+      },
+      signal,
+    ),
     fill(iterations, () => iterationsSection(source, signal), signal),
   ]);
 }
@@ -47,6 +58,17 @@ async function fill(place, build, signal) {
 }
 
 function comparison({ job, dataset }) {
-  return dataset ? h("section", {}, h("h2", {}, "Would another kernel do better?"),
-    h("p", { class: "hint" }, "Runs the same table with the same settings once for each kernel, and shows the results side by side."), runAllKernels(job)) : "";
+  return dataset
+    ? h(
+        "section",
+        {},
+        h("h2", {}, "Would another kernel do better?"),
+        h(
+          "p",
+          { class: "hint" },
+          "Runs the same table with the same settings once for each kernel, and shows the results side by side.",
+        ),
+        runAllKernels(job),
+      )
+    : "";
 }
