@@ -12,7 +12,7 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
-from app import docs, openapi, page, problems, uploads
+from app import docs, openapi, page, problems
 from app.access import DOCS_FILES, Access
 from app.api_keys import Keys, WrongKeys, check_address
 from app.children import Children
@@ -38,8 +38,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.children = Children(settings)
         app.state.children.warm_up()
         app.state.readers = Children(settings)  # apart from the others: long uploads hold up nothing but uploads
-        with uploads.folder_for_forms(settings):
-            yield
+        yield
         await app.state.events.close()
         app.state.store.redis.close()
 

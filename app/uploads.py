@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,17 +36,6 @@ BODY: dict[str, Any] = {
         },
     }
 }  # for the OpenAPI document: the body is read by hand
-
-
-@contextmanager
-def folder_for_forms(settings: Settings) -> Iterator[None]:
-    """While a form is parsed its file is Starlette's, in the folder for temporary files: let that be ours."""
-    before = tempfile.tempdir
-    tempfile.tempdir = str(settings.upload_dir) if settings.upload_dir else before
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
 
 
 @asynccontextmanager

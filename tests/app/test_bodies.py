@@ -1,8 +1,6 @@
 """Bodies that no client sends by accident: each is refused with a sentence, none is an error of ours."""
 
 import json
-import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -49,22 +47,3 @@ def test_a_job_that_cannot_be_read_is_refused_in_words_of_ours(settings: Setting
 def test_a_form_in_a_strange_character_set_is_read_or_refused(settings: Settings, charset: str) -> None:
     answer = posted(settings, "/datasets", FORM % rb"\ud800.csv", f"multipart/form-data; boundary=B; charset={charset}")
     assert answer.status_code in (200, 201) or "character set" in problem(answer, 422)["detail"]
-
-
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells where open files are")
-def test_a_form_waits_in_the_folder_for_uploads(settings: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "uploads"
-    folder.mkdir()
-    found: list[str] = []
-
-    async def form() -> AsyncIterator[bytes]:
-        head, _, tail = (FORM % b"table.csv").partition(b"3,4\n")
-        yield head + b"1,2\n" * 2**19  # more than is held in memory
-        open_files = [os.readlink(one) for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
-        found.extend(name for name in open_files if name.startswith(f"{folder}/"))
-        yield b"3,4\n" + tail
-
-    within = settings.model_copy(update={"upload_dir": folder})
-    assert posted(within, "/datasets", form(), "multipart/form-data; boundary=B").status_code in (200, 201)
-    assert len(found) == 2, "what has come, and where it will be read"
-    assert list(folder.iterdir()) == []
