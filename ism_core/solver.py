@@ -21,6 +21,7 @@ from ism_core.kernel import Kernel
 from ism_core.memory import Shape, spare_bytes
 from ism_core.paradigms import Paradigm
 from ism_core.point import Point
+from ism_core.readable import check_features_per_axis, readable
 from ism_core.result import Result, Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
@@ -29,6 +30,7 @@ from ism_core.straight import is_straight, solved
 from ism_core.surrogate import Problem
 from ism_core.threads import own_threads
 from ism_core.truncation import Bound
+from ism_core.whitening import Whitening
 
 CENTRED = 0.1  # a mean of this share of the deviation costs no digits
 
@@ -49,6 +51,8 @@ def solve(
     approximation: Mapping[str, int] | None = None,
     engine: Engine | Literal["local", "dask"] = "local",
     memory_limit: int | None = None,
+    features_per_axis: int | None = None,
+    whitening: Whitening | None = None,
 ) -> Result:
     """The W (d×q, orthonormal columns) that maximises J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
 
@@ -62,6 +66,9 @@ def solve(
     many features would cost more than all pairs; 0 cuts nothing. `approximation` = {"features": 2048} replaces gaussian
     and multiquadratic kernels by so many random features. `engine` = "dask" works on a cluster. With a `memory_limit`
     in bytes, a problem that would take more is refused, or solved in a leaner way.
+
+    With `features_per_axis`, at most so many features make up each column of W, chosen for the smallest loss of J; the
+    columns stay orthonormal. Where X was whitened, features are those before, and `whitening` says how.
     """
     return drained(
         iterate(
@@ -79,6 +86,8 @@ def solve(
             approximation=approximation,
             engine=engine,
             memory_limit=memory_limit,
+            features_per_axis=features_per_axis,
+            whitening=whitening,
         )
     )
 
@@ -99,31 +108,40 @@ def iterate(
     approximation: Mapping[str, int] | None = None,
     engine: Engine | Literal["local", "dask"] = "local",
     memory_limit: int | None = None,
+    features_per_axis: int | None = None,
+    whitening: Whitening | None = None,
 ) -> Generator[Step, None, Result]:
     """The same as a generator: yields a Step for each start tried and each iteration, and returns the Result.
 
-    Bad input is refused at once, before the first step. The steps of the search ("search") tell J on a sample of the
-    rows where there are many, and are not part of `Result.steps`. A caller that stops early keeps the W of the last
-    Step, and may go on from it later with `initial_W`.
+    Bad input is refused at once, before the first step. The steps of the search ("search") and those towards few
+    features ("sparsity") tell J on a sample of the rows where there are many, and are not part of `Result.steps`. A
+    caller that stops early keeps the W of the last Step, and may go on from it later with `initial_W`.
     """
-    return _iterate(
-        checked(
-            X,
-            paradigm,
-            kernel,
-            q,
-            delta,
-            max_iter,
-            starts,
-            seed,
-            initial_W,
-            precision,
-            tolerance,
-            approximation,
-            engine,
-            memory_limit,
-        )
+    given = checked(
+        X,
+        paradigm,
+        kernel,
+        q,
+        delta,
+        max_iter,
+        starts,
+        seed,
+        initial_W,
+        precision,
+        tolerance,
+        approximation,
+        engine,
+        memory_limit,
     )
+    check_features_per_axis(features_per_axis, given.q, whitening)
+    if features_per_axis is None or features_per_axis >= given.table.shape[1]:
+        return _iterate(given)
+    return _iterate_to_few(given, features_per_axis, whitening)
+
+
+def _iterate_to_few(given: Arguments, most: int, whitening: Whitening | None) -> Generator[Step, None, Result]:
+    result = yield from _iterate(given)
+    return (yield from readable(given, result, most, whitening))
 
 
 def _iterate(given: Arguments) -> Generator[Step, None, Result]:
