@@ -8,19 +8,18 @@ import numpy as np
 from ism_core.arguments import Arguments
 from ism_core.arrays import Array, is_whole
 from ism_core.certificate import error
-from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.clustering import Clustering
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.grassmann import largest_angle
 from ism_core.memory import Shape, spare_bytes
 from ism_core.model import Model
 from ism_core.point import Point
+from ism_core.regrouping import regrouped
 from ism_core.result import Certificate, Result, Sparsity, Step
 from ism_core.sparsity import Features, Sparse, sparsified
-from ism_core.threads import own_threads
 from ism_core.whitening import Whitening
 
-NEAR = 0.1  # times delta: how exact Y must be, in radians, for its change to be told
 ROUNDS = 20  # of a clustering and the axes for it
 
 
@@ -47,8 +46,8 @@ def readable(given: Arguments, dense: Result, most: int, whitening: Whitening | 
     For a clustering, labels and axes then adapt to each other.
     """
     rng = np.random.default_rng(given.seed)
-    clustering = None if dense.spectral is None else _clustering(dense.spectral)
-    gamma, clustering = _gamma(given, dense, given.table @ dense.W, clustering)
+    clustering = None if dense.spectral is None else Clustering.of(dense.spectral)
+    gamma, clustering = _regrouped(given, dense, given.table @ dense.W, clustering)
     n, d = given.table.shape
     shape = Shape(n, d, given.q, given.paradigm.rank, given.paradigm.alternates)
     means = replace(given.means, spare=spare_bytes(shape, given.table, given.memory_limit))
@@ -75,7 +74,7 @@ def _settled(
     if clustering is None:
         return found, None
     for _ in range(ROUNDS):
-        gamma, other = _gamma(given, dense, found.problem.X @ found.axes.W, clustering)
+        gamma, other = _regrouped(given, dense, found.problem.X @ found.axes.W, clustering)
         assert other is not None
         turned, clustering = largest_angle(clustering.Y, other.Y), other
         found = found.settled(replace(found.problem, gamma=gamma).within(given.tolerances, found.axes.W))
@@ -86,15 +85,8 @@ def _settled(
     return found, clustering
 
 
-def _gamma(given: Arguments, dense: Result, P: Array, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
-    tolerance = NEAR * given.delta if len(P) > DENSE_ROWS else None
-    with own_threads():
-        return given.paradigm.gamma(P, dense.kernel, given.seed, last, tolerance=tolerance, means=given.means)
-
-
-def _clustering(Y: Array) -> Clustering:
-    """To begin with: of the last one, its Y is all that counts."""
-    return Clustering(Y, np.zeros(Y.shape[1]), np.ones(len(Y)))
+def _regrouped(given: Arguments, dense: Result, P: Array, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
+    return regrouped(given.paradigm, P, dense.kernel, given.seed, given.delta, last, given.means)
 
 
 def _step(number: int, sparse: Sparse, features: Features) -> Step:
