@@ -27,3 +27,15 @@ class Choice:
     chosen: Candidate
     rows: int  # that the candidates were tried on
     reason: str  # a sentence
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How far a choice is: what is being tried now, in which fold or resample, and the best score so far."""
+
+    scale: Scale
+    q: int
+    fold: int
+    folds: int
+    tried: int  # projections that were scored so far
+    best: float

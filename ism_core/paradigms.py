@@ -128,6 +128,18 @@ class Supervised(Paradigm):
         """The class of each row as a number; None for real targets."""
         return self._targets.codes
 
+    @property
+    def values(self) -> Array | None:
+        """The real targets of each row; None for classes."""
+        return self._targets.values
+
+    def restricted(self, rows: Ints) -> "Supervised":
+        """The same for some of the rows."""
+        if self.codes is not None:
+            return Supervised(self.codes[rows], "labels", balance=self._balance)
+        assert self.values is not None
+        return Supervised(self.values[rows], "real", self._target_kernel)
+
     @cached_property
     def _gamma(self) -> Gamma:
         codes = self._targets.codes

@@ -20,6 +20,7 @@ from ism_core.grassmann import count_informative, with_fixed_signs
 from ism_core.kernel import Kernel
 from ism_core.memory import Shape, spare_bytes
 from ism_core.paradigms import Paradigm
+from ism_core.path import descend, path
 from ism_core.point import Point
 from ism_core.readable import check_features_per_axis, readable
 from ism_core.result import Result, Step, Stop
@@ -43,7 +44,7 @@ def solve(
     *,
     delta: float = 0.01,
     max_iter: int = 300,
-    starts: int | None = None,
+    starts: int | Literal["path"] | None = None,
     seed: int = 0,
     initial_W: ArrayLike | None = None,
     precision: Literal["double", "single"] = "double",
@@ -59,7 +60,8 @@ def solve(
     X is taken as it is given: standardise it first unless its scales mean something. `delta` is how still the
     eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
     (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings,
-    and 1 is the paper's own start alone. `initial_W` replaces them. The same seed gives the same result.
+    and 1 is the paper's own start alone; "path" follows the kernel from wide to narrow, which is the default for a
+    gaussian narrower than the median distance. `initial_W` replaces them. The same seed gives the same result.
 
     What it costs and how exact it is: `precision` is that of sums over pairs of rows. `tolerance` is how far Φ(W)W may
     be off, proven, where a gaussian kernel is cut to finitely many features: by default 1e-8, or delta/100 where that
@@ -100,7 +102,7 @@ def iterate(
     *,
     delta: float = 0.01,
     max_iter: int = 300,
-    starts: int | None = None,
+    starts: int | Literal["path"] | None = None,
     seed: int = 0,
     initial_W: ArrayLike | None = None,
     precision: Literal["double", "single"] = "double",
@@ -224,7 +226,7 @@ def _reduce(
     elif given.start is not None:
         start = Start(space.into(given.start))
     else:
-        start = yield from search(problem, given.starts or DEFAULT_STARTS, given.delta, rng, given.tolerances)
+        start = yield from _start(problem, given, rng)
     size = None
     while True:
         problem = start.problem or problem.within(given.tolerances, start.W, size)
@@ -237,6 +239,18 @@ def _reduce(
         # The features were cut for a W that is too far from this one.
         start, first = Start(point.W, point.model), iteration + 1
         size = Bound(abs(point.objective), float(np.linalg.norm(point.pulled)))
+
+
+def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Generator[Step, None, Start]:
+    """Where to begin: at the end of a path, or at the most promising of several points."""
+    if given.starts in (None, "path"):
+        kernels = path(problem.kernel, problem.X, rng, asked=given.starts == "path")
+        if len(kernels) == 1:
+            return (yield from search(problem, 1, given.delta, rng, given.tolerances))
+        if kernels:
+            return (yield from descend(problem, kernels, rng, given.tolerances, given.delta))
+    starts = given.starts if isinstance(given.starts, int) else DEFAULT_STARTS
+    return (yield from search(problem, starts, given.delta, rng, given.tolerances))
 
 
 def _centred(table: Array) -> Array:
