@@ -4,6 +4,8 @@ result = solve(X, Supervised(y), Gaussian(), q=2)
 """
 
 from ism_core.alignment import aligned
+from ism_core.choice import Candidate, Choice, Trial
+from ism_core.choosing import choose, choosing
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
@@ -15,7 +17,9 @@ from ism_core.solver import iterate, solve
 __all__ = [
     "Alternative",
     "AlternativeISM",
+    "Candidate",
     "Certificate",
+    "Choice",
     "Engine",
     "Error",
     "Gaussian",
@@ -32,9 +36,12 @@ __all__ = [
     "Stop",
     "Supervised",
     "SupervisedISM",
+    "Trial",
     "Unsupervised",
     "UnsupervisedISM",
     "aligned",
+    "choose",
+    "choosing",
     "iterate",
     "solve",
 ]

@@ -118,7 +118,8 @@ class _Alternation:
         if self._rows is not None:
             start = Start(next(candidates(problem, rng)))
             return (yield from self.settle(problem, clustering, start, 0))
-        start = yield from search(problem, self._given.starts or 1, self._given.delta, rng, self._given.tolerances)
+        starts = self._given.starts if isinstance(self._given.starts, int) else 1
+        start = yield from search(problem, starts, self._given.delta, rng, self._given.tolerances)
         return (yield from self.alternate(problem, clustering, start, 0))
 
     def settle(

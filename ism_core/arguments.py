@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from ism_core.arrays import Array, as_table, is_whole
 from ism_core.engine import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
-from ism_core.kernels import as_kernel
+from ism_core.kernels import Narrowing, as_kernel
 from ism_core.means import Means
 from ism_core.paradigms import Paradigm
 
@@ -29,7 +29,7 @@ class Arguments:
     q: int
     delta: float
     max_iter: int
-    starts: int | None
+    starts: int | Literal["path"] | None
     seed: int
     start: Array | None
     means: Means
@@ -45,7 +45,7 @@ def checked(
     q: int,
     delta: float,
     max_iter: int,
-    starts: int | None,
+    starts: int | str | None,
     seed: int,
     initial_W: ArrayLike | None,
     precision: str,
@@ -69,8 +69,11 @@ def checked(
     if not _is_number(delta) or not 0 < delta <= 1:
         raise InvalidInput("delta", f"delta is {delta!r}; it must be a number above 0 and at most 1.")
     _check_whole("max_iter", max_iter, 1)
-    if starts is not None:
-        _check_whole("starts", starts, 1, ", or None for the default")
+    given = as_kernel(kernel)
+    if starts == "path":
+        _check_path(given, paradigm)
+    if starts is not None and starts != "path":
+        _check_whole("starts", starts, 1, ', "path", or None for the default')
     _check_whole("seed", seed, 0)
     if memory_limit is not None:
         _check_whole("memory_limit", memory_limit, 1, " (bytes), or None for no limit")
@@ -83,11 +86,11 @@ def checked(
     return Arguments(
         table=table,
         paradigm=paradigm,
-        kernel=as_kernel(kernel),
+        kernel=given,
         q=int(q),
         delta=float(delta),
         max_iter=int(max_iter),
-        starts=starts,
+        starts="path" if isinstance(starts, str) else starts,
         seed=int(seed),
         start=None if initial_W is None else _as_start(initial_W, d, q),
         means=means,
@@ -95,6 +98,19 @@ def checked(
         memory_limit=memory_limit,
         notes=notes,
     )
+
+
+def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
+    if paradigm.alternates:
+        raise InvalidInput(
+            "starts", 'starts is "path", which leads to a fixed Γ only; for a clustering give a number, or None.'
+        )
+    if not isinstance(kernel, Narrowing):
+        raise InvalidInput(
+            "starts",
+            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width to follow;'
+            " give a number, or None for the default.",
+        )
 
 
 def _means(precision: str, approximation: Mapping[str, int] | None, engine: Engine | str, seed: int) -> Means:

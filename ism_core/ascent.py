@@ -141,7 +141,7 @@ def ascend(
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 
-def drained(steps: Generator[Step, None, T]) -> T:
+def drained(steps: Generator[object, None, T]) -> T:
     """What the steps lead to, with nobody watching."""
     while True:
         try:

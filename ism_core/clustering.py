@@ -42,6 +42,11 @@ class Clustering:
     eigenvalues: Array  # of its columns
     root: Array  # the diagonal R that makes R K R the normalised affinity
 
+    @staticmethod
+    def of(Y: Array) -> "Clustering":
+        """One to begin with, of which Y is known."""
+        return Clustering(Y, np.zeros(Y.shape[1]), np.ones(len(Y)))
+
     def labels(self, seed: int) -> Ints:
         """k-means of the rows of Y, each scaled to length 1."""
         lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)

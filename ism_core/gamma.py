@@ -166,6 +166,26 @@ class LabelGamma(Gamma):
         return shares
 
 
+@dataclass(frozen=True)
+class BalancedGamma(Gamma):
+    """Γ = H Y diag(n/(k nc)) Yᵀ H: class indicators of one length, so that pairs of a rare class weigh more."""
+
+    codes: Ints
+
+    @staticmethod
+    def of(codes: Ints) -> "BalancedGamma":
+        """From class numbers 0…k−1. Classes of one size weigh 1, as without weights."""
+        counts = np.bincount(codes)
+        onehot = np.eye(len(counts))[codes]
+        return BalancedGamma(onehot - onehot.mean(axis=0), len(codes) / (len(counts) * counts), codes)
+
+    def sample(self, count: int, rng: np.random.Generator) -> Ints:
+        return LabelGamma.of(self.codes).sample(count, rng)
+
+    def restricted(self, rows: Ints) -> "BalancedGamma":
+        return BalancedGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
+
+
 def _gathering(places: Ints, count: int) -> csr_array:
     """The count×n matrix that adds up the rows of each place."""
     n = len(places)

@@ -66,12 +66,13 @@ class Squared(Term):
 class Polynomial(Term):
     """f = (γβ + c)^degree.
 
-    γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule.
+    γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule. "path" is
+    for `choose`, which finds one from there upwards.
     """
 
     degree: int = 3
     c: float = 1.0
-    gamma: float | Literal["auto"] = "auto"
+    gamma: float | Literal["auto", "path"] = "auto"
 
     form = "product"
 
@@ -81,10 +82,12 @@ class Polynomial(Term):
                 "degree", f"The polynomial's degree is {self.degree!r}; it must be a whole number from 1 to 20."
             )
         _check_number("polynomial", "c", self.c, "0 or more", zero_allowed=True)
-        if self.gamma != "auto":
-            _check_number("polynomial", "gamma", self.gamma, '"auto" or more than 0')
+        if self.gamma not in ("auto", "path"):
+            _check_number("polynomial", "gamma", self.gamma, '"auto", "path" or more than 0')
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        if self.gamma == "path":
+            raise _unchosen("gamma", "path")
         return (
             replace(self, gamma=1 / max(1, int(np.count_nonzero(np.ptp(X, axis=0))))) if self.gamma == "auto" else self
         )
@@ -114,18 +117,20 @@ class Polynomial(Term):
 
 @dataclass(frozen=True)
 class Gaussian(Term):
-    """f = exp(−β/2σ²). σ "median" is the median distance between rows of X."""
+    """f = exp(−β/2σ²). σ "median" is the median distance between rows of X; "auto" is for `choose`, which finds one."""
 
-    sigma: float | Literal["median"] = "median"
+    sigma: float | Literal["median", "auto"] = "median"
 
     form = "difference"
     is_nonnegative = True
 
     def __post_init__(self) -> None:
-        if self.sigma != "median":
-            _check_number("gaussian", "sigma", self.sigma, '"median" or more than 0')
+        if self.sigma not in ("median", "auto"):
+            _check_number("gaussian", "sigma", self.sigma, '"median", "auto" or more than 0')
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        if self.sigma == "auto":
+            raise _unchosen("sigma", "auto")
         return replace(self, sigma=median_distance(X, rng)) if self.sigma == "median" else self
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
@@ -203,17 +208,23 @@ class RelativeGaussian(Term):
 
 @dataclass(frozen=True)
 class Multiquadratic(Term):
-    """f = −√(β + c²), the negative multiquadric distance"""
+    """f = −√(β + c²), the negative multiquadric distance. c "auto" is for `choose`, which finds one."""
 
-    c: float = 1.0
+    c: float | Literal["auto"] = 1.0
 
     form = "difference"
 
     def __post_init__(self) -> None:
-        _check_number("multiquadratic", "c", self.c, "more than 0, since f has no slope at β = 0 without it")
+        if self.c != "auto":
+            _check_number("multiquadratic", "c", self.c, "more than 0, since f has no slope at β = 0 without it")
+
+    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+        if self.c == "auto":
+            raise _unchosen("c", "auto")
+        return self
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
-        root = np.add(beta, self.c**2, out=out)
+        root = np.add(beta, float(self.c) ** 2, out=out)
         return np.negative(np.sqrt(root, out=root), out=root)
 
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
@@ -223,6 +234,8 @@ class Multiquadratic(Term):
         value, slope = multiquadratic_maps(q, count, float(self.c), beta, rng)
         return TermMap(self.form, slope, value, None)
 
+
+Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width
 
 KERNELS: dict[str, type[Term]] = {
     "linear": Linear,
@@ -265,6 +278,14 @@ def _number(value: float | str, name: str) -> float:
             "kernel", f'The kernel\'s {name} = "{value}" is taken from the data: bind the kernel to X first.'
         )
     return float(value)
+
+
+def _unchosen(name: str, word: str) -> InvalidInput:
+    return InvalidInput(
+        name,
+        f'{name} = "{word}" is chosen by cross-validation, before the kernel is used: ask `choose` for it, or an'
+        " estimator.",
+    )
 
 
 def _check_number(kernel: str, name: str, value: Any, expected: str, zero_allowed: bool = False) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, Ints, is_whole
 from ism_core.clustering import Clustering, spectral
 from ism_core.errors import InvalidInput
-from ism_core.gamma import Gamma, LabelGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.means import Means
 from ism_core.targets import Kind, TargetKernel, Targets
@@ -81,18 +81,28 @@ class Supervised(Paradigm):
     """Keep what tells the classes apart, or what goes with real-valued targets (one column or several).
 
     y of text, booleans or whole numbers is read as class labels, other numbers as real targets; `kind` overrides
-    this. Real targets are compared by a gaussian kernel at their median distance, or by a linear one.
+    this. Real targets are compared by a gaussian kernel at their median distance, or by a linear one. With `balance`
+    the indicators of the classes have one length, so that a rare class is not drowned by the others.
     """
 
     alternates = False
 
-    def __init__(self, y: ArrayLike, kind: Kind = "auto", target_kernel: TargetKernel = "gaussian") -> None:
+    def __init__(
+        self, y: ArrayLike, kind: Kind = "auto", target_kernel: TargetKernel = "gaussian", balance: bool = False
+    ) -> None:
         if target_kernel not in ("gaussian", "linear"):
             raise InvalidInput(
                 "target_kernel", f'target_kernel is {target_kernel!r}; it must be "gaussian" or "linear".'
             )
+        if not isinstance(balance, bool | np.bool_):
+            raise InvalidInput("balance", f"balance is {balance!r}; it must be True or False.")
         self._targets = Targets(y, "y", kind)
         self._target_kernel = target_kernel
+        self._balance = bool(balance)
+        if balance and self._targets.codes is None:
+            raise InvalidInput(
+                "balance", "balance gives classes the same weight, and y holds real values; leave it out."
+            )
 
     def check(self, n: int) -> list[str]:
         self._targets.check(n)
@@ -113,11 +123,28 @@ class Supervised(Paradigm):
     def guidance(self) -> Gamma:
         return self._gamma
 
+    @property
+    def codes(self) -> Ints | None:
+        """The class of each row as a number; None for real targets."""
+        return self._targets.codes
+
+    @property
+    def values(self) -> Array | None:
+        """The real targets of each row; None for classes."""
+        return self._targets.values
+
+    def restricted(self, rows: Ints) -> "Supervised":
+        """The same for some of the rows."""
+        if self.codes is not None:
+            return Supervised(self.codes[rows], "labels", balance=self._balance)
+        assert self.values is not None
+        return Supervised(self.values[rows], "real", self._target_kernel)
+
     @cached_property
     def _gamma(self) -> Gamma:
         codes = self._targets.codes
         if codes is not None:
-            return LabelGamma.of(codes)
+            return BalancedGamma.of(codes) if self._balance else LabelGamma.of(codes)
         U = self._targets.real_factor(self._target_kernel)
         return Gamma(U, np.ones(U.shape[1]))
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ism_core.arrays import Array, Ints
 from ism_core.kernel import Kernel
 from ism_core.surrogate import Way
@@ -27,9 +30,10 @@ class Stop(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """One point on the way: a start that was tried ("search") or an iterate ("ascent")."""
+    """One point on the way: a start that was tried ("search"), an iterate ("ascent"), or axes of few features
+    ("sparsity")."""
 
-    stage: Literal["search", "ascent"]
+    stage: Literal["search", "ascent", "sparsity"]
     round: int  # Γ is fixed within a round and changes between rounds of a clustering
     iteration: int  # counts through all rounds from 0, where the ascent begins; in the search, the starts
     objective: float
@@ -42,7 +46,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What lets a reader trust W without rerunning anything."""
+    """What lets a reader trust W without rerunning anything.
+
+    Where W is sparse, the gradient is that of the moves which its supports allow, and nothing is said beyond it.
+    """
 
     gradient: float  # ‖(I − WWᵀ)ΦW‖ / ‖Φ‖: 0 at a stationary point
     eigengap: float | None  # smallest eigenvalue of Φ in W less the largest outside; None where nothing is outside
@@ -61,6 +68,19 @@ class Error:
 
 
 @dataclass(frozen=True)
+class Sparsity:
+    """Where the axes have few features: which, and what that costs."""
+
+    features_per_axis: int  # at most
+    support: NDArray[np.bool_] = field(repr=False)  # d×q: which features each axis may have
+    dense_objective: float  # J without that limit
+
+    def loss(self, objective: float) -> float | None:
+        """The share of J that was given up; None where there was none to share."""
+        return 1 - objective / self.dense_objective if self.dense_objective > 0 else None
+
+
+@dataclass(frozen=True)
 class Result:
     """W and all that is known about it. The columns of W are in the order of their eigenvalues."""
 
@@ -76,6 +96,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     labels: Ints | None = field(default=None, repr=False)
     spectral: Array | None = field(default=None, repr=False)  # Y, n×k: the spectral embedding that the labels come from
+    sparsity: Sparsity | None = None  # where at most so many features were allowed in each axis
 
     @property
     def converged(self) -> bool:

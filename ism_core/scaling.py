@@ -1,10 +1,54 @@
-"""Centring to 0 and scaling to standard deviation 1, for columns of any offset and scale."""
+"""What is done to the rows before they are projected: centring, scaling and whitening, and how it shows in W."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ism_core.arrays import Array, as_table
+from ism_core.arrays import Array, Ints, as_table
 from ism_core.errors import InvalidInput
+from ism_core.whitening import Whitening
+
+Scale = Literal["standard", "whiten", "none"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """x → L((x − mean) / scale): learnt from some rows, good for others."""
+
+    mean: Array
+    scale: Array
+    whitening: Whitening | None = None  # L; None: the identity
+
+    @staticmethod
+    def learnt(X: ArrayLike, how: Scale, codes: Ints | None = None) -> "tuple[Scaling, Array]":
+        """The scaling of these rows, and the rows scaled; "whiten" whitens within the classes if they are given."""
+        if how not in SCALES:
+            raise InvalidInput("scale", f'scale is {how!r}; it must be "standard", "whiten" or "none".')
+        if how == "none":
+            table = as_table(X, min_rows=1)
+            d = table.shape[1]
+            return Scaling(np.zeros(d), np.ones(d)), table
+        rows, mean, scale = standardised(X)
+        if how == "standard":
+            return Scaling(mean, scale), rows
+        whitening = Whitening.of(rows, codes)
+        return Scaling(mean, scale, whitening), whitening.times(rows.T).T
+
+    def apply(self, X: Array) -> Array:
+        """Other rows, scaled alike."""
+        rows: Array = (X - self.mean) / self.scale
+        return rows if self.whitening is None else self.whitening.times(rows.T).T
+
+    def outside(self, W: Array) -> Array:
+        """The W of scaled rows as one of the standardised features: (x − mean) / scale · outside(W) is the same."""
+        return W if self.whitening is None else self.whitening.times(W)
+
+    def inside(self, W: Array) -> Array:
+        """The reverse of `outside`."""
+        return W if self.whitening is None else self.whitening.undone(W)
 
 
 def standardised(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:

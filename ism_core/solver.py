@@ -20,7 +20,9 @@ from ism_core.grassmann import count_informative, with_fixed_signs
 from ism_core.kernel import Kernel
 from ism_core.memory import Shape, spare_bytes
 from ism_core.paradigms import Paradigm
+from ism_core.path import descend, path
 from ism_core.point import Point
+from ism_core.readable import check_features_per_axis, readable
 from ism_core.result import Result, Step, Stop
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
@@ -29,6 +31,7 @@ from ism_core.straight import is_straight, solved
 from ism_core.surrogate import Problem
 from ism_core.threads import own_threads
 from ism_core.truncation import Bound
+from ism_core.whitening import Whitening
 
 CENTRED = 0.1  # a mean of this share of the deviation costs no digits
 
@@ -41,7 +44,7 @@ def solve(
     *,
     delta: float = 0.01,
     max_iter: int = 300,
-    starts: int | None = None,
+    starts: int | Literal["path"] | None = None,
     seed: int = 0,
     initial_W: ArrayLike | None = None,
     precision: Literal["double", "single"] = "double",
@@ -49,19 +52,25 @@ def solve(
     approximation: Mapping[str, int] | None = None,
     engine: Engine | Literal["local", "dask"] = "local",
     memory_limit: int | None = None,
+    features_per_axis: int | None = None,
+    whitening: Whitening | None = None,
 ) -> Result:
     """The W (d×q, orthonormal columns) that maximises J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
 
     X is taken as it is given: standardise it first unless its scales mean something. `delta` is how still the
     eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
     (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings,
-    and 1 is the paper's own start alone. `initial_W` replaces them. The same seed gives the same result.
+    and 1 is the paper's own start alone; "path" follows the kernel from wide to narrow, which is the default for a
+    gaussian narrower than the median distance. `initial_W` replaces them. The same seed gives the same result.
 
     What it costs and how exact it is: `precision` is that of sums over pairs of rows. `tolerance` is how far Φ(W)W may
     be off, proven, where a gaussian kernel is cut to finitely many features: by default 1e-8, or delta/100 where that
     many features would cost more than all pairs; 0 cuts nothing. `approximation` = {"features": 2048} replaces gaussian
     and multiquadratic kernels by so many random features. `engine` = "dask" works on a cluster. With a `memory_limit`
     in bytes, a problem that would take more is refused, or solved in a leaner way.
+
+    With `features_per_axis`, at most so many features make up each column of W, chosen for the smallest loss of J; the
+    columns stay orthonormal. Where X was whitened, features are those before, and `whitening` says how.
     """
     return drained(
         iterate(
@@ -79,6 +88,8 @@ def solve(
             approximation=approximation,
             engine=engine,
             memory_limit=memory_limit,
+            features_per_axis=features_per_axis,
+            whitening=whitening,
         )
     )
 
@@ -91,7 +102,7 @@ def iterate(
     *,
     delta: float = 0.01,
     max_iter: int = 300,
-    starts: int | None = None,
+    starts: int | Literal["path"] | None = None,
     seed: int = 0,
     initial_W: ArrayLike | None = None,
     precision: Literal["double", "single"] = "double",
@@ -99,31 +110,40 @@ def iterate(
     approximation: Mapping[str, int] | None = None,
     engine: Engine | Literal["local", "dask"] = "local",
     memory_limit: int | None = None,
+    features_per_axis: int | None = None,
+    whitening: Whitening | None = None,
 ) -> Generator[Step, None, Result]:
     """The same as a generator: yields a Step for each start tried and each iteration, and returns the Result.
 
-    Bad input is refused at once, before the first step. The steps of the search ("search") tell J on a sample of the
-    rows where there are many, and are not part of `Result.steps`. A caller that stops early keeps the W of the last
-    Step, and may go on from it later with `initial_W`.
+    Bad input is refused at once, before the first step. The steps of the search ("search") and those towards few
+    features ("sparsity") tell J on a sample of the rows where there are many, and are not part of `Result.steps`. A
+    caller that stops early keeps the W of the last Step, and may go on from it later with `initial_W`.
     """
-    return _iterate(
-        checked(
-            X,
-            paradigm,
-            kernel,
-            q,
-            delta,
-            max_iter,
-            starts,
-            seed,
-            initial_W,
-            precision,
-            tolerance,
-            approximation,
-            engine,
-            memory_limit,
-        )
+    given = checked(
+        X,
+        paradigm,
+        kernel,
+        q,
+        delta,
+        max_iter,
+        starts,
+        seed,
+        initial_W,
+        precision,
+        tolerance,
+        approximation,
+        engine,
+        memory_limit,
     )
+    check_features_per_axis(features_per_axis, given.q, whitening)
+    if features_per_axis is None or features_per_axis >= given.table.shape[1]:
+        return _iterate(given)
+    return _iterate_to_few(given, features_per_axis, whitening)
+
+
+def _iterate_to_few(given: Arguments, most: int, whitening: Whitening | None) -> Generator[Step, None, Result]:
+    result = yield from _iterate(given)
+    return (yield from readable(given, result, most, whitening))
 
 
 def _iterate(given: Arguments) -> Generator[Step, None, Result]:
@@ -206,7 +226,7 @@ def _reduce(
     elif given.start is not None:
         start = Start(space.into(given.start))
     else:
-        start = yield from search(problem, given.starts or DEFAULT_STARTS, given.delta, rng, given.tolerances)
+        start = yield from _start(problem, given, rng)
     size = None
     while True:
         problem = start.problem or problem.within(given.tolerances, start.W, size)
@@ -219,6 +239,18 @@ def _reduce(
         # The features were cut for a W that is too far from this one.
         start, first = Start(point.W, point.model), iteration + 1
         size = Bound(abs(point.objective), float(np.linalg.norm(point.pulled)))
+
+
+def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Generator[Step, None, Start]:
+    """Where to begin: at the end of a path, or at the most promising of several points."""
+    if given.starts in (None, "path"):
+        kernels = path(problem.kernel, problem.X, rng, asked=given.starts == "path")
+        if len(kernels) == 1:
+            return (yield from search(problem, 1, given.delta, rng, given.tolerances))
+        if kernels:
+            return (yield from descend(problem, kernels, rng, given.tolerances, given.delta))
+    starts = given.starts if isinstance(given.starts, int) else DEFAULT_STARTS
+    return (yield from search(problem, starts, given.delta, rng, given.tolerances))
 
 
 def _centred(table: Array) -> Array:

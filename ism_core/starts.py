@@ -89,6 +89,19 @@ def search(
     best, number = yield from _best(coarse, candidates(coarse, rng), partial(outlying_of, coarse), starts, delta)
     if coarse is problem:
         return Start(best.W)
+    return (yield from grown(problem, best, rows, number, delta, rng, tolerances))
+
+
+def grown(
+    problem: Problem,
+    best: Point,
+    rows: int,
+    number: int,
+    delta: float,
+    rng: np.random.Generator,
+    tolerances: Sequence[float],
+) -> Generator[Step, None, Start]:
+    """From the best point on a sample of so many rows to a start on all of them; `number` counts what was tried."""
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([ROUGH], best.W)
         best = drained(ascend(finer, best.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=best.model)).point

@@ -61,6 +61,11 @@ class Targets:
         """How many classes there are; 0 for real values."""
         return 0 if self.codes is None else int(self.codes.max(initial=-1)) + 1
 
+    @property
+    def values(self) -> Array | None:
+        """The real values, a row of them for each row; None for labels."""
+        return self._real
+
     def check(self, n: int) -> None:
         """Whether they go with n rows, and say anything at all."""
         if self.rows != n:

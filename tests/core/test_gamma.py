@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
-from ism_core.gamma import Gamma, LabelGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
 from tests.core.reference import dense
 
 
@@ -101,3 +101,26 @@ def test_restricted_factor_is_the_block_of_gamma(rng: np.random.Generator) -> No
 def test_labels_cost_no_more_for_more_classes() -> None:
     two, ten = LabelGamma.of(np.arange(50) % 2), LabelGamma.of(np.arange(50) % 10)
     assert two.moment_flops(4, 3) == ten.moment_flops(4, 3) < Gamma(ten.U, ten.s).moment_flops(4, 3)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=30))
+def test_balanced_classes_have_indicators_of_one_length(labels: list[int]) -> None:
+    codes = np.unique(labels, return_inverse=True)[1]
+    n, counts = len(codes), np.bincount(codes)
+    Y = np.eye(len(counts))[codes] / np.sqrt(counts)
+    H = np.eye(n) - 1 / n
+    balanced = BalancedGamma.of(codes)
+    np.testing.assert_allclose(dense(balanced), H @ Y @ Y.T @ H * n / len(counts), atol=1e-12)
+
+
+def test_balancing_classes_of_one_size_changes_nothing() -> None:
+    codes = np.arange(12) % 3
+    np.testing.assert_allclose(dense(BalancedGamma.of(codes)), dense(LabelGamma.of(codes)), atol=1e-14)
+
+
+def test_a_sample_of_balanced_classes_has_some_of_each_and_is_balanced_itself() -> None:
+    codes = np.repeat([0, 1, 2], [500, 30, 6])
+    gamma = BalancedGamma.of(codes)
+    rows = gamma.sample(50, np.random.default_rng(0))
+    assert np.bincount(codes[rows]).min() >= 5
+    np.testing.assert_allclose(dense(gamma.restricted(rows)), dense(BalancedGamma.of(codes[rows])), atol=1e-13)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from ism_core import Alternative, Gaussian, SemiSupervised, Supervised, Unsupervised, solve
+from ism_core import Alternative, Gaussian, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
 from ism_core.grassmann import largest_angle
 from ism_core.metrics import nmi
@@ -199,3 +199,21 @@ def test_a_sample_is_guided_like_all_rows(real: bool, blobs: Labelled, rng: np.r
         found, _ = paradigm.gamma(X[rows], Gaussian(2.0), 0, None, rows=rows)
         expected, _ = of_sample.gamma(X[rows], Gaussian(2.0), 0, None)
         np.testing.assert_allclose(dense(found), dense(expected), atol=1e-8)
+
+
+def test_balance_keeps_a_rare_class_apart_where_plain_labels_lose_it(rng: np.random.Generator) -> None:
+    """Two large classes along one axis, a small one along another, and one direction to find."""
+    y = np.repeat([0, 1, 2], [200, 200, 30])
+    X = rng.standard_normal((430, 4))
+    X[:, 0] += 1.5 * (y == 1)
+    X[:, 1] += 5 * (y == 2)
+    plain, balanced = (solve(X, Supervised(y, balance=each), "gaussian", 1).W[:, 0] for each in (False, True))
+    assert abs(plain[0]) > 0.9
+    assert abs(balanced[1]) > 0.7
+
+
+def test_real_targets_cannot_be_balanced(rng: np.random.Generator) -> None:
+    with pytest.raises(InvalidInput, match="y holds real values; leave it out"):
+        Supervised(rng.standard_normal(20), balance=True)
+    with pytest.raises(InvalidInput, match="balance is 'yes'; it must be True or False"):
+        Supervised(np.arange(20) % 2, balance="yes")  # type: ignore[arg-type]

@@ -7,7 +7,9 @@ def test_public_names_are_these() -> None:
     assert sorted(ism_core.__all__) == [
         "Alternative",
         "AlternativeISM",
+        "Candidate",
         "Certificate",
+        "Choice",
         "Engine",
         "Error",
         "Gaussian",
@@ -24,9 +26,12 @@ def test_public_names_are_these() -> None:
         "Stop",
         "Supervised",
         "SupervisedISM",
+        "Trial",
         "Unsupervised",
         "UnsupervisedISM",
         "aligned",
+        "choose",
+        "choosing",
         "iterate",
         "solve",
     ]

@@ -134,7 +134,7 @@ def test_settings_have_the_defaults_of_the_core() -> None:
     defaults = {name: field.default for name, field in CommonSpec.model_fields.items()}
     for name in ("delta", "max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
         assert defaults[name] == iterating[name].default
-    for name in ("kernel", "q", "scale"):
+    for name in ("kernel", "q"):
         assert defaults[name] == estimating[name].default
     as_kernel(defaults["kernel"])
     for paradigm, core in (("semi_supervised", SemiSupervised), ("alternative", Alternative)):

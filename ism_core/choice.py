@@ -1,0 +1,41 @@
+"""What a choice of settings was made from: every candidate with its score, and the one that was taken."""
+
+from dataclasses import dataclass
+
+from ism_core.kernel import Kernel
+from ism_core.scaling import Scale
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One setting that was tried."""
+
+    kernel: Kernel  # with numbers, such as those of sigma
+    scale: Scale
+    q: int
+    score: float  # the higher the better
+    error: float | None  # the standard error of the score, where it is known
+    seconds: float  # that it took, in all folds or resamples
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidates in the order they were tried, and which was taken and why."""
+
+    criterion: str  # what the score is: "accuracy", "r2", …
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate
+    rows: int  # that the candidates were tried on
+    reason: str  # a sentence
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How far a choice is: what is being tried now, in which fold or resample, and the best score so far."""
+
+    scale: Scale
+    q: int
+    fold: int
+    folds: int
+    tried: int  # projections that were scored so far
+    best: float

@@ -1,0 +1,182 @@
+"""The settings of a supervised reduction, chosen by cross-validation.
+
+Candidates are the points of the path from a wide kernel to a narrow one, on standardised rows and on whitened ones, for
+one or several q. In each fold, scaling, W and the classifiers are learnt from the other folds. All candidates see the
+same folds, and a path costs little more than its last point. From fold to fold only those go on that the best is not
+ahead of for certain; the others are shown with what they had reached.
+
+A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
+Of the candidates whose score is no more than a standard error below the best, the simplest is taken: the fewest axes,
+the widest kernel, rows that are not whitened. That error is the one of the difference between the two, row by row.
+"""
+
+from collections.abc import Generator
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ism_core.arrays import Array, Ints, as_table, is_whole
+from ism_core.ascent import drained
+from ism_core.choice import Candidate, Choice, Trial
+from ism_core.errors import InvalidInput
+from ism_core.gamma import LabelGamma
+from ism_core.kernel import Kernel
+from ism_core.kernels import Narrowing, as_kernel
+from ism_core.paradigms import Supervised
+from ism_core.path import opened, widest, widths, with_width
+from ism_core.race import POINTS, Lane, Point, Race
+from ism_core.scaling import SCALES, Scale, Scaling
+
+SAMPLE = 1_200  # rows that are searched on where there are more
+FEW = 400  # rows: up to so many there are five folds, else three
+FEWEST = 10  # rows that can be cross-validated
+AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
+OF_VALUES = 4  # axes at most for real targets
+
+Auto = Literal["auto"]
+
+
+def choose(
+    X: ArrayLike,
+    paradigm: Supervised,
+    kernel: Kernel | str = "auto",
+    q: int | Auto = "auto",
+    *,
+    scale: Scale | Auto = "auto",
+    seed: int = 0,
+) -> Choice:
+    """The kernel, q and scale for these rows, as far as they are "auto" or have a width that is.
+
+    X is taken unscaled. The kernel "auto" is a gaussian whose width is open; so is Gaussian(sigma="auto"),
+    Multiquadratic(c="auto") and Polynomial(gamma="path"). The same seed gives the same choice.
+    """
+    return drained(choosing(X, paradigm, kernel, q, scale=scale, seed=seed))
+
+
+def choosing(
+    X: ArrayLike,
+    paradigm: Supervised,
+    kernel: Kernel | str = "auto",
+    q: int | Auto = "auto",
+    *,
+    scale: Scale | Auto = "auto",
+    seed: int = 0,
+) -> Generator[Trial, None, Choice]:
+    """The same as a generator, which yields a Trial for each projection that was tried."""
+    table = as_table(X)
+    paradigm.check(len(table))
+    open_kernel = opened(kernel)
+    given = as_kernel(kernel) if open_kernel is None else open_kernel
+    scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
+    return _choosing(table, paradigm, given, open_kernel is not None, _axes(q, table, paradigm), scales, seed)
+
+
+def _choosing(
+    table: Array,
+    paradigm: Supervised,
+    kernel: Kernel,
+    is_open: bool,
+    axes: tuple[int, ...],
+    scales: tuple[Scale, ...],
+    seed: int,
+) -> Generator[Trial, None, Choice]:
+    rng = np.random.default_rng(seed)
+    rows = _sample(paradigm, len(table), rng)
+    criterion = "r2" if paradigm.codes is None else "accuracy"
+    widest_of = _Widest(table, paradigm, kernel, seed)
+    if not _can_be_validated(paradigm.codes, len(table)):
+        usual = Candidate(widest_of.at(scales[0], 0) if is_open else kernel, scales[0], axes[0], np.nan, None, 0.0)
+        return Choice(criterion, (usual,), usual, 0, "There are too few rows to choose by; this is the usual setting.")
+    race = Race(table[rows], paradigm.restricted(rows), kernel, POINTS if is_open else 1, _folds(len(rows)), rng)
+    lanes: list[Lane] = []
+    before: Point | None = None
+    for q in axes:
+        some = [Lane(each, q) for each in scales]
+        lanes += some
+        yield from race.run(some)
+        best = race.best(some)
+        if before is not None and not best.is_ahead_of(before):
+            break
+        before = best
+    chosen, reason = _taken(lanes, race)
+    candidates = {
+        id(point): Candidate(
+            widest_of.at(point.scale, point.place) if is_open else kernel,
+            point.scale,
+            point.q,
+            point.score,
+            point.error,
+            point.seconds,
+        )
+        for lane in lanes
+        for point in lane.points
+    }
+    return Choice(criterion, tuple(candidates.values()), candidates[id(chosen)], len(rows), reason)
+
+
+def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
+    """The simplest of those that are within a standard error of the best."""
+    best = race.best(lanes)
+    near = [point for lane in lanes for point in lane.points if race.is_complete(point) and not best.is_ahead_of(point)]
+    chosen = min(near, key=lambda point: (point.q, point.place, SCALES.index(point.scale)))
+    if chosen is best:
+        return best, "It has the best score."
+    return chosen, f"It is the simplest whose score is within a standard error of the best, {best.score:.3f}."
+
+
+class _Widest:
+    """The kernels of the path on all rows, which are scaled when they are needed."""
+
+    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, seed: int) -> None:
+        self._table = table
+        self._codes = paradigm.codes
+        self._kernel = kernel
+        self._seed = seed
+        self._first: dict[Scale, float] = {}
+
+    def at(self, scale: Scale, place: int) -> Narrowing:
+        """The kernel at a place of the path."""
+        assert isinstance(self._kernel, Narrowing)
+        if scale not in self._first:
+            rows = Scaling.learnt(self._table, scale, self._codes)[1]
+            self._first[scale] = widest(self._kernel, rows, np.random.default_rng(self._seed))
+        return with_width(self._kernel, next(islice(widths(self._first[scale]), place, None)))
+
+
+def _sample(paradigm: Supervised, n: int, rng: np.random.Generator) -> Ints:
+    if n <= SAMPLE:
+        return np.arange(n)
+    if paradigm.codes is not None:
+        return LabelGamma.of(paradigm.codes).sample(SAMPLE, rng)
+    return np.sort(rng.choice(n, SAMPLE, replace=False))
+
+
+def _folds(rows: int) -> int:
+    return 5 if rows <= FEW else 3
+
+
+def _can_be_validated(codes: Ints | None, n: int) -> bool:
+    """Whether what is learnt from all folds but one is worth a score: two classes of two rows, for one."""
+    return n >= FEWEST and (codes is None or int((np.bincount(codes) > 1).sum()) > 1)
+
+
+def _axes(q: int | str, table: Array, paradigm: Supervised) -> tuple[int, ...]:
+    d = table.shape[1]
+    if q != "auto":
+        if not is_whole(q) or not 1 <= int(q) <= d:
+            raise InvalidInput(
+                "q", f'q is {q!r}; it must be "auto" or a whole number from 1 to the {d} feature(s) of X.'
+            )
+        return (int(q),)
+    codes = paradigm.codes
+    most = min(d, OF_VALUES if codes is None else max(2, int(codes.max()) + 1))
+    return tuple(each for each in AXES if each <= most) or (d,)
+
+
+def _checked_scale(scale: str) -> Scale:
+    for each in SCALES:
+        if scale == each:
+            return each
+    raise InvalidInput("scale", f'scale is {scale!r}; it must be "standard", "whiten", "none" or "auto".')

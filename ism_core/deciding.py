@@ -1,0 +1,72 @@
+"""What is to be solved: the settings that were given, and for those left open the ones that are chosen."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from ism_core.choice import Choice, Trial
+from ism_core.choosing import Auto, choosing
+from ism_core.errors import InvalidInput
+from ism_core.kernel import Kernel
+from ism_core.paradigms import Paradigm, Supervised
+from ism_core.path import opened
+from ism_core.scaling import Scale
+
+DELTA = 0.01
+DELTA_ON_A_PATH = 0.1  # a narrow kernel that has settled more than this fits the rows it was learnt from
+
+Starts = int | Literal["path"] | None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Settings that leave nothing open, and the choice that they come from if there was one."""
+
+    kernel: Kernel | str
+    q: int
+    scale: Scale
+    delta: float
+    starts: Starts
+    choice: Choice | None
+
+
+def is_open(kernel: Kernel | str, q: int | Auto, scale: Scale | Auto | None) -> bool:
+    """Whether something is to be chosen."""
+    return opened(kernel) is not None or q == "auto" or scale == "auto"
+
+
+def deciding(
+    X: ArrayLike,
+    paradigm: Paradigm,
+    kernel: Kernel | str,
+    q: int | Auto,
+    *,
+    scale: Scale | Auto | None = None,
+    delta: float | None = None,
+    starts: Starts = None,
+    seed: int = 0,
+) -> Generator[Trial, None, Decision]:
+    """Yields a Trial for everything that is tried, nothing where all is given.
+
+    A scale of None is chosen where the kernel is "auto", and else "standard". A delta of None is 0.01, or 0.1 for a
+    kernel whose width is chosen.
+    """
+    if scale is None:
+        scale = "auto" if kernel == "auto" else "standard"
+    if not is_open(kernel, q, scale):
+        assert q != "auto"
+        assert scale != "auto"
+        return Decision(kernel, q, scale, DELTA if delta is None else delta, starts, None)
+    if not isinstance(paradigm, Supervised):
+        raise InvalidInput(
+            "kernel", 'Only supervised reductions choose their settings; give kernel, q and scale, none of them "auto".'
+        )
+    choice = yield from choosing(X, paradigm, kernel, q, scale=scale, seed=seed)
+    chosen, on_path = choice.chosen, opened(kernel) is not None
+    if delta is None:
+        delta = DELTA_ON_A_PATH if on_path else DELTA
+    return Decision(
+        chosen.kernel, chosen.q, chosen.scale, delta, "path" if on_path and starts is None else starts, choice
+    )

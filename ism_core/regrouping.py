@@ -1,0 +1,20 @@
+"""Γ for a W that is known already."""
+
+from ism_core.arrays import Array
+from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.gamma import Gamma
+from ism_core.kernel import Kernel
+from ism_core.means import Means
+from ism_core.paradigms import Paradigm
+from ism_core.threads import own_threads
+
+NEAR = 0.1  # times delta: how exact Y must be, in radians, for its change to be told
+
+
+def regrouped(
+    paradigm: Paradigm, P: Array, kernel: Kernel, seed: int, delta: float, last: Clustering | None, means: Means
+) -> tuple[Gamma, Clustering | None]:
+    """Γ of the projected rows, and for clusterings what it was made from; `last` is a clustering that is near."""
+    tolerance = NEAR * delta if len(P) > DENSE_ROWS else None
+    with own_threads():
+        return paradigm.gamma(P, kernel, seed, last, tolerance=tolerance, means=means)

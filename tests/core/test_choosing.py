@@ -1,0 +1,144 @@
+"""Settings that are chosen by cross-validation."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
+from ism_core.arrays import Array, Ints
+from ism_core.choosing import SAMPLE, choose, choosing
+from ism_core.scaling import Scaling
+
+
+@pytest.fixture(scope="module")
+def rings() -> tuple[Array, Ints]:
+    """Two classes, one around the other in two of thirty columns."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 2
+    angle = rng.uniform(0, 2 * np.pi, 240)
+    X = rng.standard_normal((240, 30))
+    X[:, :2] = (0.5 + 1.5 * y)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X[:, :2] += 0.1 * rng.standard_normal((240, 2))
+    return X, y
+
+
+def test_the_scores_that_a_choice_shows_are_those_of_unseen_rows(rng: np.random.Generator) -> None:
+    """Labels that have nothing to do with the rows are told by chance, however narrow the kernel."""
+    X, y = rng.standard_normal((200, 20)), np.arange(200) % 2
+    choice = choose(X, Supervised(y), "auto", 2)
+    assert all(abs(candidate.score - 0.5) < 0.15 for candidate in choice.candidates)
+
+
+def test_the_choice_is_the_simplest_within_a_standard_error_of_the_best(rings: tuple[Array, Ints]) -> None:
+    choice = choose(rings[0], Supervised(rings[1]), "auto", 2)
+    best = max(choice.candidates, key=lambda candidate: candidate.score)
+    assert best.score > 0.9
+    assert best.error is not None
+    assert best.score - choice.chosen.score <= best.error + 0.01
+    assert choice.chosen in choice.candidates
+    assert choice.criterion == "accuracy"
+    assert choice.rows == 240
+
+
+def test_a_narrower_kernel_is_chosen_where_the_median_distance_is_too_wide(rings: tuple[Array, Ints]) -> None:
+    choice = choose(rings[0], Supervised(rings[1]), "auto", 2, scale="standard")
+    widest = choice.candidates[0]
+    assert isinstance(choice.chosen.kernel, Gaussian)
+    assert isinstance(widest.kernel, Gaussian)
+    assert float(choice.chosen.kernel.sigma) < 0.8 * float(widest.kernel.sigma)
+    assert choice.chosen.score > widest.score + 0.05
+
+
+def test_the_same_seed_gives_the_same_choice() -> None:
+    X, y = load_wine(return_X_y=True)
+    one, other = (choose(X, Supervised(y), "auto", 2, seed=3) for _ in range(2))
+    assert [(each.kernel, each.score) for each in one.candidates] == [(e.kernel, e.score) for e in other.candidates]
+    assert one.chosen.kernel == other.chosen.kernel
+
+
+def test_what_is_given_is_not_chosen() -> None:
+    X, y = load_wine(return_X_y=True)
+    choice = choose(X, Supervised(y), "linear", 2)
+    assert {candidate.kernel for candidate in choice.candidates} == {Linear()}
+    assert {candidate.scale for candidate in choice.candidates} == {"standard", "whiten"}
+    choice = choose(X, Supervised(y), Gaussian(3.0), "auto", scale="none")
+    assert {candidate.scale for candidate in choice.candidates} == {"none"}
+    assert {candidate.q for candidate in choice.candidates} <= {2, 3}
+    assert len(choice.candidates) == len({candidate.q for candidate in choice.candidates})
+
+
+@pytest.mark.parametrize("kernel", [Multiquadratic("auto"), Polynomial(degree=2, gamma="path")])
+def test_other_kernels_have_paths_too(kernel: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    choice = choose(X, Supervised(y), kernel, 2, scale="standard")
+    assert len(choice.candidates) > 1
+    assert all(type(candidate.kernel) is type(kernel) for candidate in choice.candidates)
+    assert choice.chosen.score > 0.95
+
+
+def test_kernels_on_the_path_have_the_widths_of_all_rows() -> None:
+    X, y = load_wine(return_X_y=True)
+    choice = choose(X, Supervised(y), "auto", 2, scale="whiten")
+    rows = Scaling.learnt(X, "whiten", y)[1]
+    assert choice.candidates[0].kernel == Gaussian().bound(rows, np.random.default_rng(0))
+
+
+def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:
+    """Six classes in a plane need two axes; six in as many directions need more."""
+    y = np.arange(240) % 6
+    angle = y * np.pi / 3
+    planar = 0.5 * rng.standard_normal((240, 8))
+    planar[:, :2] += 4 * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert choose(planar, Supervised(y), "auto", "auto").chosen.q == 2
+    spread = rng.standard_normal((240, 8))
+    spread[np.arange(240), y] += 4
+    assert choose(spread, Supervised(y), "auto", "auto").chosen.q > 2
+
+
+def test_real_targets_are_scored_by_r2(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((150, 6))
+    choice = choose(X, Supervised(np.tanh(2 * X[:, 2]) + 0.1 * rng.standard_normal(150)), "auto", 1)
+    assert choice.criterion == "r2"
+    assert 0.5 < choice.chosen.score <= 1
+
+
+def test_many_rows_are_searched_on_a_sample(rng: np.random.Generator) -> None:
+    n = SAMPLE + 500
+    y = np.repeat([0, 1], [n - 20, 20])
+    X = rng.standard_normal((n, 3)) + 3 * y[:, None]
+    choice = choose(X, Supervised(y), "linear", 1, scale="auto")
+    assert SAMPLE <= choice.rows <= SAMPLE + 10
+
+
+def test_too_few_rows_get_the_usual_setting_and_a_reason() -> None:
+    X, y = load_wine(return_X_y=True)
+    choice = choose(X[55:63], Supervised(y[55:63]), "auto", "auto")
+    assert choice.rows == 0
+    assert choice.chosen.scale == "standard"
+    assert choice.chosen.q == 2
+    assert "too few rows" in choice.reason
+    lonely = np.array([0] * 29 + [1])
+    assert choose(X[:30], Supervised(lonely), "auto", 2).rows == 0
+
+
+def test_trials_tell_how_far_a_choice_is() -> None:
+    X, y = load_wine(return_X_y=True)
+    trials = list(choosing(X, Supervised(y), "linear", "auto"))
+    assert [trial.tried for trial in trials] == list(range(1, len(trials) + 1))
+    assert {trial.folds for trial in trials} == {5}
+    assert trials[0].fold == 1
+    assert 0.9 < trials[-1].best <= 1
+
+
+def test_bad_settings_are_refused_before_anything_is_tried() -> None:
+    X, y = load_wine(return_X_y=True)
+    for wrong, sentence in (
+        ({"q": 14}, 'q is 14; it must be "auto" or a whole number from 1 to the 13'),
+        ({"q": "many"}, "q is 'many'"),
+        ({"scale": "robust"}, "scale is 'robust'"),
+        ({"kernel": "round"}, "kernel is 'round'"),
+    ):
+        with pytest.raises(InvalidInput, match=sentence):
+            choosing(X, Supervised(y), **wrong)  # type: ignore[arg-type]

@@ -1,0 +1,34 @@
+"""Folds, and how projections are judged."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ism_core.judging import classified, predicted, splits
+
+
+@given(st.lists(st.integers(0, 3), min_size=10, max_size=60), st.integers(2, 5))
+def test_every_row_is_judged_once_and_every_class_is_spread_over_the_folds(labels: list[int], folds: int) -> None:
+    codes = np.unique(labels, return_inverse=True)[1]
+    parts = splits(len(codes), codes, folds, np.random.default_rng(0))
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(codes)))
+    for train, test in parts:
+        assert set(train).isdisjoint(test)
+        assert len(train) + len(test) == len(codes)
+        counts = np.bincount(codes[test], minlength=codes.max() + 1)
+        assert (np.abs(counts - np.bincount(codes) / folds) < 2).all()
+
+
+def test_rows_of_classes_that_lie_apart_are_told_by_both_classifiers(rng: np.random.Generator) -> None:
+    codes = np.arange(60) % 3
+    P = 9.0 * codes[:, None] + rng.standard_normal((60, 2))
+    np.testing.assert_array_equal(classified(P[:40], codes[:40], P[40:], codes[40:]), 1)
+    assert classified(P[:40], codes[:40], P[40:], (codes[40:] + 1) % 3).max() == 0
+
+
+def test_scores_of_real_targets_average_to_r2(rng: np.random.Generator) -> None:
+    P = rng.standard_normal((300, 2))
+    Y = np.column_stack([1_000 + 3 * P[:, 0], P[:, 1]])
+    assert predicted(P[:200], Y[:200], P[200:], Y[200:]).mean() > 0.9
+    noise = rng.standard_normal((300, 2))
+    assert abs(predicted(noise[:200], Y[:200], noise[200:], Y[200:]).mean()) < 0.4

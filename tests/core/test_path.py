@@ -1,0 +1,72 @@
+"""The path from wide kernels to narrow ones."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
+from ism_core.distances import median_distance
+from ism_core.path import STEP, path, width, with_width
+from ism_core.scaling import standardised
+from tests.core.conftest import Labelled
+
+
+@pytest.fixture(scope="module")
+def median(wdbc: Labelled) -> float:
+    return median_distance(wdbc.X, np.random.default_rng(0))
+
+
+def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Labelled, median: float) -> None:
+    kernels = path(Gaussian(0.2 * median), wdbc.X, np.random.default_rng(0), asked=False)
+    found = [width(kernel) for kernel in kernels]
+    assert found[0] == median
+    assert found[-1] == 0.2 * median
+    assert all(after / before == pytest.approx(STEP) for before, after in pairwise(found[:-1]))
+    assert STEP**1.5 < found[-1] / found[-2] < STEP**0.4
+
+
+def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: float) -> None:
+    rng = np.random.default_rng(0)
+    assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=False) == []
+    assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=True) == [Gaussian(0.8 * median)]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Multiquadratic(2.0), Polynomial(gamma=0.25)])
+def test_widths_are_lengths_for_all_kernels_that_have_one(kernel: Any) -> None:
+    assert width(kernel) == pytest.approx(2.0)
+    assert width(with_width(kernel, 0.5)) == pytest.approx(0.5)
+
+
+def test_a_narrow_gaussian_ends_higher_by_the_path_than_from_the_papers_own_start(digits: Labelled) -> None:
+    """W of a path is handed on from kernel to kernel; from Φ0, the narrow kernel finds none as good."""
+    X, paradigm = standardised(digits.X[:500])[0], Supervised(digits.y[:500])
+    kernel = Gaussian(0.12 * median_distance(X, np.random.default_rng(0)))
+    by_path, alone = (solve(X, paradigm, kernel, 2, starts=starts) for starts in (None, 1))
+    assert by_path.objective > 1.002 * alone.objective
+    assert by_path.converged
+
+
+@pytest.mark.parametrize("kernel", [Multiquadratic(0.5), Polynomial(degree=2, gamma=0.5)])
+def test_other_kernels_follow_a_path_if_they_are_asked_to(kernel: Any, wine: Labelled) -> None:
+    """And end at a maximum, as from any other start."""
+    result = solve(wine.X, Supervised(wine.y), kernel, 2, starts="path")
+    assert result.converged
+    assert result.certificate.second_order
+    assert result.kernel == kernel
+
+
+def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
+    with pytest.raises(InvalidInput, match="only gaussian, multiquadratic and polynomial kernels have a width"):
+        solve(wine.X, Supervised(wine.y), "linear", 2, starts="path")
+    with pytest.raises(InvalidInput, match="for a clustering give a number, or None"):
+        solve(wine.X, Unsupervised(3), "gaussian", 2, starts="path")
+    with pytest.raises(InvalidInput, match="starts is 'road'"):
+        solve(wine.X, Supervised(wine.y), "gaussian", 2, starts="road")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kernel", [Gaussian("auto"), Multiquadratic("auto"), Polynomial(gamma="path")])
+def test_a_width_that_is_to_be_chosen_must_be_chosen_first(kernel: Any, wine: Labelled) -> None:
+    with pytest.raises(InvalidInput, match="ask `choose` for it, or an estimator"):
+        solve(wine.X, Supervised(wine.y), kernel, 2)
