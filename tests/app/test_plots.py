@@ -277,3 +277,19 @@ loadings_plot(["a"], np.ones((1, 1)))
 assert "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_errors_are_drawn_as_whiskers() -> None:
+    W, names = np.array([[0.9, 0.1], [0.4, -0.8], [0.0, 0.5]]), WINE.feature_names[:3]
+    plain = loadings_plot(names, W)
+    errors = np.array([[0.05, 0.1], [0.1, 0.3], [0.0, 0.2]])
+    drawn = loadings_plot(names, W, errors)
+    check(drawn, "svg")
+    assert whiskers(plain) == 0
+    assert whiskers(drawn) == 2  # a set of them for each axis
+    with pytest.raises(ValueError, match=r"errors have the shape \(2, 2\); it must be that of W, \(3, 2\)"):
+        loadings_plot(names, W, errors[:2])
+
+
+def whiskers(svg: bytes) -> int:
+    return sum("LineCollection" in (element.get("id") or "") for element in ElementTree.fromstring(svg).iter())
