@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """How far a choice is: what is being tried now, in which fold (or as which candidate), and the best score so far."""
+    """How far a choice is: what is being tried now, in which fold (or as which candidate), and the best so far."""
 
     scale: Scale
     q: int
