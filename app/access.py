@@ -13,15 +13,17 @@ from app.problems import respond
 from ism_jobs.errors import Forbidden, Problem, Unauthorised
 
 HEALTH = frozenset({"/healthz", "/readyz"})
-DOCS = frozenset({"/", "/docs", "/openapi.json"})
+DOCS = frozenset({"/docs", "/openapi.json"})
 DOCS_FILES = "/docs-files"
+PAGE = "/"
+PAGE_FILES = "/page"
 METRICS_KEY = "metrics"  # the name of the key that /metrics, which counts everybody's jobs, is for
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d+)?", re.IGNORECASE)
 
 
 def is_open(path: str) -> bool:
-    """Whether a path needs no key: health, and what the API is like, tell nothing of anybody."""
-    return path in HEALTH or path in DOCS or path.startswith(f"{DOCS_FILES}/")
+    """Whether a path needs no key: health, what the API is like, and the empty page, tell nothing of anybody."""
+    return path in HEALTH or path in DOCS or path == PAGE or path.startswith((f"{DOCS_FILES}/", f"{PAGE_FILES}/"))
 
 
 class Access:

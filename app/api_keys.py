@@ -89,7 +89,7 @@ class KeyFile:
     @contextmanager
     def _changing(self) -> Iterator[list[Key]]:
         """The keys to change; what becomes of them is written whole or not at all, by one at a time."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._path.with_name(f"{self._path.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             keys = self.read() or []

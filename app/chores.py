@@ -1,7 +1,7 @@
 """What is done in children: reading uploads, projecting new rows, drawing, exporting."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from app import plots
+from app.differences import Groups, GroupView, differences
 from ism_jobs.connection import AT_ONCE
 from ism_jobs.design import Design, columns_of
 from ism_jobs.model import Model
@@ -17,7 +18,7 @@ from ism_jobs.packing import unpack
 from ism_jobs.settings import Settings
 from ism_jobs.specs import JobSpec
 from ism_jobs.store import Dataset, Store
-from ism_jobs.tables import Limits, open_table, write_table
+from ism_jobs.tables import Column, Limits, open_table, write_table
 
 TableFormat = Literal["json", "csv", "npy", "parquet"]
 PlotFormat = Literal["svg", "png"]
@@ -54,6 +55,17 @@ def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
     design = Design.of(datasets.read(spec.dataset, columns_of(spec, description)), spec, description)
     different = 0 if design.given is None else len({str(value) for value in design.given.tolist()})
     return len(design.rows), different
+
+
+def select(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:
+    """Some columns of a data set, written in a format."""
+    return write_table(Store.open(settings, AT_ONCE).datasets.read(id, columns), format)
+
+
+def contrast(id: str, columns: Sequence[Column], groups: Groups, settings: Settings) -> list[GroupView]:
+    """How the columns of a data set differ between each group of rows and all other rows."""
+    parts = Store.open(settings, AT_ONCE).datasets.parts(id, [column.name for column in columns])
+    return differences(parts, columns, groups)
 
 
 def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:

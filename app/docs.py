@@ -6,7 +6,7 @@ import re
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 
 from app.access import DOCS_FILES
 from app.headers import PAGE, policy
@@ -15,7 +15,7 @@ _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
 def install(app: FastAPI) -> None:
-    """Add the page, and lead to it from /."""
+    """Add the page."""
 
     @app.get("/docs", include_in_schema=False)
     async def _(request: Request) -> HTMLResponse:
@@ -33,8 +33,6 @@ def install(app: FastAPI) -> None:
         swagger = {"script-src": f"'self' {scripts}", "style-src": "'self' 'unsafe-inline'"}
         page.headers["Content-Security-Policy"] = policy({**PAGE, **swagger})
         return page
-
-    app.add_route("/", lambda request: RedirectResponse("/docs"), include_in_schema=False)
 
 
 def _hash(script: bytes) -> str:

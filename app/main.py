@@ -12,14 +12,14 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
-from app import docs, openapi, problems
+from app import docs, openapi, page, problems
 from app.access import DOCS_FILES, Access
 from app.api_keys import Keys, WrongKeys, check_address
 from app.children import Children
 from app.deps import check_rate
 from app.middleware import Requests
 from app.protocol import protocol
-from app.routes import batches, catalogue, datasets, health, jobs, results
+from app.routes import batches, catalogue, datasets, health, jobs, results, rows
 from ism_jobs.connection import AT_ONCE
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
@@ -60,10 +60,11 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.keys = keys
     problems.install(app)
     _add_middleware(app, settings, keys)
-    for module in (datasets, jobs, results, batches, catalogue, health):
+    for module in (datasets, rows, jobs, results, batches, catalogue, health):
         app.include_router(module.router)
     if settings.metrics:
         app.include_router(health.metrics)
+    page.install(app)
     openapi.install(app, keys)
     return app
 

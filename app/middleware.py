@@ -2,10 +2,12 @@
 
 import re
 import time
+from urllib.parse import quote
 from uuid import uuid4
 
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.headers import secure
@@ -18,6 +20,7 @@ from ism_jobs.settings import Settings
 
 SPEC_BYTES = 16 * 2**20  # a body that is not a file
 QUIET = {"/healthz", "/readyz", "/metrics"}  # asked all the time: in the log only when it is at "debug"
+CALLER_GONE = 499  # as nginx counts who leaves before the answer: no error of ours, and nobody to answer
 _ID = re.compile(r"[\w-]{1,64}")
 
 
@@ -61,6 +64,8 @@ class Requests:
                 await respond(_too_large(limit))(scope, receive, send_with_id)
             else:
                 await self._app(scope, _limited(receive, limit), send_with_id)
+        except ClientDisconnect:
+            status = CALLER_GONE
         except Exception as error:  # here and not in a handler, whose answer would go without the id
             log.error("request failed", exc_info=error)
             if status:  # half an answer is out: a cut connection is the only sign left
@@ -88,7 +93,8 @@ def _as_get(scope: Scope) -> Scope:
 def _note(method: str, scope: Scope, status: int, seconds: float) -> None:
     REQUESTS.labels(method, _route(scope), status).inc()
     level = log.debug if scope["path"] in QUIET else log.info
-    level("request", method=method, path=scope["path"], status=status, ms=round(1000 * seconds, 1))
+    # quoted: on a terminal its characters could be commands
+    level("request", method=method, path=quote(scope["path"]), status=status, ms=round(1000 * seconds, 1))
 
 
 def _route(scope: Scope) -> str:

@@ -83,6 +83,9 @@ async def _from_form(request: Request, file: IO[bytes]) -> tuple[str | None, str
                 raise InvalidTable('The form has no file in its field "file"; send one with: curl -F file=@table.csv …')
             while piece := await part.read(WRITE_BYTES):
                 await run_sync(file.write, piece)
-            return part.filename, part.content_type or ""
+            # Some character sets give halves of characters, which UTF-8 cannot hold.
+            return part.filename and part.filename.encode(errors="replace").decode(), part.content_type or ""
     except MultiPartException as error:
         raise InvalidTable(f"The multipart body cannot be read: {error.message}") from None
+    except UnicodeError:
+        raise InvalidTable("The form cannot be read in the character set that it names; send it in UTF-8.") from None

@@ -91,7 +91,7 @@ class RedisServer:
             self._start(find_executable())
 
     def _prepare(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = self._take_lock()
         self._stop_orphan(lock)
         if len(os.fsencode(self._socket)) > SOCKET_PATH_LIMIT:
@@ -115,6 +115,7 @@ class RedisServer:
             stderr=log,
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for us: Redis stops last
+            umask=0o077,  # its files hold everybody's tables: for no other user of this machine
         )
         log.close()
 

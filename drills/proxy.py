@@ -43,6 +43,11 @@ class Link:
         self.delay, self._shut = 0.0, False
         self._flowing.set()
 
+    @property
+    def passes(self) -> bool:
+        """Whether anything gets through, be it slowly."""
+        return self._flowing.is_set() and not self._shut
+
     async def close(self) -> None:
         """Stop listening, and break what is open."""
         if self._server is not None:

@@ -25,7 +25,7 @@ class Recovery:
     attempt: int  # that was lost
     killed: float  # time.monotonic
     by: str
-    served: float = 0.0  # seconds since then in which Redis and a worker were there, awake if not free
+    served: float = 0.0  # seconds since then in which Redis was there for a worker, awake if not free
     seconds: float | None = None  # until it was begun again
     had_ended: bool = False  # it needed no further attempt
 
@@ -51,8 +51,12 @@ class Recoveries:
 
     async def awake(self) -> list[Kept]:
         """The workers that could take a job, or have one; none where Redis does not answer."""
-        known = set((await self._workers()).values())
-        return [worker for worker in self._stack.workers if worker.awake and worker.pid in known]
+        known, links = set((await self._workers()).values()), self._stack.links
+        return [
+            worker
+            for worker in self._stack.workers
+            if worker.awake and worker.pid in known and links[worker.name].passes
+        ]
 
     async def _workers(self) -> dict[str, int]:
         """The process ids of all workers that have announced themselves, by RQ's names for them."""

@@ -1,6 +1,6 @@
-"""The picture of the README: 178 wines of three growers in two dimensions, and the features that make them.
+"""A picture with the library alone: 178 wines of three growers in two dimensions, and the features that make them.
 
-python examples/wine.py docs/wine.png
+python examples/wine.py wine.png
 """
 
 import sys

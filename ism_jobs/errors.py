@@ -10,6 +10,7 @@ Problem
 ├── UnsupportedFormat     415   a file of a kind that is not read here
 ├── InvalidTable          422   a file that cannot be read as a table
 ├── InvalidSpec           422   a job spec that does not fit its data set
+├── InvalidParameter      422   a parameter that does not fit what it is about
 ├── TooMany               429   more requests, or jobs, than a key may have
 ├── HeadersTooLarge       431   longer headers than the limit allows
 ├── TimeOver              500   a job that ran into its time limit
@@ -124,6 +125,13 @@ class InvalidSpec(Problem):
 
     status = 422
     title = "The job cannot run as specified"
+
+
+class InvalidParameter(Problem):
+    """A parameter that does not fit what it is about."""
+
+    status = 422
+    title = "A parameter is wrong"
 
 
 class TooMany(Problem):

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
 
 from ism_jobs.errors import FieldError
-from ism_jobs.spec_errors import refusal
+from ism_jobs.spec_errors import MOST_ERRORS, refusal
 from ism_jobs.specs import SPECS, CommonSpec, JobSpec, examined
 from ism_jobs.wording import counted
 
@@ -60,7 +60,7 @@ def _listed(bodies: list[Any]) -> list[JobSpec]:
             )
             problems.append(FieldError(f"{place}.{varied[0]}", sentence))
             continue
-        spec, errors = examined(body)
+        spec, errors = examined(body, max(0, MOST_ERRORS - len(problems)))
         problems += [FieldError(f"{place}.{error.field}".rstrip("."), error.message) for error in errors]
         if spec is not None:
             specs.append(spec)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -59,19 +60,28 @@ def refusal(errors: Sequence[FieldError], what: str = "The job spec") -> Invalid
 
 
 def field_errors(
-    error: ValidationError, model: type[BaseModel], owners: Mapping[str, Sequence[str]]
+    error: ValidationError, model: type[BaseModel], owners: Mapping[str, Sequence[str]], most: int = MOST_ERRORS
 ) -> list[FieldError]:
-    """A sentence for each of pydantic's errors; `owners` tells which paradigms have a field."""
-    return [_field_error(details, model, owners) for details in error.errors(include_url=False)]
+    """A sentence for each of pydantic's errors; `owners` tells which paradigms have a field.
+
+    Those after so many are only counted: nobody reads them, and to find the name that was meant takes a while.
+    """
+    found = error.errors(include_url=False)
+    told = [_field_error(details, model, owners) for details in found[:most]]
+    return told + [FieldError(".".join(_path(details["loc"])), "") for details in found[most:]]
 
 
 def suggested(name: Any, names: Iterable[str]) -> str | None:
     """The name that was probably meant."""
     if not isinstance(name, str):
         return None
-    names = list(names)
     synonym = SYNONYMS.get(name.lower())
-    return synonym if synonym in names else nearest(name, names)
+    return synonym if synonym in (known := tuple(names)) else _nearest(name, known)
+
+
+@lru_cache(maxsize=1_000)  # each combination of a grid has the same wrong names
+def _nearest(name: str, names: tuple[str, ...]) -> str | None:
+    return nearest(name, names)
 
 
 def _field_error(details: ErrorDetails, model: type[BaseModel], owners: Mapping[str, Sequence[str]]) -> FieldError:

@@ -15,7 +15,7 @@ from pydantic import (
 from ism_jobs.errors import FieldError
 from ism_jobs.field_types import LONGEST_NAME, Names, Number, Whole, refused_with
 from ism_jobs.kernel_specs import AlignedKernel, Approximation, KernelName, KernelObject, KernelSpec, Strict
-from ism_jobs.spec_errors import field_errors, refusal
+from ism_jobs.spec_errors import MOST_ERRORS, field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
 ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
@@ -228,8 +228,8 @@ def read_spec(body: Any) -> JobSpec:
     return spec
 
 
-def examined(body: Any) -> tuple[JobSpec | None, list[FieldError]]:
-    """The spec and no errors, or none and every problem found."""
+def examined(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[FieldError]]:
+    """The spec and no errors, or none and every problem found, so many of them with a sentence."""
     if not isinstance(body, dict):
         example = '{"dataset": "…", "paradigm": "supervised", "target": "class"}'
         return None, [FieldError("", f"A job is an object such as {example}; {shown(body)} came.")]
@@ -239,7 +239,7 @@ def examined(body: Any) -> tuple[JobSpec | None, list[FieldError]]:
         try:
             return model.model_validate(body), []
         except ValidationError as error:
-            return None, field_errors(error, model, _OWNERS)
+            return None, field_errors(error, model, _OWNERS, most)
     guess = nearest(given, PARADIGM_NAMES) if isinstance(given, str) else None
     came = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
     sentence = asked(came, guess, f"it must be {choice(PARADIGM_NAMES)}.")

@@ -1,6 +1,7 @@
 """Pieces of sentences about what came: values as a reader would write them, lists that end, the name that was meant."""
 
 import difflib
+import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -8,6 +9,7 @@ from typing import Any
 
 LONGEST_VALUE = 60  # characters of a value that a sentence shows
 LISTED = 8  # names that a sentence lists
+LONGEST_NAME = 500  # characters of a name that others are compared with
 
 
 def shown(value: Any) -> str:
@@ -17,7 +19,7 @@ def shown(value: Any) -> str:
     if isinstance(value, dict | list) and not value:
         return "an empty object" if isinstance(value, dict) else "an empty list"
     try:
-        written = json.dumps(value, ensure_ascii=False, default=lambda other: type(other).__name__)
+        written = json.dumps(_beginning(value), ensure_ascii=False, default=lambda other: type(other).__name__)
     except (ValueError, RecursionError):  # numbers too long to print, nesting too deep
         written = f"a {type(value).__name__}"
     return _printable(cut(written, LONGEST_VALUE))
@@ -61,7 +63,7 @@ def choice(names: Sequence[str]) -> str:
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """The name that was probably meant: the same but for its case and separators, or one with a few letters changed."""
-    plain = _plain(name)
+    plain = _plain(name[:LONGEST_NAME])
     candidates: dict[str, str] = {}
     for candidate in names:
         candidates.setdefault(_plain(candidate), candidate)
@@ -80,6 +82,17 @@ def asked(came: str, suggestion: str | None, allowed: str) -> str:
 
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum()) or name
+
+
+def _beginning(value: Any) -> Any:
+    """As much of a value as a sentence may show: all of it may be megabytes."""
+    if isinstance(value, str):
+        return value[:LONGEST_VALUE]
+    if isinstance(value, list):
+        return [_beginning(one) for one in value[:LONGEST_VALUE]]
+    if isinstance(value, dict):
+        return {_beginning(name): _beginning(one) for name, one in itertools.islice(value.items(), LONGEST_VALUE)}
+    return value
 
 
 def _printable(text: str) -> str:

@@ -63,7 +63,7 @@ def running_service(
         process.wait(60)
 
 
-def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 60) -> None:
+def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
         try:

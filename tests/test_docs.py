@@ -87,7 +87,7 @@ def test_every_link_in_the_documents_leads_to_a_file() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_example_makes_the_picture_of_the_readme(tmp_path: Path) -> None:
+def test_the_example_makes_its_picture(tmp_path: Path) -> None:
     picture = tmp_path / "wine.png"
     subprocess.run(
         [sys.executable, ROOT / "examples" / "wine.py", picture],

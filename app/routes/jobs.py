@@ -26,6 +26,7 @@ from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_WAIT = 60.0
+MOST_NAMES = 100  # of one object in the body of a job
 SMALL_BODY = 2**16  # bytes that are parsed sooner than a thread would begin
 LOOK_AT_QUEUE = 2.0  # seconds
 RETRY_AFTER = {"description": "Seconds to wait before the first look.", "schema": {"type": "integer"}}
@@ -35,11 +36,22 @@ async def _json_body(request: Request) -> Any:
     """The body by hand: a wrong one gets our own sentence."""
     body = await request.body()
     try:
-        parse = partial(json.loads, body, parse_constant=_refuse_constant)
+        parse = partial(json.loads, body, parse_constant=_refuse_constant, object_pairs_hook=_object)
         return parse() if len(body) < SMALL_BODY else await run_sync(parse)
-    except (ValueError, RecursionError) as error:
-        sentence = f"The body is not JSON: {str(error) or 'it is nested too deeply'}."
-        raise InvalidSpec(sentence, [FieldError("body", sentence)]) from None
+    except RecursionError:
+        sentence = "The body is nested too deeply; a job is an object with a few lists in it."
+    except ValueError as error:
+        reason = "it has a number of thousands of digits" if "digits" in str(error) else error
+        sentence = f"The body is not JSON: {reason}."
+    raise InvalidSpec(sentence, [FieldError("body", sentence)])
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refused where no job has so many fields: to say what is wrong with each would take minutes."""
+    if len(pairs) > MOST_NAMES:
+        sentence = f"The body has an object with {len(pairs):,} names; none of a job has more than {MOST_NAMES}."
+        raise InvalidSpec(sentence, [FieldError("body", sentence)])
+    return dict(pairs)
 
 
 def _refuse_constant(name: str) -> None:

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans, SpectralClustering
 
 from benchmarks.datasets import load
-from benchmarks.measuring import Row, timed
+from benchmarks.measuring import Row, medians, timed
 from benchmarks.paper.competitors import COMPETITORS, Objective
 from benchmarks.paper.folds import DELTA, FILES, bound, cost, named
 from ism_core import Unsupervised, solve
@@ -25,6 +25,7 @@ from ism_core.threads import own_threads
 
 NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
 WARMING_ROWS = 300
+SHORT = 1.0  # seconds: what takes less is repeated, and the median counts
 
 
 class Clustered(NamedTuple):
@@ -45,7 +46,10 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
     table = load(FILES.get(data, data))
     X, q = table.standardised, table.classes
     _clustered(X[:WARMING_ROWS], kernel, method, q, 0.2, delta)  # compiles, loads libraries
-    taken, found = timed(partial(_clustered, X, kernel, method, q, limit, delta))
+    work = partial(_clustered, X, kernel, method, q, limit, delta)
+    taken, found = timed(work)
+    if taken < SHORT:
+        taken = medians({"": work}, repeats=5)[""]
     W, fixed = found.W, bound(kernel, X)
     gamma, clustering = _gamma(X @ W, fixed, q, None)
     return {

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Self
@@ -109,12 +109,16 @@ class Datasets:
 
     def read(self, id: str, columns: Sequence[str] | None = None) -> pa.Table:
         """The table, or some of its columns."""
-        parts = [unpack(chunk) for chunk in blobs.chunks_of(self._redis, keys.dataset_chunks(id))]
-        if columns is not None:
-            parts = [part.select(list(columns)) for part in parts]
-        if not parts:
+        return pa.concat_tables(list(self.parts(id, columns)))
+
+    def parts(self, id: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The same in parts of some megabytes, one after the other."""
+        part = None
+        for chunk in blobs.chunks_of(self._redis, keys.dataset_chunks(id)):
+            part = unpack(chunk)
+            yield part if columns is None else part.select(list(columns))
+        if part is None:
             raise NotFound(f"The data set {json.dumps(id)} is gone; upload the table again.")
-        return pa.concat_tables(parts)
 
     def page(self, limit: int, after: Place | None) -> tuple[list[Dataset], Place | None]:
         """The newest first, and where the next page begins."""

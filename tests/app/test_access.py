@@ -8,8 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
+from starlette.requests import Request
 
 from app.api_keys import KeyFile
+from app.deps import _still_valid
 from app.main import create_app
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
@@ -107,6 +110,7 @@ def test_every_answer_tells_browsers_what_they_may_do(keyed: Callable[..., Setti
         "/docs-files/swagger-ui.css",
         "/openapi.json",
         "/",
+        "/page/main.js",
         "/jobs",
         "/jobs/nothing",
         "/nothing",
@@ -120,7 +124,7 @@ def test_every_answer_tells_browsers_what_they_may_do(keyed: Callable[..., Setti
         return found
 
     found = answers(ask, settings)
-    assert {answer.status_code for answer in found} == {200, 307, 401, 404, 405, 413, 422}
+    assert {answer.status_code for answer in found} == {200, 401, 404, 405, 413, 422}
     for answer in found:
         headers = answer.headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -132,7 +136,8 @@ def test_every_answer_tells_browsers_what_they_may_do(keyed: Callable[..., Setti
         assert policy["script-src"].split()[0] == policy["connect-src"] == "'self'"
         assert "unsafe" not in policy["script-src"]
         assert "access-control-allow-origin" not in headers
-        assert answer.request.url.path == "/docs" or "unsafe" not in headers["content-security-policy"]
+        pages = ("/", "/docs")  # whose styles are made as they go
+        assert answer.request.url.path in pages or "unsafe" not in headers["content-security-policy"]
 
 
 def test_the_page_of_the_documents_loads_nothing_from_elsewhere_and_names_its_script(
@@ -208,9 +213,9 @@ def test_documents_and_metrics_can_be_closed(keyed: Callable[..., Settings]) -> 
         paths = ("/docs", "/openapi.json", "/docs-files/swagger-ui.css", "/", "/metrics", "/kernels")
         return [(await client.get(path)).status_code for path in paths]
 
-    assert answers(ask, keyed()) == [200, 200, 200, 307, 200, 200]
-    assert answers(ask, keyed(docs=False)) == [404, 404, 404, 404, 200, 200]
-    assert answers(ask, keyed(metrics=False)) == [200, 200, 200, 307, 404, 200]
+    assert answers(ask, keyed()) == [200, 200, 200, 200, 200, 200]
+    assert answers(ask, keyed(docs=False)) == [404, 404, 404, 200, 200, 200]
+    assert answers(ask, keyed(metrics=False)) == [200, 200, 200, 200, 404, 200]
 
 
 def test_a_service_without_keys_is_closed_by_its_first_key_and_stays_closed(keyed: Callable[..., Settings]) -> None:
@@ -227,3 +232,22 @@ def test_a_service_without_keys_is_closed_by_its_first_key_and_stays_closed(keye
         problem(await client.get("/datasets"), 401)
 
     answers(ask, settings)
+
+
+def test_what_is_followed_without_a_key_ends_with_the_first_key(keyed: Callable[..., Settings]) -> None:
+    settings = keyed()
+    app = create_app(settings)
+    valid = asyncio.run(_still_valid(Request({"type": "http", "headers": [], "app": app}), owner=""))
+    assert valid()
+    bearer(settings, "alice")
+    assert not valid()
+
+
+def test_no_address_can_command_the_terminal_of_who_reads_the_log(keyed: Callable[..., Settings]) -> None:
+    async def ask(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get("/%1b[31m%0ax")
+
+    with structlog.testing.capture_logs() as lines:
+        problem(answers(ask, keyed()), 404)
+    (path,) = (line["path"] for line in lines if line["event"] == "request")
+    assert path == "/%1B%5B31m%0Ax"

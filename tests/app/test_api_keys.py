@@ -33,6 +33,7 @@ def test_a_key_is_random_and_its_hash_alone_is_kept(path: Path) -> None:
         assert key not in kept
         assert hashlib.sha256(key.encode()).hexdigest() in kept
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [keys(path).owner(key) for key in made] == ["alice", "bob"]
     assert keys(path).owner("ism_") is None
 

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+import structlog
 
 from app.main import create_app
 from cli.redis_server import RedisServer
@@ -104,3 +105,18 @@ def test_without_redis_everything_asks_to_come_again() -> None:
 def test_what_needs_no_redis_answers_without(path: str) -> None:
     (answer,) = answers(NOWHERE, [("GET", path, {})], lambda app: None)
     assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/datasets"])
+def test_who_leaves_in_the_middle_of_a_request_is_no_error_of_ours(path: str) -> None:
+    async def ask() -> None:
+        app = create_app(NOWHERE)
+        came = iter([{"type": "http.request", "body": b"a,b", "more_body": True}, {"type": "http.disconnect"}])
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+        async with app.router.lifespan_context(app):
+            await app(scope, lambda: asyncio.sleep(0, next(came)), lambda _: asyncio.sleep(0))
+
+    with structlog.testing.capture_logs() as lines:
+        asyncio.run(ask())
+    assert [(line["event"], line["log_level"], line["status"]) for line in lines] == [("request", "info", 499)]

@@ -1,6 +1,7 @@
 """A Redis of our own: it keeps what it was given, and never shares its folder."""
 
 import os
+import stat
 import sys
 import time
 from pathlib import Path
@@ -123,3 +124,11 @@ def test_a_machine_without_redis_is_told_what_to_install(tmp_path: Path, monkeyp
 def test_it_does_not_hear_the_signals_of_our_terminal(tmp_path: Path) -> None:
     with RedisServer(tmp_path, fsync="no") as server:
         assert os.getsid(server.process.pid) != os.getsid(0)
+
+
+def test_what_it_keeps_is_for_no_other_user_of_the_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with RedisServer(folder, fsync="no") as server:
+        put(server, "a", "1")
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert stat.S_IMODE((folder / "appendonly.aof").stat().st_mode) == 0o600

@@ -1,3 +1,4 @@
+import difflib
 from typing import Any
 
 import pytest
@@ -131,3 +132,21 @@ def test_the_schema_takes_a_spec_a_list_or_a_grid() -> None:
             assert about["description"]
     for posted in (body(), [body()], body(q=[1, 2], kernel=["linear", {"sum": [{"kernel": "linear"}]}])):
         POSTED_JOBS.validate_python(posted)
+
+
+@pytest.mark.parametrize("posted", [[{f"u{job}x{place}": 1 for place in range(20)} for job in range(50)], None])
+def test_the_names_that_were_meant_are_looked_for_as_often_as_they_are_told(
+    posted: list[dict[str, int]] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    plain = difflib.get_close_matches
+    monkeypatch.setattr(
+        difflib, "get_close_matches", lambda name, *more, **how: looked.append(name) or plain(name, *more, **how)
+    )
+    unknown = {f"v{place}": 1 for place in range(20)}
+    bodies: Any = [body(**more) for more in posted] if posted else body(**unknown, q=list(range(1, 51)))
+    with pytest.raises(InvalidSpec) as caught:
+        expand(bodies)
+    assert all(error.message for error in caught.value.errors)
+    assert ("1,000" if posted else "20") + " problems" in caught.value.detail
+    assert 0 < len(looked) <= (100 if posted else 20)

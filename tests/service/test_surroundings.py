@@ -135,7 +135,7 @@ def test_a_method_that_is_not_possible_is_a_problem(api: Api, method: str, path:
 def test_odd_ids_are_not_found(api: Api, id: str) -> None:
     for path in (f"/jobs/{id}", f"/datasets/{id}", f"/batches/{id}", f"/jobs/{id}/W", f"/jobs/{id}/events"):
         answer = api.get(path)
-        assert answer.status_code in (307, 404, 422)
+        assert answer.status_code in (307, 404, 422) or answer.url.path == "/"  # the page, where ".." leads
         assert "x-evil" not in answer.headers
 
 

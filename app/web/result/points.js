@@ -1,0 +1,129 @@
+// Many points on a canvas: each mark is drawn once and its pixels are copied, so that 60,000 points follow the hand
+// without WebGL, which many remote desktops lack.
+
+// `layers` are drawn one over the other, each {points, marks, radius}: points have x, y, of (places in marks), shown (per
+// mark, or null) and selected (per point, or null). `view` has x and y as [low, high], `ground` is the colour behind.
+export function drawPoints(canvas, { width, height }, layers, view, ground) {
+  const ratio = window.devicePixelRatio || 1;
+  const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
+  if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
+  const pen = canvas.getContext("2d");
+  const image = pen.createImageData(size.width, size.height);
+  new Uint32Array(image.data.buffer).fill(packed(ground));
+  const target = { data: new Uint8Array(image.data.buffer), ...size };
+  for (const layer of layers) copyMarks(target, layer, view, ratio);
+  pen.putImageData(image, 0, 0);
+}
+
+function copyMarks(image, { points, marks, radius: size }, view, ratio) {
+  const stamps = marks.map((mark) => stamp(mark, size * ratio, points.x.length > 3000));
+  const { x, y, of, shown, selected } = points;
+  const scaleX = image.width / (view.x[1] - view.x[0]);
+  const scaleY = image.height / (view.y[1] - view.y[0]);
+  const half = (stamps[0]?.box ?? 0) / 2;
+  const n = x.length;
+  const stride = strideFor(n);
+  for (const wanted of selected ? [0, 1] : [1]) {
+    // what is selected lies on top
+    const strength = wanted ? 256 : 50;
+    for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
+      if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[of[at]])) continue;
+      const left = Math.round((x[at] - view.x[0]) * scaleX - half);
+      const top = Math.round(image.height - (y[at] - view.y[0]) * scaleY - half);
+      blend(image, stamps[of[at]], left, top, strength);
+    }
+  }
+}
+
+// Lays a mark over what is there; `strength` is of 256.
+function blend({ data, width, height }, { pixels, box }, left, top, strength) {
+  const [first, last] = [Math.max(0, -left), Math.min(box, width - left)];
+  for (let row = Math.max(0, -top); row < box && top + row < height; row += 1) {
+    for (let column = first; column < last; column += 1) {
+      const from = 4 * (row * box + column);
+      const cover = (pixels[from + 3] * strength) >> 8;
+      if (!cover) continue;
+      const to = 4 * ((top + row) * width + left + column);
+      data[to] += ((pixels[from] - data[to]) * cover) >> 8;
+      data[to + 1] += ((pixels[from + 1] - data[to + 1]) * cover) >> 8;
+      data[to + 2] += ((pixels[from + 2] - data[to + 2]) * cover) >> 8;
+    }
+  }
+}
+
+function packed(colour) {
+  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+// The nearest point that is shown, within some pixels, or -1.
+export function nearest(points, view, { width, height }, across, down, within = 14) {
+  const { x, y, of, shown } = points;
+  const scaleX = width / (view.x[1] - view.x[0]);
+  const scaleY = height / (view.y[1] - view.y[0]);
+  let best = -1;
+  let least = within * within;
+  for (let at = 0; at < x.length; at += 1) {
+    const right = (x[at] - view.x[0]) * scaleX - across;
+    const below = height - (y[at] - view.y[0]) * scaleY - down;
+    const distance = right * right + below * below;
+    if (distance < least && (!shown || shown[of[at]])) {
+      least = distance;
+      best = at;
+    }
+  }
+  return best;
+}
+
+// Which points lie within a polygon: by how often a ray from each crosses its edges.
+export function within({ x, y }, polygon) {
+  const corners = polygon.x.length;
+  return Uint8Array.from(x, (_, at) => {
+    let odd = 0;
+    for (let one = 0, other = corners - 1; one < corners; other = one, one += 1) {
+      const [a, b] = [polygon.y[one], polygon.y[other]];
+      if (
+        a > y[at] !== b > y[at] &&
+        x[at] < ((polygon.x[other] - polygon.x[one]) * (y[at] - a)) / (b - a) + polygon.x[one]
+      )
+        odd ^= 1;
+    }
+    return odd;
+  });
+}
+
+export function radius(n) {
+  return n > 20_000 ? 1.6 : n > 4_000 ? 2.2 : n > 800 ? 3 : 4.2;
+}
+
+// The order of drawing: jumping through the rows, so that no class of a sorted table hides the others.
+function strideFor(n) {
+  let stride = Math.max(1, Math.floor(n * 0.618));
+  while (gcd(stride, n) > 1) stride += 1;
+  return stride;
+}
+
+function gcd(a, b) {
+  return b ? gcd(b, a % b) : a;
+}
+
+function stamp({ colour, shape }, size, many) {
+  const box = Math.ceil(2 * size + 3);
+  const canvas = new OffscreenCanvas(box, box);
+  const pen = canvas.getContext("2d", { willReadFrequently: true });
+  const [middle, r] = [box / 2, size];
+  pen.globalAlpha = many ? 0.7 : 0.82;
+  pen.fillStyle = colour;
+  pen.beginPath();
+  if (shape === "circle") pen.arc(middle, middle, r, 0, 2 * Math.PI);
+  else outline(shape, middle, r).forEach(([a, b], place) => (place ? pen.lineTo(a, b) : pen.moveTo(a, b)));
+  pen.fill();
+  return { box, pixels: pen.getImageData(0, 0, box, box).data };
+}
+
+function outline(shape, middle, r) {
+  const at = (...corners) => corners.map(([a, b]) => [middle + a * r, middle + b * r]);
+  if (shape === "square") return at([-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]);
+  if (shape === "diamond") return at([0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]);
+  return at([0, -1.2], [1.1, 0.9], [-1.1, 0.9]);
+}

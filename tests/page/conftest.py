@@ -1,0 +1,147 @@
+"""The page in a real Chromium, on a real service: nothing may be said on its console or asked of another host."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+from tests.service.api import Api
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WIDE, NARROW = {"width": 1600, "height": 900}, {"width": 380, "height": 800}
+LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}  # window, dark
+PATIENCE = 60_000  # milliseconds that a busy machine may take
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--use-angle=swiftshader",  # WebGL without a graphics card
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def chromium() -> str | None:
+    """Where the browser is, if there is one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+# Of one module each: while Playwright runs, nothing else in the process can use an event loop.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = chromium()
+    if found is None:
+        pytest.skip("There is no Chromium here; apt-get install chromium. The page is not tested.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        expect.set_options(timeout=PATIENCE)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What went wrong on pages, and which answers of the API a test has provoked: the browser logs those as errors."""
+
+    host: str
+    faults: list[str] = field(default_factory=list)
+    provoked: set[int] = field(default_factory=set)
+    cut: bool = False  # whether the test cuts connections
+
+    def on(self, page: Page) -> Page:
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.faults.append(f"not caught: {error}"))
+        page.on("request", self._asked)
+        page.set_default_timeout(PATIENCE)
+        return page
+
+    def _said(self, message: ConsoleMessage) -> None:
+        expected = any(f"status of {status} " in message.text for status in self.provoked)
+        expected = expected or (self.cut and "net::ERR_" in message.text)
+        if message.type == "error" and not expected:
+            self.faults.append(f"on the console: {message.text}")
+
+    def _asked(self, request: Request) -> None:
+        if urlsplit(request.url).netloc not in ("", self.host):  # blob: and data: have none
+            self.faults.append(f"asked of another host: {request.url}")
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def watch(service: str) -> Watch:
+    return Watch(urlsplit(service).netloc)
+
+
+@pytest.fixture
+def opened(browser: Browser, service: str, watch: Watch) -> Iterator[Opener]:
+    """Opens the page in a context of its own: opened("#/jobs", dark=True, viewport=NARROW, url=…)."""
+    contexts = []
+
+    def open_page(
+        address: str = "", *, viewport: dict[str, int] = WIDE, dark: bool = False, url: str = service
+    ) -> Page:
+        context = browser.new_context(
+            viewport=viewport,  # type: ignore[arg-type]
+            color_scheme="dark" if dark else "light",
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        contexts.append(context)
+        watch.host = urlsplit(url).netloc
+        page = watch.on(context.new_page())
+        page.goto(f"{url}/{address}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert watch.faults == []
+
+
+@pytest.fixture
+def page(opened: Opener) -> Page:
+    return opened()
+
+
+@pytest.fixture(scope="module")
+def api(service: str) -> Iterator[Api]:
+    with Api(base_url=service, timeout=httpx.Timeout(90)) as client:
+        yield client
+
+
+def drop(page: Page, selector: str, name: str, content: str) -> None:
+    """Drop a file as a person would from a folder."""
+    transfer = page.evaluate_handle(
+        """([name, content]) => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([content], name));
+            return transfer;
+        }""",
+        [name, content],
+    )
+    page.dispatch_event(selector, "drop", {"dataTransfer": transfer})
+
+
+def check_accessible(page: Page) -> None:
+    """Axe finds nothing serious."""
+    violations = Axe().run(page).response["violations"]
+    serious = [
+        f"{violation['id']}: {violation['help']}: {[node['html'] for node in violation['nodes']][:3]}"
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def check_fits(page: Page) -> None:
+    """Nothing is wider than the window."""
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

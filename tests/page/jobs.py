@@ -1,0 +1,72 @@
+"""Jobs that the tests of the page look at, and where their points are in the picture."""
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import PATIENCE
+from tests.service.api import Api
+
+WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
+LEFT, RIGHT, TOP, BOTTOM, ROOM = 54, 10, 10, 46, 0.06  # the picture's margins, and the room around its points
+
+
+def done(api: Api, content: str = WINE, name: str = "wine.csv", **spec: Any) -> str:
+    """A job that has succeeded; of the wines and their classes unless told otherwise."""
+    spec = {"paradigm": "supervised", "target": "class", "folds": 2} | spec if "paradigm" not in spec else spec
+    job = api.submit(dataset=api.upload(content.encode(), name)["id"], **spec)
+    api.succeeded(job)
+    return job
+
+
+def drawn(page: Page, points: int) -> Page:
+    """The page once so many points are in the picture, and its frame is there."""
+    expect(page.locator(".picture")).to_have_attribute("data-drawn", str(points))
+    expect(page.locator(".picture .plot")).to_have_attribute("data-drawn", "yes")
+    return page
+
+
+def embedding(api: Api, job: str) -> NDArray[np.float64]:
+    table = api.get(f"/jobs/{job}/embedding").json()
+    places = [place for place, name in enumerate(table["columns"]) if name.startswith("axis")]
+    return np.array([[row[place] for place in places] for row in table["rows"]])
+
+
+def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64] | None = None) -> Any:
+    """Where points are in the window when the whole picture of `shown` (themselves by default) is seen."""
+    box = page.locator(".picture").bounding_box()
+    assert box is not None
+    shown = points if shown is None else shown
+    low, high = shown[:, :2].min(axis=0), shown[:, :2].max(axis=0)
+    low, high = low - ROOM * (high - low), high + ROOM * (high - low)
+    share = (points[:, :2] - low) / (high - low)
+    x = box["x"] + LEFT + share[:, 0] * (box["width"] - LEFT - RIGHT)
+    y = box["y"] + box["height"] - BOTTOM - share[:, 1] * (box["height"] - TOP - BOTTOM)
+    return np.column_stack([x, y])
+
+
+def pixels(page: Page) -> str:
+    """What is drawn of the points."""
+    return str(page.evaluate("document.querySelector('.picture canvas').toDataURL()"))
+
+
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """Wait for what no locator can tell."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not holds():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(50)
+
+
+def lasso(page: Page, corners: Sequence[Sequence[float]]) -> None:
+    """Draw around what lies between the corners."""
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for corner in [*corners[1:], corners[0]]:
+        page.mouse.move(*corner, steps=5)
+    page.mouse.up()

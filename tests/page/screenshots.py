@@ -1,0 +1,95 @@
+"""Pictures of the page for the documents: `python -m tests.page.screenshots`, which starts a service of its own."""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.conftest import running_service
+from tests.page.conftest import FLAGS, LOOKS, NARROW, PATIENCE, WIDE, chromium
+
+FOLDER = Path(__file__).parents[2] / "docs" / "images"
+ALL_LOOKS = LOOKS | {"wide-dark": (WIDE, True), "narrow": (NARROW, False)}
+
+
+def start(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
+
+
+def form(page: Page) -> None:
+    page.get_by_role("button", name="Wine").click()
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+def run(page: Page) -> None:
+    """Digits, to more digits than anybody needs, so that there is something to see while it runs."""
+    page.get_by_role("button", name="Digits").click()
+    page.get_by_label("Kernel", exact=True).select_option("multiquadratic")
+    page.get_by_text("Advanced settings").click()
+    page.get_by_label("Delta").fill("1e-12")
+    page.get_by_label("Starts").fill("1")
+    page.get_by_label("Folds").fill("0")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".where")).to_have_text("Climbing")
+    while int((page.locator(".facts dd").first.text_content() or "").replace("–", "0")) < 12:
+        page.wait_for_timeout(20)
+
+
+def result(page: Page) -> None:
+    form(page)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".picture")).to_have_attribute("data-drawn", "178")
+    features = page.locator(".figure .plot").first
+    features.scroll_into_view_if_needed()
+    expect(features).to_have_attribute("data-drawn", "yes")
+    page.evaluate("window.scrollTo(0, 0)")
+    if page.viewport_size == NARROW:  # the picture itself, which begins below
+        page.locator(".headline").evaluate("element => element.scrollIntoView()")
+
+
+def compare(page: Page) -> None:
+    result(page)
+    page.get_by_role("button", name="Run all kernels").click()
+    expect(page.locator(".multiples .picture[data-drawn='178']")).to_have_count(6)
+    expect(page.locator(".badge.succeeded")).to_have_count(6)
+
+
+VIEWS: dict[str, Callable[[Page], None]] = {
+    "start": start,
+    "form": form,
+    "run": run,
+    "result": result,
+    "compare": compare,
+}
+
+
+def take(browser: Browser, url: str, name: str) -> None:
+    for look, (viewport, dark) in (ALL_LOOKS if name == "result" else LOOKS).items():
+        context = browser.new_context(viewport=viewport, color_scheme="dark" if dark else "light")  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(url)
+        VIEWS[name](page)
+        page.screenshot(path=FOLDER / f"{name}-{look}.png")
+        if page.get_by_role("button", name="Cancel").count():
+            page.get_by_role("button", name="Cancel").click()
+        context.close()
+
+
+def main(names: list[str]) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    expect.set_options(timeout=PATIENCE)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_service(Path(folder), workers=1) as (url, _),
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        for name in names or VIEWS:
+            take(browser, url, name)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

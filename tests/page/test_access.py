@@ -1,0 +1,78 @@
+"""The page where the service has API keys."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.conftest import running_service
+from tests.page.conftest import Opener, Watch, check_accessible, drop
+
+ALICE, BOB = "alice-has-a-key-of-her-own", "bob-has-a-key-of-his-own-too"
+WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    keys = f"alice:{ALICE},bob:{BOB}"
+    with running_service(tmp_path_factory.mktemp("keyed"), workers=1, ISM_API_KEYS=keys) as (url, _):
+        yield url
+
+
+@pytest.fixture
+def page(opened: Opener, watch: Watch) -> Page:
+    watch.provoked.add(401)
+    return opened()
+
+
+def give(page: Page, key: str) -> None:
+    page.get_by_label("API key", exact=True).last.fill(key)
+    page.get_by_role("button", name="Continue").click()
+
+
+def test_the_page_asks_for_a_key_and_goes_on_with_it(page: Page) -> None:
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("This service needs an API key")
+    check_accessible(page)
+    give(page, "a-key-that-nobody-has-made")
+    expect(dialog).to_contain_text("The API key is not valid")
+    give(page, ALICE)
+    expect(dialog).to_have_count(0)
+    drop(page, ".drop", "wine.csv", WINE)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("h1 .badge")).to_have_text("done")
+    page.get_by_role("link", name="Jobs").click()
+    expect(page.locator("[data-job]")).to_have_count(1)
+    assert ALICE not in page.url
+
+
+def test_the_key_is_kept_for_the_tab_only(page: Page, watch: Watch) -> None:
+    give(page, BOB)
+    expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert page.evaluate("localStorage.length") == 0
+    assert page.context.cookies() == []
+
+    other = watch.on(page.context.new_page())
+    other.goto(page.url)
+    expect(other.get_by_role("dialog")).to_be_visible()
+
+    page.get_by_role("button", name="Forget key").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_who_has_no_key_sees_the_page_and_nothing_else(page: Page) -> None:
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alert")).to_contain_text("An API key is needed")
+
+
+def test_curl_names_the_key_without_showing_it(page: Page) -> None:
+    give(page, ALICE)
+    drop(page, ".drop", "wine.csv", WINE)
+    page.get_by_text("The same as JSON and curl").click()
+    command = page.get_by_label("The job as a curl command")
+    expect(command).to_contain_text('-H "Authorization: Bearer $ISM_API_KEY"')
+    expect(command).not_to_contain_text(ALICE)

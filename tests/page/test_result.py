@@ -1,0 +1,237 @@
+"""What a job found, as the page shows it: the picture, the features that made it, and how good it is."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, check_fits
+from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
+from tests.service.api import Api
+
+
+@pytest.fixture(scope="module")
+def job(api: Api) -> str:
+    return done(api, q=3)
+
+
+@pytest.fixture(scope="module")
+def clustered(api: Api) -> str:
+    return done(api, paradigm="unsupervised", clusters=3, q=1, kernel="linear", reference="class")
+
+
+@pytest.fixture
+def result(opened: Opener, job: str) -> Page:
+    return drawn(opened(f"#/jobs/{job}"), 178)
+
+
+def test_a_result_begins_with_what_was_found_and_the_features_that_matter(result: Page, api: Api, job: str) -> None:
+    found = api.get(f"/jobs/{job}/result").json()
+    claim = result.locator(".claim")
+    expect(claim).to_contain_text("13 features became 3 new axes that go with class")
+    expect(claim).to_contain_text(f"{100 * found['metrics']['accuracy']:.1f} %")
+    order = np.argsort(-np.array(found["importance"]), kind="stable")
+    expect(result.locator(".headline")).to_contain_text(found["features"][order[0]])
+    card = result.locator("figure", has_text="Which features matter")
+    expect(card.locator(".plot")).to_have_attribute("data-drawn", "yes")
+    card.get_by_text("All 13 features as a table").click()
+    rows = card.locator("tbody tr td:first-child")
+    assert rows.all_text_contents() == [found["features"][place] for place in order]
+
+
+def test_the_loadings_of_each_axis_are_ranked_by_size(result: Page, api: Api, job: str) -> None:
+    found = api.get(f"/jobs/{job}/result").json()
+    W = np.array(found["W"])
+    for axis in range(3):
+        card = result.locator("figure", has=result.get_by_role("heading", name=f"Axis {axis + 1}", exact=True))
+        card.scroll_into_view_if_needed()
+        expect(card.locator(".plot")).to_have_attribute("data-drawn", "yes")
+        card.get_by_text("All loadings as a table").click()
+        order = np.argsort(-np.abs(W[:, axis]), kind="stable")
+        expect(card.locator("tbody tr").first).to_contain_text(found["features"][order[0]])
+        shown = [float(text) for text in card.locator("tbody td.number").all_text_contents()]
+        assert shown == pytest.approx(W[order, axis].tolist(), rel=1e-3, abs=1e-3)
+
+
+def test_the_row_under_the_hand_is_shown(result: Page, api: Api, job: str) -> None:
+    points = embedding(api, job)
+    far = int(np.argmax(points[:, 0]))
+    result.mouse.move(*on_screen(result, points)[far])
+    tip = result.locator(".tip")
+    expect(tip).to_contain_text(f"Row {far} · class")
+    alcohol = pd.read_csv(io.StringIO(WINE))["alcohol"][far]
+    expect(tip.locator("dl")).to_contain_text(f"alcohol{alcohol:g}")
+    result.mouse.move(5, 5)
+    expect(tip).to_be_hidden()
+
+
+def test_a_row_can_be_found_without_a_mouse(result: Page) -> None:
+    find = result.get_by_label("Find row")
+    find.fill("42")
+    find.press("Enter")
+    expect(result.locator(".tip")).to_contain_text("Row 42 · class")
+    find.fill("178")
+    find.press("Enter")
+    expect(result.get_by_role("alert")).to_contain_text("There is no row 178 here")
+
+
+def test_a_lasso_tells_how_its_rows_differ_from_the_rest(result: Page, api: Api, job: str) -> None:
+    points = embedding(api, job)
+    places = on_screen(result, points)
+    across = np.sort(places[:, 0])
+    gap = int(np.argmax(np.diff(across[20:-20]))) + 20
+    cut = float(across[gap : gap + 2].mean())
+    top, bottom, right = places[:, 1].min() - 4, places[:, 1].max() + 4, places[:, 0].max() + 6
+    lasso(result, [(cut, top), (right, top), (right, bottom), (cut, bottom)])
+    inside = np.flatnonzero(places[:, 0] > cut)
+    panel = result.get_by_role("region", name="Selected rows")
+    expect(panel.get_by_role("heading")).to_have_text(f"{len(inside)} rows of 178 selected")
+    spec = api.get(f"/jobs/{job}").json()
+    answer = api.post(f"/datasets/{spec['dataset']}/differences", json={"groups": [inside.tolist()]}).json()
+    largest = answer["groups"][0]["differences"]
+    names = [one["column"] if one["level"] is None else f"{one['column']} is {one['level']}" for one in largest[:8]]
+    expect(panel.locator("tbody tr")).to_have_count(8)
+    assert panel.locator("tbody tr td:first-child").all_text_contents() == names
+    panel.get_by_role("button", name="Clear").click()
+    expect(panel).to_be_hidden()
+
+
+def test_points_can_be_coloured_by_any_column_and_classes_hidden(result: Page) -> None:
+    coloured = pixels(result)
+    key = result.locator(".legend")
+    expect(key.get_by_role("button")).to_have_count(3)
+    key.get_by_role("button").first.click()
+    expect(key.get_by_role("button").first).to_have_attribute("aria-pressed", "false")
+    eventually(result, lambda: pixels(result) != coloured)
+    result.get_by_label("Colour").select_option("proline")
+    expect(key).to_contain_text("278")
+    expect(key).to_contain_text("1,680")
+    result.get_by_label("Colour").select_option("nothing")
+    expect(key.get_by_role("button")).to_have_count(0)
+
+
+def test_any_two_or_three_axes_can_be_seen(result: Page) -> None:
+    result.get_by_label("Across").select_option("axis 3")
+    expect(result.locator(".picture .xtitle")).to_have_text("axis 3")
+    result.get_by_label("Up", exact=True).select_option("axis 1")
+    expect(result.locator(".picture .ytitle")).to_have_text("axis 1")
+    result.get_by_label("Depth").select_option("axis 2")
+    expect(result.locator(".stage .plot")).to_have_attribute("data-points", "178")
+    result.get_by_label("Depth").select_option("none")
+    drawn(result, 178)
+
+
+def test_the_picture_can_be_zoomed_and_made_whole_again(result: Page) -> None:
+    whole = result.locator(".picture g.xtick").all_text_contents()
+    result.get_by_role("button", name="Zoom").click()
+    box = result.locator(".picture").bounding_box()
+    assert box is not None
+    result.mouse.move(box["x"] + 200, box["y"] + 100)
+    result.mouse.down()
+    result.mouse.move(box["x"] + 300, box["y"] + 180, steps=5)
+    result.mouse.up()
+    expect(result.locator(".picture g.xtick").first).not_to_have_text(whole[0])
+    result.get_by_role("button", name="Whole picture").click()
+    expect(result.locator(".picture g.xtick").first).to_have_text(whole[0])
+
+
+def test_features_are_arrows_in_the_picture(result: Page, api: Api, job: str) -> None:
+    found = api.get(f"/jobs/{job}/result").json()
+    strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(found["W"])[:, :2], axis=1)))]
+    names = result.locator(".picture .annotation-text")
+    assert strongest in names.all_text_contents()
+    result.get_by_label("Features as arrows").uncheck()
+    expect(names).to_have_count(0)
+
+
+def test_metrics_and_certificate_are_explained(result: Page, api: Api, job: str) -> None:
+    found = api.get(f"/jobs/{job}/result").json()
+    section = result.locator("section", has=result.get_by_role("heading", name="How good it is"))
+    expect(section).to_contain_text("Share of rows that a classifier on the new axes gets right")
+    expect(section).to_contain_text(found["stop"])
+    expect(section.locator(".badge")).to_have_text("Converged")
+    how = result.locator("section", has=result.get_by_role("heading", name="How it was reached"))
+    for plot in how.locator(".plot").all():
+        plot.scroll_into_view_if_needed()
+        expect(plot).to_have_attribute("data-drawn", "yes")
+    eigengap = float(f"{found['certificate']['eigengap']:.4g}")
+    expect(how).to_contain_text(f"The gap is {eigengap:,g}")
+
+
+def test_clusters_are_counted_against_the_known_classes(opened: Opener, api: Api, clustered: str) -> None:
+    page = drawn(opened(f"#/jobs/{clustered}"), 178)
+    table = api.get(f"/jobs/{clustered}/labels").json()
+    labels = np.array([row[1] for row in table["rows"]])
+    classes = pd.read_csv(io.StringIO(WINE))["class"]
+    counts = pd.crosstab(labels, classes)
+    against = page.locator(".contingency tbody tr")
+    expect(against).to_have_count(3)
+    for place, row in enumerate(against.all()):
+        cells = [int(text) for text in row.locator("td.number").all_text_contents()]
+        assert cells == [*counts.iloc[place].tolist(), int(counts.iloc[place].sum())]
+    sizes = page.locator("section", has=page.get_by_role("heading", name="The clusters")).locator("tbody tr")
+    expect(sizes.first).to_contain_text(str(int((labels == 0).sum())))
+
+
+def image_table(pixels: int) -> str:
+    rng = np.random.default_rng(0)
+    values = np.round(rng.standard_normal((60, pixels)) + 3 * (np.arange(60) % 2)[:, None] * (np.arange(pixels) < 5), 3)
+    lines = [",".join([*(f"p{place}" for place in range(pixels)), "y"])]
+    return "\n".join([*lines, *(",".join([*map(str, row), "ab"[place % 2]]) for place, row in enumerate(values))])
+
+
+@pytest.mark.parametrize(("pixels_", "metadata"), [(12, {"image": "3x4"}), (36, {})], ids=["told", "square"])
+def test_features_that_are_pixels_are_shown_as_pictures(
+    opened: Opener, api: Api, pixels_: int, metadata: dict[str, str]
+) -> None:
+    job = done(api, image_table(pixels_), "images.csv", target="y", q=2, metadata=metadata)
+    page = drawn(opened(f"#/jobs/{job}"), 60)
+    axes = page.locator("section", has=page.get_by_role("heading", name="The axes as pictures"))
+    expect(axes.locator("figure")).to_have_count(2)
+    means = page.locator("section", has=page.get_by_role("heading", name="The mean of each group as a picture"))
+    expect(means.locator("figure h3")).to_have_text(["a", "b"])
+    means.scroll_into_view_if_needed()
+    expect(means.locator("image").first).to_be_attached()
+
+
+def test_a_result_outlives_its_table(opened: Opener, api: Api, watch: Watch) -> None:
+    watch.provoked.add(404)
+    job = done(api, WINE.replace("alcohol", "spirit"), q=2)
+    api.delete(f"/datasets/{api.get(f'/jobs/{job}').json()['dataset']}").raise_for_status()
+    page = drawn(opened(f"#/jobs/{job}"), 178)
+    expect(page.get_by_role("heading", name="Take away")).to_be_visible()
+    expect(page.locator(".claim")).to_contain_text("13 features became 2 new axes")
+
+
+def test_what_goes_wrong_in_one_part_is_said_there(opened: Opener, job: str, watch: Watch) -> None:
+    watch.provoked.add(503)
+    page = opened()
+    problem = {"title": "Temporarily unavailable", "status": 503, "detail": "Redis does not answer.", "errors": []}
+    page.route("**/differences", lambda route: route.fulfill(status=503, json=problem))
+    page.goto(f"{page.url.split('#')[0]}#/jobs/{job}")
+    drawn(page, 178)
+    expect(page.get_by_role("alert")).to_have_text("Redis does not answer.")
+    expect(page.get_by_role("heading", name="How it was reached")).to_be_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_a_result_fits_every_window_and_is_accessible(
+    opened: Opener, clustered: str, viewport: dict[str, int], dark: bool
+) -> None:
+    page = drawn(opened(f"#/jobs/{clustered}", viewport=viewport, dark=dark), 178)
+    expect(page.locator(".contingency")).to_be_visible()
+    expect(page.get_by_role("heading", name="How it was reached")).to_be_visible()
+    check_fits(page)
+    check_accessible(page)
+
+
+def test_the_picture_follows_the_colours_of_the_system(result: Page) -> None:
+    light = pixels(result)
+    swatch = result.locator(".legend .swatch").first
+    colour = swatch.evaluate("element => getComputedStyle(element).backgroundColor")
+    result.emulate_media(color_scheme="dark")
+    expect(swatch).not_to_have_css("background-color", colour)
+    eventually(result, lambda: pixels(result) != light)

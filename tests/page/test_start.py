@@ -1,0 +1,253 @@
+"""From a file to a job: what the page proposes, and what it says when something is wrong."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fits, drop
+from tests.service.api import Api
+
+WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
+
+
+def begin(page: Page, content: str, name: str = "table.csv") -> None:
+    """Drop a table and wait for its form."""
+    drop(page, ".drop", name, content)
+    expect(page.get_by_role("button", name="Run")).to_be_visible()
+
+
+def spec_of(page: Page) -> dict[str, Any]:
+    return json.loads(page.get_by_label("The job as JSON").text_content() or "")
+
+
+def field(page: Page, name: str) -> Any:
+    return page.locator(f"[data-field='{name}']")
+
+
+def test_a_dropped_csv_becomes_a_result_with_one_click(page: Page, api: Api) -> None:
+    begin(page, WINE, "wine.csv")
+    expect(page.get_by_role("heading", name="wine.csv")).to_be_visible()
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("h1 .badge")).to_have_text("done")
+    job = api.get(f"/jobs/{page.url.rsplit('/', 1)[1]}").json()
+    assert (job["state"], job["spec"]["target"], job["spec"]["q"]) == ("succeeded", "class", 2)
+
+
+@pytest.mark.parametrize(
+    ("example", "rows", "target", "q"),
+    [("Wine", "178 rows", "class", 2), ("WDBC", "569 rows", "diagnosis", 2), ("Digits", "1,797 rows", "digit", 5)],
+)
+def test_the_examples_are_there_without_a_file(page: Page, example: str, rows: str, target: str, q: int) -> None:
+    page.get_by_role("button", name=example).click()
+    expect(page.get_by_label("Column to explain")).to_have_value(target)
+    expect(page.get_by_text(rows)).to_be_visible()  # not before: the start lists the latest tables with their rows
+    spec = spec_of(page)
+    assert (spec["paradigm"], spec["target"], spec["q"], spec["kernel"]) == ("supervised", target, q, "gaussian")
+    assert "features" not in spec
+
+
+def table(rows: int, **columns: Any) -> str:
+    lines = [",".join(columns)]
+    lines += [",".join(str(make(row)) for make in columns.values()) for row in range(rows)]
+    return "\n".join(lines)
+
+
+TABLES = {
+    "measurements alone": (
+        table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2),
+        {"paradigm": "unsupervised", "clusters": 3, "q": 2},
+    ),
+    "gaps and text": (
+        table(
+            40,
+            id=lambda row: row + 1,
+            size=lambda row: "" if row == 3 else row * 0.3,
+            colour=lambda row: "red" if row % 2 else "blue",
+            outcome=lambda row: "well" if row % 3 else "ill",
+        ),
+        {"paradigm": "supervised", "target": "outcome", "missing": "mean", "categorical": "onehot", "q": 2}
+        | {"features": ["size", "colour"]},
+    ),
+    "a measured target": (
+        table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11, y=lambda row: row * 1.7),
+        {"paradigm": "supervised", "target": "y", "q": 2},
+    ),
+    "a target with gaps": (
+        table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2, label=lambda row: ["u", "v", ""][row % 3]),
+        {"paradigm": "supervised", "target": "label", "missing": "drop", "q": 2},
+    ),
+    "one feature": (table(40, a=lambda row: row * 0.3, y=lambda row: row % 2), {"target": "y", "q": 1}),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_what_is_proposed_fits_the_table_and_runs(page: Page, api: Api, case: str) -> None:
+    content, expected = TABLES[case]
+    begin(page, content)
+    spec = spec_of(page)
+    assert expected.items() <= spec.items()
+    api.succeeded(api.submit(**spec))
+
+
+def test_the_columns_are_shown_with_types_gaps_and_first_values(page: Page) -> None:
+    begin(page, TABLES["gaps and text"][0])
+    rows = page.locator(".columns tbody tr")
+    expect(rows).to_have_count(4)
+    size = rows.filter(has_text="size")
+    expect(size).to_contain_text("number")
+    expect(size).to_contain_text("1 (3 %)")
+    expect(size).to_contain_text("0 · 0.3 · 0.6 · – · 1.2")
+    expect(rows.filter(has_text="colour")).to_contain_text("blue, red")
+    expect(rows.filter(has_text="outcome")).to_contain_text("target")
+    expect(page.get_by_label("Use id as a feature")).not_to_be_checked()
+    page.get_by_label("Use id as a feature").check()
+    expect(page.get_by_text("3 of 3 columns are features.")).to_be_visible()
+    assert "features" not in spec_of(page)
+
+
+def test_a_wide_table_is_shown_in_part_and_can_be_searched(page: Page) -> None:
+    names = [f"gene{place}" for place in range(300)]
+    lines = [",".join([*names, "y"]), *(",".join(str((row * place) % 17) for place in range(301)) for row in range(30))]
+    begin(page, "\n".join(lines))
+    rows = page.locator(".columns tbody tr")
+    expect(rows).to_have_count(60)
+    page.get_by_label("Find a column").fill("gene29")
+    expect(rows).to_have_count(11)
+    page.get_by_label("Find a column").fill("")
+    page.get_by_role("button", name="Show all 301 columns").click()
+    expect(rows).to_have_count(301)
+
+
+def test_the_form_as_curl_posts_the_same_job(page: Page, api: Api) -> None:
+    begin(page, WINE.replace("malic_acid", "the 'malic' \"acid\" $HOME"))
+    page.get_by_label("Use alcohol as a feature").uncheck()
+    page.get_by_label("Kernel", exact=True).select_option("polynomial")
+    page.get_by_text("Advanced settings").click()
+    page.get_by_label("Degree").fill("2")
+    page.get_by_text("The same as JSON and curl").click()
+    page.get_by_role("button", name="Copy curl").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    command = page.evaluate("navigator.clipboard.readText()")
+    job = json.loads(subprocess.run(["bash", "-c", command], check=True, capture_output=True).stdout)
+    shown, posted = spec_of(page), job["spec"]
+    assert {name: posted[name] for name in shown if name != "kernel"} | {"kernel": shown["kernel"]} == shown
+    assert shown["kernel"] == {"name": "polynomial", "degree": 2}
+    assert shown["kernel"].items() <= posted["kernel"].items()
+    assert "alcohol" not in job["spec"]["features"]
+    assert "the 'malic' \"acid\" $HOME" in job["spec"]["features"]
+    api.ended(job["id"])
+
+
+def test_an_error_of_the_api_stands_beside_its_field(page: Page, watch: Watch) -> None:
+    watch.provoked.add(422)
+    begin(page, WINE)
+    page.get_by_label("New axes (q)").fill("99")
+    page.get_by_role("button", name="Run").click()
+    expect(field(page, "q").locator(".error")).to_contain_text("99")
+    axes = page.get_by_label("New axes (q)")
+    expect(axes).to_be_focused()
+    expect(axes).to_have_attribute("aria-invalid", "true")
+    expect(axes).to_have_accessible_description(re.compile("99 is more than the 13 features"))
+    axes.fill("2")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("h1 .badge")).to_have_text("done")
+
+
+def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> None:
+    watch.provoked.add(422)
+    begin(page, WINE)
+    page.get_by_text("Advanced settings").click()
+    page.get_by_label("Sigma").fill("wide")
+    page.get_by_label("Folds").fill("1")
+    page.get_by_text("Advanced settings").click()
+    expect(page.get_by_label("Sigma")).to_be_hidden()
+    page.get_by_role("button", name="Run").click()
+    expect(field(page, "kernel.sigma").locator(".error")).to_contain_text("wide")
+    expect(field(page, "folds").locator(".error")).to_be_visible()
+    expect(page.get_by_text("See the 2 fields that are marked.")).to_be_visible()
+
+
+def test_features_that_cannot_be_used_are_said_beside_the_columns(page: Page, watch: Watch) -> None:
+    watch.provoked.add(422)
+    begin(page, WINE)
+    page.get_by_role("button", name="Use none").click()
+    page.get_by_role("button", name="Run").click()
+    expect(field(page, "features").locator(".error")).to_be_visible()
+
+
+def test_a_file_that_is_no_table_gets_the_apis_sentence(page: Page, watch: Watch) -> None:
+    watch.provoked |= {415, 422}
+    drop(page, ".drop", "empty.csv", "a,b\n")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("alert").locator("h2")).to_have_text("The table cannot be read")
+    begin(page, WINE)
+
+
+def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> None:
+    begin(page, WINE)
+    for purpose, fields in {
+        "Find groups with guidance": ["Groups", "Guiding column"],
+        "Find other groups": ["Groups", "Known groups"],
+        "Find groups": ["Groups"],
+    }.items():
+        page.get_by_role("radio", name=purpose, exact=False).first.check()
+        for label in fields:
+            expect(page.get_by_label(label, exact=True)).to_be_visible()
+        expect(page.get_by_label("Column to explain")).to_have_count(0)
+        spec = spec_of(page)
+        if purpose == "Find groups":
+            page.get_by_text("Advanced settings").click()
+            page.get_by_label("Compare with").select_option("class")
+            spec = spec_of(page)
+        api.succeeded(api.submit(**spec))
+
+
+def test_a_job_can_be_changed_and_run_again(page: Page, api: Api, opened: Opener) -> None:
+    dataset = api.upload(WINE.encode(), "wine.csv")["id"]
+    kernel = {"name": "polynomial", "degree": 2, "c": 1.0, "gamma": "auto"}
+    features = ["alcohol", "hue", "proline"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class", kernel=kernel, q=2, features=features)
+    api.succeeded(job)
+    page = opened(f"#/jobs/{job}")
+    page.get_by_role("link", name="Change and run again").click()
+    expect(page.get_by_label("Kernel", exact=True)).to_have_value("polynomial")
+    spec = spec_of(page)
+    assert (spec["kernel"]["degree"], spec["features"], spec["q"]) == (2, features, 2)
+    page.get_by_label("New axes (q)").fill("1")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator("h1 .badge")).to_have_text("done")
+    assert api.get(f"/jobs/{page.url.rsplit('/', 1)[1]}").json()["spec"]["q"] == 1
+
+
+def test_everything_can_be_done_with_the_keyboard(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.locator(".drop input")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Column to explain")).to_have_value("class")
+    page.get_by_label("New axes (q)").press("Enter")
+    expect(page.locator("h1 .badge")).to_have_text("done")
+
+
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+def test_start_and_form_fit_every_window_and_are_accessible(
+    opened: Opener, viewport: dict[str, int], dark: bool
+) -> None:
+    page = opened(viewport=viewport, dark=dark)
+    expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
+    check_fits(page)
+    check_accessible(page)
+    begin(page, WINE)
+    page.get_by_text("Advanced settings").click()
+    page.get_by_text("The same as JSON and curl").click()
+    check_fits(page)
+    check_accessible(page)

@@ -1,0 +1,157 @@
+"""What can be taken away: plots as files, tables and models, and Python lines that give the same numbers."""
+
+import io
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import Opener
+from tests.page.jobs import WINE, done, drawn
+from tests.service.api import Api
+
+
+@pytest.fixture(scope="module")
+def job(api: Api) -> str:
+    return done(api, paradigm="unsupervised", clusters=3, q=2, kernel="linear", features=["alcohol", "hue", "proline"])
+
+
+@pytest.fixture
+def result(opened: Opener, job: str) -> Page:
+    return drawn(opened(f"#/jobs/{job}"), 178)
+
+
+def given(page: Page, button: str) -> tuple[str, bytes]:
+    """The name and content of the file that a button gives."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+@pytest.mark.parametrize("format", ["SVG", "PNG"])
+def test_every_kind_of_plot_is_a_file(result: Page, format: str) -> None:
+    for plot in ("Picture", "Which features matter", "Axis 1", "Eigenvalues and the gap", "Objective"):
+        name, body = given(result, f"{plot} as {format}")
+        assert name.endswith(f".{format.lower()}")
+        if format == "PNG":
+            assert body.startswith(b"\x89PNG"), plot
+            assert len(body) > 5_000, plot
+            continue
+        text = " ".join(ET.fromstring(body).itertext())
+        assert ("proline" in text) == (plot in ("Picture", "Which features matter", "Axis 1")), plot
+        if plot == "Picture":
+            assert body.count(b"<path") > 178
+
+
+def test_every_plot_has_its_buttons(result: Page) -> None:
+    expect(result.get_by_role("heading", name="How it was reached")).to_be_visible()
+    plots = result.locator(".plot").count()
+    assert result.locator(".exports").count() == plots
+
+
+def test_tables_models_and_clusters_are_files(result: Page, api: Api, job: str) -> None:
+    assert given(result, "Loadings (W) as CSV")[1] == api.get(f"/jobs/{job}/W?format=csv").content
+    name, body = given(result, "Embedding as NPY")
+    assert name == f"embedding-{job}.npy"
+    assert np.load(io.BytesIO(body)).shape == (178, 2)
+    assert len(pd.read_parquet(io.BytesIO(given(result, "Clusters as PARQUET")[1]))) == 178
+    with np.load(io.BytesIO(given(result, "Model as NPZ")[1])) as model:
+        assert model["W"].shape == (3, 2)
+    assert len(given(result, "Model as ONNX")[1]) > 100
+
+
+def test_the_python_lines_on_the_page_repeat_the_job(
+    result: Page, api: Api, job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result.get_by_role("button", name="Copy Python").click()
+    expect(result.get_by_role("button", name="Copied")).to_be_visible()
+    lines = result.evaluate("navigator.clipboard.readText()")
+    assert lines == result.locator(".python").text_content()
+    name, table = given(result, "Table as Parquet")
+    (tmp_path / name).write_bytes(table)
+    monkeypatch.chdir(tmp_path)
+    assert_repeats(lines, api, job)
+
+
+def assert_repeats(lines: str, api: Api, job: str) -> None:
+    names: dict[str, Any] = {}
+    exec(compile(lines, "the page's lines", "exec"), names)
+    found = api.get(f"/jobs/{job}/result").json()
+    assert np.abs(names["W"] - np.array(found["W"])).max() < 1e-6
+    table = api.get(f"/jobs/{job}/embedding").json()
+    places = [place for place, name in enumerate(table["columns"]) if name.startswith("axis")]
+    expected = np.array([[row[place] for place in places] for row in table["rows"]])
+    assert np.abs(names["embedding"] - expected).max() < 1e-5
+    if "labels" in names:
+        labels = np.array([row[1] for row in api.get(f"/jobs/{job}/labels").json()["rows"]])
+        assert (names["labels"] == labels).all()
+
+
+def gaps() -> str:
+    """The wines with text among the features, names to be quoted, and a value missing here and there."""
+    frame = pd.read_csv(io.StringIO(WINE)).rename(columns={"alcohol": 'alc "%" \\ ü'})
+    frame["strong"] = np.where(frame['alc "%" \\ ü'] > 13, "yes", "no")
+    frame.loc[frame.index % 17 == 3, "hue"] = np.nan
+    frame.loc[frame.index % 23 == 5, "class"] = None
+    frame["expert"] = np.where(frame.index % 3 == 0, frame["proline"], np.nan)
+    return frame.to_csv(index=False)
+
+
+FEATURES = ['alc "%" \\ ü', "proline", "hue"]
+CASES: dict[str, dict[str, Any]] = {
+    "classes, rows dropped": {"target": "class", "features": FEATURES, "missing": "drop", "kernel": "polynomial"},
+    "values, texts encoded": {
+        "target": "proline",
+        "features": ["hue", "strong", "ash"],
+        "missing": "mean",
+        "categorical": "onehot",
+        "kernel": {"name": "gaussian", "sigma": 2.5},
+        "starts": 2,
+    },
+    "two targets": {"target": ["proline", "ash"], "features": ["magnesium", "malic_acid"], "scale": "none", "q": 1},
+    "guided by scores": {
+        "paradigm": "semi_supervised",
+        "clusters": 2,
+        "scores": "expert",
+        "mu": 3,
+        "features": ["magnesium", "ash", "malic_acid"],
+        "kernel": "squared",
+    },
+    "other groups": {
+        "paradigm": "alternative",
+        "clusters": 2,
+        "clustering": "strong",
+        "features": ["magnesium", "ash", "malic_acid"],
+        "kernel": {"sum": [{"weight": 0.5, "kernel": "linear"}, {"weight": 1, "kernel": "multiquadratic"}]},
+    },
+    "weights by the target": {
+        "target": "strong",
+        "features": ["magnesium", "ash", "malic_acid"],
+        "kernel": {"aligned": ["gaussian", "linear"]},
+        "seed": 7,
+    },
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_python_lines_repeat_jobs_of_every_kind(
+    page: Page, api: Api, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = {"q": 2, "folds": 0, "paradigm": "supervised"} | CASES[case]
+    spec = spec if spec["paradigm"] == "supervised" else {k: v for k, v in spec.items() if k != "folds"}
+    job = done(api, gaps(), "wine, with gaps.csv", **spec)
+    view = api.get(f"/jobs/{job}").json()
+    dataset = api.get(f"/datasets/{view['dataset']}").json()
+    build = """async ([job, dataset]) => {
+        const { fileName, pythonLines } = await import("/page/result/python.js");
+        return [fileName(dataset), pythonLines({ job, dataset })];
+    }"""
+    name, lines = page.evaluate(build, [view, dataset])
+    assert name == "wine_with_gaps.parquet"
+    (tmp_path / name).write_bytes(api.get(f"/datasets/{dataset['id']}/rows?format=parquet").content)
+    monkeypatch.chdir(tmp_path)
+    assert_repeats(lines, api, job)
