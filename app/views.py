@@ -9,7 +9,7 @@ from app.problems import ProblemView
 from ism_jobs.store import Dataset, Record, State
 from ism_jobs.tables import Column
 
-TABLES = ("W", "embedding", "labels", "trace", "metrics")
+TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
 PLOTS = ("embedding", "loadings", "trace")
 
 

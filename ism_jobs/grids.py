@@ -18,6 +18,7 @@ MAX_BATCH = 1_000
 GRID_FIELDS = (
     "kernel",
     "q",
+    "features_per_axis",
     "delta",
     "seed",
     "clusters",

@@ -1,6 +1,6 @@
 """What a job asks for: one model for each paradigm, and the validation that tells every problem in plain sentences."""
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     ConfigDict,
@@ -10,11 +10,22 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from ism_jobs.errors import FieldError
-from ism_jobs.field_types import LONGEST_NAME, Names, Number, Whole, refused_with
-from ism_jobs.kernel_specs import AlignedKernel, Approximation, KernelName, KernelObject, KernelSpec, Strict
+from ism_jobs.field_types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
+from ism_jobs.kernel_specs import (
+    AUTO,
+    AlignedKernel,
+    Approximation,
+    KernelName,
+    KernelObject,
+    KernelSpec,
+    Strict,
+    has_open_width,
+    has_width,
+)
 from ism_jobs.spec_errors import field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
@@ -38,14 +49,25 @@ class CommonSpec(Strict):
     kernel: KernelSpec = Field(
         "gaussian",
         description="By what two projected rows are compared: a kernel's name, an object with its parameters,"
-        ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores.',
-        examples=["gaussian", {"name": "polynomial", "degree": 3}],
+        ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores;'
+        ' "auto" is a gaussian whose width is chosen, and with it whatever of q and scale is not given.',
+        examples=["gaussian", {"name": "polynomial", "degree": 3}, "auto"],
     )
-    q: Annotated[int, Whole(1, 20_000)] = Field(
-        2, description="How many new features to find; at most the number of features."
+    q: Annotated[int | Literal["auto"] | None, Whole(1, 20_000, word="auto", optional=True)] = Field(
+        None,
+        description='How many new features to find; at most the number of features. "auto" chooses, as is the default'
+        ' where the kernel is "auto"; else the default is 2.',
     )
-    delta: Annotated[float, Number(0, 1, above=True)] = Field(
-        0.01, description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
+    features_per_axis: Annotated[int | None, Whole(1, 20_000, optional=True)] = Field(
+        None,
+        description="At most how many features make up each new one: those that are chosen lose as little of the"
+        " objective as can be found. By default all may.",
+        examples=[5],
+    )
+    delta: Annotated[float | None, Number(0, 1, above=True, optional=True)] = Field(
+        None,
+        description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
+        " By default 0.01, and 0.1 where the width of the kernel is chosen.",
     )
     features: Annotated[list[str] | None, Names(optional=True)] = Field(
         None,
@@ -62,14 +84,18 @@ class CommonSpec(Strict):
         description='What to do with missing values in features: refuse the job, fill in the column\'s "mean",'
         ' or "drop" the rows. "drop" also drops rows without a target.',
     )
-    scale: Literal["standard", "none"] = Field(
-        "standard", description='"standard" brings every feature to mean 0 and standard deviation 1 first.'
+    scale: Literal["standard", "whiten", "none", "auto"] | None = Field(
+        None,
+        description='"standard" brings every feature to mean 0 and standard deviation 1 first; "whiten" then makes all'
+        ' directions vary alike, within classes where these are given; "auto" chooses between the two, as is the'
+        ' default where the kernel is "auto". Else the default is "standard".',
     )
     max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="How many iterations to take at most.")
-    starts: Annotated[int | None, Whole(1, 1_000, optional=True)] = Field(
+    starts: Annotated[int | Literal["path"] | None, Whole(1, 1_000, word="path", optional=True)] = Field(
         None,
         description="How many starting points to try. By default 3 for supervised jobs and 1 for the others;"
-        " 1 is the paper's own start alone.",
+        ' 1 is the paper\'s own start alone. "path" follows the kernel from wide to narrow, which is the default for a'
+        " gaussian narrower than the median distance and for a width that is chosen; supervised jobs only.",
     )
     seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
         0, description="The seed of all random choices: the same seed gives the same result."
@@ -101,6 +127,12 @@ class CommonSpec(Strict):
         description="Supervised jobs: in how many folds the accuracy (of classes) or R² (of values) is cross-validated;"
         " 0 skips it. Other jobs have nothing to validate and ignore it.",
     )
+    resamples: Annotated[int, Whole(2, 200, also=0)] = Field(
+        0,
+        description="On how many halves of the rows to solve again for the standard errors of the loadings;"
+        " 20 are enough to draw. 0 skips it.",
+        examples=[20],
+    )
     label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
         None, description="A name of your own for the job, to find it by.", examples=["wine, first look"]
     )
@@ -110,6 +142,32 @@ class CommonSpec(Strict):
         description="Anything else to keep with the job, as text by name.",
         examples=[{"experiment": "42"}],
     )
+
+    @model_validator(mode="after")
+    def _fill(self) -> Self:
+        """What the kernel decides where nothing was given."""
+        if isinstance(self.kernel, list):
+            return self  # of a grid, which is filled job by job
+        is_auto, is_open = self.kernel == AUTO, has_open_width(self.kernel)
+        for name, value in (
+            ("q", "auto" if is_auto else 2),
+            ("scale", "auto" if is_auto else "standard"),
+            ("delta", 0.1 if is_open else 0.01),
+        ):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        return self
+
+    @field_validator("starts")
+    @classmethod
+    def _check_starts(cls, starts: Any, info: ValidationInfo) -> Any:
+        kernel = info.data.get("kernel")
+        if starts == "path" and kernel is not None and not isinstance(kernel, list) and not has_width(kernel):
+            raise refused_with(
+                'starts is "path", and only one gaussian, multiquadratic or polynomial kernel has a width to follow;'
+                " give a number, or leave it out."
+            )
+        return starts
 
     @field_validator("approximation")
     @classmethod
@@ -127,8 +185,13 @@ def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
 class SupervisedSpec(CommonSpec):
     """Keep what tells known classes apart, or what goes with measured values."""
 
-    model_config = _example("supervised", target="class", kernel="gaussian", q=3, delta=0.01)
+    model_config = _example("supervised", target="class")
 
+    kernel: KernelSpec = Field(
+        "auto",
+        description=f"{CommonSpec.model_fields['kernel'].description} That is the default for supervised jobs.",
+        examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
+    )
     paradigm: Literal["supervised"] = Field(description=PARADIGM)
     target: Annotated[str | list[str], Names(single=True)] = Field(
         description="The column with the classes or values to explain, or a list of columns of numbers.",
@@ -138,6 +201,9 @@ class SupervisedSpec(CommonSpec):
         "auto",
         description='Whether the target holds "classes" or measured "values". "auto": text is classes, and so are whole'
         " numbers with at most 20 different values; other numbers are values, and so are several columns.",
+    )
+    balance: Annotated[bool, Truth()] = Field(
+        False, description="Whether rare classes count for more: the indicators of all classes are given one length."
     )
 
 
@@ -149,6 +215,13 @@ class _Clustering(CommonSpec):
         None,
         description="A column of known classes to compare the clusters with (NMI) in the end; it is not learnt from.",
     )
+
+    @field_validator("starts")
+    @classmethod
+    def _check_path(cls, starts: Any) -> Any:
+        if starts == "path":
+            raise refused_with('starts is "path", which is for supervised jobs; give a number, or leave it out.')
+        return starts
 
 
 def _given_weights(kernel: KernelName | KernelObject, paradigm: str, known: str) -> KernelName | KernelObject:
@@ -255,3 +328,8 @@ def _other_errors(body: dict[str, Any], guess: str | None) -> list[FieldError]:
     except ValidationError as error:
         return field_errors(error, CommonSpec, _OWNERS)
     return []
+
+
+def is_open(spec: JobSpec) -> bool:
+    """Whether the job chooses some of its settings itself."""
+    return has_open_width(spec.kernel) or "auto" in (spec.q, spec.scale)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ism_core import Step
 
-Stage = Literal["preparing", "search", "ascent", "sparsity", "validation", "measuring"]
+Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ TABLE_SCHEMA = {
 METRICS_SCHEMA = {"type": "object", "additionalProperties": {"type": ["number", "null"]}}
 PROBLEMS = documented(404, 406, 409, 422)
 
-Table = Literal["W", "embedding", "labels", "trace", "metrics"]
+Table = Literal["W", "embedding", "labels", "stability", "trace", "metrics"]
 Plot = Literal["embedding", "loadings", "trace"]
 Format = Annotated[str | None, Query(description="json (default), csv, npy or parquet; or by Accept.", max_length=20)]
 
@@ -58,6 +58,23 @@ class ErrorView(BaseModel):
     gradient: float | None = Field(description="Of ΦW.")
 
 
+class StabilityView(BaseModel):
+    """What the loadings vary by from one half of the rows to another."""
+
+    resamples: int
+    rows: int = Field(description="In each half.")
+    errors: list[list[float]] = Field(description="Features × axes: the standard error of each entry of W.")
+    angle: float = Field(description="Between the axes of a half and those of all rows: the median, in radians.")
+
+
+class SparsityView(BaseModel):
+    """What axes of few features cost."""
+
+    features_per_axis: int
+    dense_objective: float = Field(description="The objective that all features would reach.")
+    loss: float | None = Field(description="The share of it that was given up; null where it is not above 0.")
+
+
 class ResultView(BaseModel):
     """Everything small about a result."""
 
@@ -78,6 +95,8 @@ class ResultView(BaseModel):
     warnings: list[str]
     rows: int = Field(description="How many rows were learnt from.")
     cluster_sizes: list[int] | None = None
+    sparsity: SparsityView | None = Field(None, description="Where features_per_axis was given.")
+    stability: StabilityView | None = Field(None, description="Where resamples were asked for.")
     links: dict[str, str]
 
 
@@ -134,7 +153,10 @@ async def get_plot(
         return not_modified(etag)
     source = {"embedding": "embedding", "loadings": "W", "trace": "trace"}[plot]
     table = await run_sync(store.jobs.artifact, record, source)
-    body = await children.run(chores.draw, plot, table, format, record.spec)
+    errors = None
+    if plot == "loadings" and "stability" in record.artifacts:
+        errors = await run_sync(store.jobs.artifact, record, "stability")
+    body = await children.run(chores.draw, plot, table, format, record.spec, errors)
     headers = {"Content-Security-Policy": policy(PICTURE)}
     return content(request, body, format, f"{plot}-{record.id}", etag, headers)
 
@@ -171,7 +193,7 @@ async def transform_rows(
 @router.get(
     "/{table:table}",
     operation_id="getTable",
-    summary="W, embedding, labels, trace or metrics",
+    summary="W, embedding, labels, stability, trace or metrics",
     response_class=Response,
     responses={
         **documented_content(

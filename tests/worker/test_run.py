@@ -94,6 +94,7 @@ COMPUTED: list[dict[str, Any]] = [
     {"tolerance": 0.0},
     {"tolerance": 1e-3},
     {"approximation": {"features": 64}},
+    {"features_per_axis": 4},
 ]
 
 
@@ -122,7 +123,7 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
     monkeypatch.setattr("worker.run.iterate", listening)
     monkeypatch.setattr("worker.validation.iterate", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
-    options |= {"approximation": {"features": 128}, "max_iter": 9}
+    options |= {"approximation": {"features": 128}, "max_iter": 9, "features_per_axis": 3}
     drained(wine(), tmp_path, paradigm="supervised", target="class", folds=2, memory_limit=2**30, **options)
     assert len(asked) == 3
     for given in asked:
