@@ -115,4 +115,6 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     (out / "result.json").write_text(json.dumps(document, indent=2))
     for plot, source in (("embedding", "embedding"), ("loadings", "W"), ("trace", "trace")):
         for kind in ("svg", "png"):
-            (out / f"{plot}.{kind}").write_bytes(draw(plot, pack(tables[source]), kind, outcome.spec.model_dump()))
+            errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
+            drawn = draw(plot, pack(tables[source]), kind, outcome.spec.model_dump(), errors)
+            (out / f"{plot}.{kind}").write_bytes(drawn)

@@ -12,7 +12,10 @@ _STAGES = {
     "preparing": "Preparing",
     "search": "Looking for a start",
     "ascent": "Climbing",
+    "choosing": "Choosing settings",
+    "sparsity": "Choosing features",
     "validation": "Validating",
+    "stability": "Resampling",
     "measuring": "Measuring",
 }
 
@@ -82,7 +85,7 @@ class ProgressBar:
 
     def _step(self, step: dict[str, Any]) -> None:
         stage = str(step.get("stage"))
-        if stage == "validation":
+        if stage in ("validation", "choosing", "stability"):
             self.show(_STAGES[stage], step.get("fold"), step.get("folds"), _postfix({**step, "objective": None}))
             return
         total = self._max_iter if stage == "ascent" else None
