@@ -1,9 +1,12 @@
 """What a choice of settings was made from: every candidate with its score, and the one that was taken."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ism_core.kernel import Kernel
 from ism_core.scaling import Scale
+
+Auto = Literal["auto"]
 
 
 @dataclass(frozen=True)
@@ -15,14 +18,14 @@ class Candidate:
     q: int
     score: float  # the higher the better
     error: float | None  # the standard error of the score, where it is known
-    seconds: float  # that it took, in all folds or resamples
+    seconds: float  # that it took, in all folds
 
 
 @dataclass(frozen=True)
 class Choice:
     """The candidates in the order they were tried, and which was taken and why."""
 
-    criterion: str  # what the score is: "accuracy", "r2", …
+    criterion: str  # what the score is: "accuracy", "r2" or "consensus"
     candidates: tuple[Candidate, ...]
     chosen: Candidate
     rows: int  # that the candidates were tried on
@@ -31,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Trial:
-    """How far a choice is: what is being tried now, in which fold or resample, and the best score so far."""
+    """How far a choice is: what is being tried now, in which fold (or as which candidate), and the best so far."""
 
     scale: Scale
     q: int

@@ -1,4 +1,4 @@
-"""The settings of a supervised reduction, chosen by cross-validation.
+"""The settings of a reduction, chosen: by cross-validation where there are labels or targets, else by consensus.
 
 Candidates are the points of the path from a wide kernel to a narrow one, on standardised rows and on whitened ones, for
 one or several q. In each fold, scaling, W and the classifiers are learnt from the other folds. All candidates see the
@@ -12,19 +12,19 @@ the widest kernel, rows that are not whitened. That error is the one of the diff
 
 from collections.abc import Generator
 from itertools import islice
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.ascent import drained
-from ism_core.choice import Candidate, Choice, Trial
+from ism_core.choice import Auto, Candidate, Choice, Trial
+from ism_core.consensus import agreeing
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing, as_kernel
-from ism_core.paradigms import Supervised
+from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.path import opened, widest, widths, with_width
 from ism_core.race import POINTS, Lane, Point, Race
 from ism_core.scaling import SCALES, Scale, Scaling
@@ -35,12 +35,10 @@ FEWEST = 10  # rows that can be cross-validated
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
 OF_VALUES = 4  # axes at most for real targets
 
-Auto = Literal["auto"]
-
 
 def choose(
     X: ArrayLike,
-    paradigm: Supervised,
+    paradigm: Supervised | Unsupervised,
     kernel: Kernel | str = "auto",
     q: int | Auto = "auto",
     *,
@@ -48,6 +46,8 @@ def choose(
     seed: int = 0,
 ) -> Choice:
     """The kernel, q and scale for these rows, as far as they are "auto" or have a width that is.
+
+    Supervised by cross-validation; clusterings, which have nothing to be judged by, as `ism_core.consensus` says.
 
     X is taken unscaled. The kernel "auto" is a gaussian whose width is open; so is Gaussian(sigma="auto"),
     Multiquadratic(c="auto") and Polynomial(gamma="path"). The same seed gives the same choice.
@@ -57,7 +57,7 @@ def choose(
 
 def choosing(
     X: ArrayLike,
-    paradigm: Supervised,
+    paradigm: Supervised | Unsupervised,
     kernel: Kernel | str = "auto",
     q: int | Auto = "auto",
     *,
@@ -69,8 +69,13 @@ def choosing(
     paradigm.check(len(table))
     open_kernel = opened(kernel)
     given = as_kernel(kernel) if open_kernel is None else open_kernel
+    is_open = open_kernel is not None
+    given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
-    return _choosing(table, paradigm, given, open_kernel is not None, _axes(q, table, paradigm), scales, seed)
+    if isinstance(paradigm, Unsupervised):
+        return agreeing(table, paradigm, given, is_open, kernel == "auto", given_q, scales[0], seed)
+    axes = _axes(table, paradigm) if given_q is None else (given_q,)
+    return _choosing(table, paradigm, given, is_open, axes, scales, seed)
 
 
 def _choosing(
@@ -162,17 +167,20 @@ def _can_be_validated(codes: Ints | None, n: int) -> bool:
     return n >= FEWEST and (codes is None or int((np.bincount(codes) > 1).sum()) > 1)
 
 
-def _axes(q: int | str, table: Array, paradigm: Supervised) -> tuple[int, ...]:
-    d = table.shape[1]
-    if q != "auto":
-        if not is_whole(q) or not 1 <= int(q) <= d:
-            raise InvalidInput(
-                "q", f'q is {q!r}; it must be "auto" or a whole number from 1 to the {d} feature(s) of X.'
-            )
-        return (int(q),)
-    codes = paradigm.codes
+def _axes(table: Array, paradigm: Supervised) -> tuple[int, ...]:
+    """The q that are tried where it is open."""
+    d, codes = table.shape[1], paradigm.codes
     most = min(d, OF_VALUES if codes is None else max(2, int(codes.max()) + 1))
     return tuple(each for each in AXES if each <= most) or (d,)
+
+
+def _checked_q(q: int | str, d: int) -> int | None:
+    """None where it is open."""
+    if q == "auto":
+        return None
+    if not is_whole(q) or not 1 <= int(q) <= d:
+        raise InvalidInput("q", f'q is {q!r}; it must be "auto" or a whole number from 1 to the {d} feature(s) of X.')
+    return int(q)
 
 
 def _checked_scale(scale: str) -> Scale:

@@ -6,11 +6,10 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from ism_core.choice import Choice, Trial
-from ism_core.choosing import Auto, choosing
-from ism_core.errors import InvalidInput
+from ism_core.choice import Auto, Choice, Trial
+from ism_core.choosing import choosing
 from ism_core.kernel import Kernel
-from ism_core.paradigms import Paradigm, Supervised
+from ism_core.paradigms import Paradigm, Supervised, Unsupervised
 from ism_core.path import opened
 from ism_core.scaling import Scale
 
@@ -51,7 +50,7 @@ def deciding(
     """Yields a Trial for everything that is tried, nothing where all is given.
 
     A scale of None is chosen where the kernel is "auto", and else "standard". A delta of None is 0.01, or 0.1 for a
-    kernel whose width is chosen.
+    supervised reduction whose kernel's width is chosen.
     """
     if scale is None:
         scale = "auto" if kernel == "auto" else "standard"
@@ -59,12 +58,9 @@ def deciding(
         assert q != "auto"
         assert scale != "auto"
         return Decision(kernel, q, scale, DELTA if delta is None else delta, starts, None)
-    if not isinstance(paradigm, Supervised):
-        raise InvalidInput(
-            "kernel", 'Only supervised reductions choose their settings; give kernel, q and scale, none of them "auto".'
-        )
+    assert isinstance(paradigm, Supervised | Unsupervised)
     choice = yield from choosing(X, paradigm, kernel, q, scale=scale, seed=seed)
-    chosen, on_path = choice.chosen, opened(kernel) is not None
+    chosen, on_path = choice.chosen, opened(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
     return Decision(

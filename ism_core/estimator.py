@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ism_core.arrays import Array
 from ism_core.ascent import drained
-from ism_core.choosing import Auto
+from ism_core.choice import Auto
 from ism_core.deciding import Starts, deciding
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from ism_core.arrays import Ints
-from ism_core.choosing import Auto
+from ism_core.choice import Auto
 from ism_core.deciding import Starts
 from ism_core.engine import Engine
 from ism_core.errors import InvalidInput

@@ -8,6 +8,7 @@ clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y 
 """
 
 from abc import ABC, abstractmethod
+from copy import copy
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -181,6 +182,20 @@ class Unsupervised(Paradigm):
     def rank(self) -> int:
         return self._k
 
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters are sought."""
+        return self._k
+
+    @property
+    def guided(self) -> Ints:
+        """The rows that something is known about."""
+        return np.empty(0, dtype=np.intp)
+
+    def restricted(self, rows: Ints) -> "Unsupervised":
+        """The same for some of the rows."""
+        return self
+
     def guidance(self) -> Gamma | None:
         return None
 
@@ -211,6 +226,15 @@ class _Guided(Unsupervised):
     @property
     def rank(self) -> int:
         return super().rank + int(self._targets.unit_factor.shape[1])
+
+    @property
+    def guided(self) -> Ints:
+        return np.flatnonzero(~self._targets.missing)
+
+    def restricted(self, rows: Ints) -> "Unsupervised":
+        few = copy(self)
+        few._targets = self._targets.restricted(rows)
+        return few
 
     def _guide(self, n: int, rows: Ints | None) -> Gamma:
         U = self._targets.unit_factor

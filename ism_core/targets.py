@@ -66,6 +66,14 @@ class Targets:
         """The real values, a row of them for each row; None for labels."""
         return self._real
 
+    def restricted(self, rows: Ints) -> "Targets":
+        """Those of some of the rows; classes that none of these has are no more."""
+        if self.codes is None:
+            assert self._real is not None
+            return Targets(self._real[rows], self.name, "real")
+        known = np.where(self.missing, np.nan, self.codes)
+        return Targets(known[rows], self.name, "labels")
+
     def check(self, n: int) -> None:
         """Whether they go with n rows, and say anything at all."""
         if self.rows != n:

@@ -7,7 +7,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from ism_core import Gaussian, InvalidInput, Supervised, SupervisedISM, Unsupervised, UnsupervisedISM
+from ism_core import Gaussian, Supervised, SupervisedISM, Unsupervised, UnsupervisedISM
 from ism_core.ascent import drained
 from ism_core.deciding import deciding
 from ism_core.grassmann import largest_angle
@@ -72,7 +72,9 @@ def test_units_of_the_columns_do_not_matter_to_a_whitened_model() -> None:
     assert largest_angle(np.linalg.qr(plain)[0], np.linalg.qr(other)[0]) < 1e-6
 
 
-def test_clusterings_are_told_that_labels_are_needed() -> None:
+def test_a_clustering_that_was_chosen_is_solved_as_one_that_was_given() -> None:
     X, _ = load_wine(return_X_y=True)
-    with pytest.raises(InvalidInput, match="Only supervised reductions choose"):
-        drained(deciding(X, Unsupervised(3), "auto", 2))
+    decision = drained(deciding(X, Unsupervised(3), "auto", "auto"))
+    assert (decision.q, decision.scale, decision.delta, decision.starts) == (3, "standard", 0.01, None)
+    assert decision.choice is not None
+    assert decision.kernel == decision.choice.chosen.kernel
