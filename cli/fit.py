@@ -33,7 +33,7 @@ def fit(
     """Reduce a table here and now, and show which features matter.
 
     \b
-      ism fit wine.csv --target class --kernel gaussian -q 2 --out wine
+      ism fit wine.csv --target class --out wine
     """
     from ism_core import InvalidInput
     from ism_jobs.errors import Problem

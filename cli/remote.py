@@ -58,7 +58,7 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
     be given several times: one job for each combination, as a batch.
 
     \b
-      ism submit wine.csv --target class --kernel gaussian -q 2 --wait
+      ism submit wine.csv --target class --wait
       ism submit wine.csv --target class --kernel gaussian --kernel polynomial -q 2 -q 3
     """
     from ism_client import Batch

@@ -94,7 +94,7 @@ def _measured(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _tried(choice: Mapping[str, Any]) -> str:
     """The candidates of a choice, the best first; the one that was taken is marked."""
-    candidates = sorted(choice.get("candidates") or (), key=lambda each: -(each.get("score") or 0))
+    candidates = sorted(choice.get("candidates") or (), key=_by_score)
     if not candidates:
         return ""
     header = ["tried", "scale", "q", str(choice.get("criterion")), "seconds"]
@@ -109,9 +109,13 @@ def _tried(choice: Mapping[str, Any]) -> str:
         for each in candidates
     ]
     shown = rows[:STRONGEST] + [row for row in rows[STRONGEST:] if row[0].startswith("→")]
-    return (
-        f"{table(header, shown)}\n{choice.get('reason')} These scores are of the search; the folds above never saw it."
-    )
+    nested = " Scores in folds above come from choices that never saw the rows they are judged by."
+    return f"{table(header, shown)}\n{choice.get('reason')}{'' if choice.get('criterion') == 'consensus' else nested}"
+
+
+def _by_score(candidate: Mapping[str, Any]) -> float:
+    score = candidate.get("score")
+    return math.inf if score is None else -score
 
 
 def _with_error(candidate: Mapping[str, Any]) -> str:

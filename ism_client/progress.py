@@ -59,6 +59,8 @@ class ProgressBar:
             self._state(event.data)
         elif event.type == "step":
             self._step(event.data)
+        elif event.type == "trial":
+            self._step({"stage": "choosing", **event.data, "trying": event.data})
         elif event.type == "validation":
             self.show(_STAGES["validation"], event.data.get("fold"), event.data.get("folds"))
 
@@ -86,10 +88,18 @@ class ProgressBar:
     def _step(self, step: dict[str, Any]) -> None:
         stage = str(step.get("stage"))
         if stage in ("validation", "choosing", "stability"):
-            self.show(_STAGES[stage], step.get("fold"), step.get("folds"), _postfix({**step, "objective": None}))
+            postfix = _tried(step.get("trying") or {}) or _postfix({**step, "objective": None})
+            self.show(_STAGES[stage], step.get("fold"), step.get("folds"), postfix)
             return
         total = self._max_iter if stage == "ascent" else None
         self.show(_STAGES.get(stage, stage), step.get("iteration"), total, _postfix(step))
+
+
+def _tried(trying: dict[str, Any]) -> str:
+    if not trying:
+        return ""
+    best = "" if trying.get("best") is None else f", best {trying['best']:.3f}"
+    return f"{trying.get('scale')}, q {trying.get('q')}, {trying.get('tried')} tried{best}"
 
 
 def _postfix(step: dict[str, Any]) -> str:

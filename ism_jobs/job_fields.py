@@ -18,11 +18,11 @@ class CommonSpec(Strict):
         description="The id of an uploaded data set.", examples=["3f9a1c52e07b4d68"]
     )
     kernel: KernelSpec = Field(
-        "gaussian",
+        "auto",
         description="By what two projected rows are compared: a kernel's name, an object with its parameters,"
         ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores;'
-        ' "auto" is a gaussian whose width is chosen, and with it whatever of q and scale is not given.',
-        examples=["gaussian", {"name": "polynomial", "degree": 3}, "auto"],
+        ' "auto" chooses one, and with it whatever of q and scale is not given.',
+        examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
     )
     q: Annotated[int | Literal["auto"] | None, Whole(1, 20_000, word="auto", optional=True)] = Field(
         None,
@@ -38,7 +38,7 @@ class CommonSpec(Strict):
     delta: Annotated[float | None, Number(0, 1, above=True, optional=True)] = Field(
         None,
         description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
-        " By default 0.01, and 0.1 where the width of the kernel is chosen.",
+        " By default 0.01, and 0.1 for supervised jobs that choose the width of their kernel.",
     )
     features: Annotated[list[str] | None, Names(optional=True)] = Field(
         None,

@@ -14,7 +14,7 @@ from ism_jobs.wording import figure
 KernelName = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic"]
 KERNEL_NAMES: tuple[KernelName, ...] = get_args(KernelName)
 KernelChoice = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic", "auto"]
-AUTO = "auto"  # in place of a kernel: a gaussian whose width is chosen, and with it what else is not given
+AUTO = "auto"  # in place of a kernel: one is chosen, and with it what else is not given
 
 # Tags of the union; they stand in the locations of pydantic's errors, where `spec_errors` takes them out again.
 NAME, OBJECT, SUM, ALIGNED = "<kernel name>", "<kernel object>", "<kernel sum>", "<kernel aligned>"

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
 
 from ism_jobs.errors import FieldError
 from ism_jobs.field_types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
 from ism_jobs.job_fields import CommonSpec
-from ism_jobs.kernel_specs import AUTO, AlignedKernel, KernelName, KernelObject, KernelSpec, has_open_width
+from ism_jobs.kernel_specs import AlignedKernel, KernelName, KernelObject
 from ism_jobs.spec_errors import MOST_ERRORS, field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
@@ -29,11 +29,6 @@ class SupervisedSpec(CommonSpec):
 
     model_config = _example("supervised", target="class")
 
-    kernel: KernelSpec = Field(
-        "auto",
-        description=f"{CommonSpec.model_fields['kernel'].description} That is the default for supervised jobs.",
-        examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
-    )
     paradigm: Literal["supervised"] = Field(description=PARADIGM)
     target: Annotated[str | list[str], Names(single=True)] = Field(
         description="The column with the classes or values to explain, or a list of columns of numbers.",
@@ -57,16 +52,6 @@ class _Clustering(CommonSpec):
         None,
         description="A column of known classes to compare the clusters with (NMI) in the end; it is not learnt from.",
     )
-
-    @field_validator("kernel", "q", "scale")
-    @classmethod
-    def _check_settled(cls, value: Any, info: ValidationInfo) -> Any:
-        if value == AUTO or (info.field_name == "kernel" and has_open_width(value)):
-            raise refused_with(
-                f'{info.field_name} is to be chosen ("auto"), and only supervised jobs choose their settings so far;'
-                " give it, or leave it out for the usual one."
-            )
-        return value
 
     @field_validator("starts")
     @classmethod

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ism_core import Choice, Trial
+from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.deciding import Decision, deciding
 from ism_core.paradigms import Paradigm
@@ -35,13 +35,15 @@ def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None
 
 def decided(spec: JobSpec, decision: Decision) -> JobSpec:
     """The spec with what was decided in place of what was open."""
-    found = {
+    found: Document = {
         "kernel": kernel_document(decision.kernel),
         "q": decision.q,
         "scale": decision.scale,
         "delta": decision.delta,
         "starts": decision.starts,
     }
+    if isinstance(decision.kernel, Polynomial):
+        found["approximation"] = None  # which is for the gaussians among the candidates; this one needs none
     return JOB_SPEC.validate_python(spec.model_dump() | found)
 
 

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from ism_core import Gaussian, Supervised, choose
+from ism_core import Gaussian, Polynomial, Supervised, choose
+from ism_core.deciding import Decision
 from ism_core.scaling import Scaling
 from ism_jobs.specs import JOB_SPEC
 from ism_jobs.tables import read_table
 from tests.worker.test_run import CLASSES, NAMES, X, drained, wine
 from worker.artifacts import result_document
+from worker.deciding import decided
 from worker.run import Moment, Outcome, run
 from worker.trace import Trace
 
@@ -99,14 +102,14 @@ def left_at(spec: dict[str, Any], folder: Path, kind: str, count: int = 1) -> Tr
 def test_a_job_does_not_choose_again_what_an_earlier_attempt_chose(
     chosen: tuple[list[Moment], Outcome], tmp_path: Path, kind: str, count: int
 ) -> None:
-    _, whole = drained(few_wines(), tmp_path, **SPEC)
+    whole = chosen[1]
+    pq.write_table(few_wines(), tmp_path / "table.parquet")
     left = left_at(SPEC, tmp_path, kind, count)
     assert left.choice is not None
     assert (left.resumed_at > 0) is (kind == "step")
     moments, outcome = drained(few_wines(), tmp_path, left, **SPEC)
     assert not {"trial", "choice"} & {moment.kind for moment in moments}
-    assert outcome.choice is not None
-    assert outcome.choice["candidates"][0]["score"] == whole.choice["candidates"][0]["score"]
+    assert outcome.choice == left.choice
     assert outcome.metrics["seconds_choice"] == left.choice["seconds"]
     assert outcome.result.objective == pytest.approx(whole.result.objective, rel=1e-3)
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
@@ -155,6 +158,42 @@ def test_values_are_chosen_for_by_how_much_of_them_is_explained(tmp_path: Path) 
     _, outcome = drained(few_wines(), tmp_path, paradigm="supervised", target="proline", features=NAMES[:-1], folds=0)
     assert outcome.choice is not None
     assert outcome.choice["criterion"] == "r2"
+
+
+CLUSTERINGS: dict[str, dict[str, Any]] = {
+    "unsupervised": {"clusters": 3},
+    "semi_supervised": {"clusters": 3, "scores": "class"},
+    "alternative": {"clusters": 2, "clustering": "class"},
+}
+
+
+@pytest.mark.parametrize("paradigm", CLUSTERINGS)
+def test_a_clustering_takes_what_most_settings_agree_on(tmp_path: Path, paradigm: str) -> None:
+    spec = {"paradigm": paradigm, "features": NAMES} | CLUSTERINGS[paradigm]
+    moments, outcome = drained(few_wines(), tmp_path, **spec)
+    document = result_document(outcome)
+    choice = document["choice"]
+    assert choice["criterion"] == "consensus"
+    assert {each["kernel"]["name"] for each in choice["candidates"]} == {"gaussian", "polynomial"}
+    (taken,) = [each for each in choice["candidates"] if each["chosen"]]
+    assert taken["score"] == max(each["score"] for each in choice["candidates"])
+    assert choice["spec"]["kernel"] == taken["kernel"]
+    assert (choice["spec"]["q"], choice["spec"]["delta"]) == (spec["clusters"], 0.01)
+    assert [m.progress.fold for m in moments if m.kind == "trial"] == [1, 2, 3, 4, 5]
+    pinned = {name: value for name, value in choice["spec"].items() if name != "dataset"}
+    again = result_document(drained(few_wines(), tmp_path, **pinned)[1])
+    np.testing.assert_allclose(again["W"], document["W"], atol=1e-10)
+    assert again["cluster_sizes"] == document["cluster_sizes"]
+
+
+def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none() -> None:
+    spec = JOB_SPEC.validate_python(
+        {"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "approximation": {"features": 64}}
+    )
+    for kernel, kept in ((Gaussian(2.0), {"features": 64}), (Polynomial(3, 1.0, 0.1), None)):
+        found = decided(spec, Decision(kernel, 3, "standard", 0.01, None, None))
+        assert (found.approximation and found.approximation.model_dump()) == kept
+        assert not found.is_open
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:

@@ -65,13 +65,13 @@ def assert_same(outcome: Outcome, result: Result, X: np.ndarray) -> None:
 
 PARADIGMS: dict[str, tuple[dict[str, Any], Paradigm]] = {
     "classes": ({"paradigm": "supervised", "kernel": "gaussian", "target": "class", "folds": 0}, Supervised(CLASSES)),
-    "unsupervised": ({"paradigm": "unsupervised", "clusters": 3}, Unsupervised(3)),
+    "unsupervised": ({"paradigm": "unsupervised", "kernel": "gaussian", "clusters": 3}, Unsupervised(3)),
     "semi_supervised": (
-        {"paradigm": "semi_supervised", "scores": "class", "clusters": 3, "mu": 2.0},
+        {"paradigm": "semi_supervised", "kernel": "gaussian", "scores": "class", "clusters": 3, "mu": 2.0},
         SemiSupervised(CLASSES, 3, 2.0),
     ),
     "alternative": (
-        {"paradigm": "alternative", "clustering": "class", "clusters": 2, "mu": 3.0},
+        {"paradigm": "alternative", "kernel": "gaussian", "clustering": "class", "clusters": 2, "mu": 3.0},
         Alternative(CLASSES, 2, 3.0),
     ),
 }
