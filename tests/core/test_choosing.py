@@ -31,7 +31,7 @@ def test_the_scores_that_a_choice_shows_are_those_of_unseen_rows(rng: np.random.
     assert all(abs(candidate.score - 0.5) < 0.15 for candidate in choice.candidates)
 
 
-def test_the_choice_is_the_simplest_within_a_standard_error_of_the_best(rings: tuple[Array, Ints]) -> None:
+def test_the_choice_is_hardly_worse_than_the_best(rings: tuple[Array, Ints]) -> None:
     choice = choose(rings[0], Supervised(rings[1]), "auto", 2)
     best = max(choice.candidates, key=lambda candidate: candidate.score)
     assert best.score > 0.9

@@ -14,9 +14,17 @@ from ism_core import (
     consensus,
     solve,
 )
+from ism_core.arrays import Array, Ints
 from ism_core.choosing import choose, choosing
+from ism_core.kernel import Kernel
 from ism_core.metrics import nmi
 from tests.core.conftest import TwoClusterings
+
+
+def clustered(X: Array, paradigm: Unsupervised, kernel: Kernel, q: int) -> Ints:
+    labels = solve(X, paradigm, kernel, q, delta=consensus.DELTA).labels
+    assert labels is not None
+    return labels
 
 
 def test_the_candidate_that_the_others_agree_with_most_is_taken(two_clusterings: TwoClusterings) -> None:
@@ -31,7 +39,7 @@ def test_the_candidate_that_the_others_agree_with_most_is_taken(two_clusterings:
 def test_scores_are_mean_nmi_with_the_other_candidates(two_clusterings: TwoClusterings) -> None:
     X = two_clusterings.X
     choice = choose(X, Unsupervised(4), Gaussian("auto"), 2, scale="none")
-    labels = [solve(X, Unsupervised(4), each.kernel, 2, delta=consensus.DELTA).labels for each in choice.candidates]
+    labels = [clustered(X, Unsupervised(4), each.kernel, 2) for each in choice.candidates]
     for index, candidate in enumerate(choice.candidates):
         others = [nmi(labels[index], other) for place, other in enumerate(labels) if place != index]
         assert candidate.score == pytest.approx(np.mean(others))
@@ -63,7 +71,7 @@ def test_nothing_is_tried_where_only_one_candidate_is_left(two_clusterings: TwoC
 def test_guided_clusterings_are_chosen_with_their_guidance(two_clusterings: TwoClusterings) -> None:
     X, clear, faint = two_clusterings.X, two_clusterings.clear, two_clusterings.faint
     chosen = choose(X, Alternative(clear, 2), Gaussian("auto"), 1).chosen
-    assert nmi(solve(X, Alternative(clear, 2), chosen.kernel, 1).labels, faint) > 0.9
+    assert nmi(clustered(X, Alternative(clear, 2), chosen.kernel, 1), faint) > 0.9
     scores = np.where(np.arange(120) < 20, faint, np.nan)
     assert choose(X, SemiSupervised(scores, 2), Gaussian("auto"), 1).criterion == "consensus"
 
