@@ -61,8 +61,9 @@ class ProgressBar:
             self._step(event.data)
         elif event.type == "trial":
             self._step({"stage": "choosing", **event.data, "trying": event.data})
-        elif event.type == "validation":
-            self.show(_STAGES["validation"], event.data.get("fold"), event.data.get("folds"))
+        elif event.type in ("resample", "validation"):
+            stage = "stability" if event.type == "resample" else "validation"
+            self.show(_STAGES[stage], event.data.get("fold"), event.data.get("folds"))
 
     def show(self, what: str, done: int | None, total: int | None, postfix: str = "") -> None:
         """Show so much done of so much."""

@@ -80,7 +80,7 @@ _ABOUT: dict[str, tuple[str, Literal["product", "difference", "combination"], st
     ),
 }
 _AUTO: tuple[str, Literal["difference"], str, str] = (
-    "Chosen for you",
+    "Let the program choose",
     "difference",
     "f = exp(−β/2σ²), σ chosen",
     "A gaussian whose width is chosen, and with it scale and q unless they are given: what to begin with."

@@ -44,17 +44,17 @@ class Outcome:
 @dataclass(frozen=True)
 class Moment:
     """How far the job is, and what has just happened, if anything has: a "step" (a row of the trace), a "trial" of
-    settings in another fold or way, a "choice" of them, or a fold of the "validation"."""
+    settings in another fold or way, a "choice" of them, a "resample" of the rows, or a fold of the "validation"."""
 
     progress: Progress
-    kind: Literal["step", "trial", "choice", "validation", ""] = ""
+    kind: Literal["step", "trial", "choice", "resample", "validation", ""] = ""
     row: Row | None = None
 
     def event(self) -> Row:
         """What those who follow the job are told."""
         document = self.progress.document()
         times = {name: document[name] for name in ("elapsed_seconds", "remaining_seconds")}
-        if self.kind == "validation":
+        if self.kind in ("resample", "validation"):
             return {"fold": self.progress.fold, "folds": self.progress.folds, **times}
         return {**(self.row or {}), **times}
 
@@ -205,7 +205,7 @@ def _resample(
         except StopIteration as end:
             found: Stability = end.value
             return found
-        yield Moment(_progress("stability", spec, last, clock, None, done, spec.resamples))
+        yield Moment(_progress("stability", spec, last, clock, None, done, spec.resamples), "resample")
 
 
 def _validate(folds: Folds, spec: JobSpec, last: Row, clock: Clock) -> Generator[Moment, None, Validation]:

@@ -137,7 +137,7 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
     assert len(asked) == 3
     for given in asked:
         assert given.pop("initial_W", None) is None
-        assert given == options | {"engine": "local", "memory_limit": 2**30}
+        assert given == options | {"engine": "local", "memory_limit": 2**30, "whitening": None}
 
 
 def test_a_job_that_would_need_too_much_memory_is_refused(tmp_path: Path) -> None:
