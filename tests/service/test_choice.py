@@ -1,12 +1,13 @@
 """Jobs that say what they want to explain and nothing else: what the service chooses, tells and lets go of."""
 
+import pandas as pd
 import pytest
 
 from tests.service.api import Api, problem
 
 
 @pytest.fixture(scope="module")
-def few(api: Api, wine: object) -> str:
+def few(api: Api, wine: pd.DataFrame) -> str:
     """A third of the wines, so that a choice is soon made."""
     return api.upload(wine.iloc[::3].to_csv(index=False).encode(), "few.csv")["id"]
 
@@ -18,8 +19,10 @@ def chosen(api: Api, few: str, features: list[str]) -> str:
     return job
 
 
-def test_a_dataset_a_paradigm_and_a_target_are_enough(api: Api, few: str) -> None:
-    job = api.submit(dataset=few, paradigm="supervised", target="class")
+def test_a_dataset_a_paradigm_and_a_target_are_enough(api: Api, wine: pd.DataFrame, features: list[str]) -> None:
+    table = wine.iloc[::3][[*features, "class"]]
+    dataset = api.upload(table.to_csv(index=False).encode(), "numbers.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class")
     view = api.succeeded(job)
     assert (view["spec"]["kernel"], view["spec"]["q"], view["spec"]["scale"]) == ("auto", "auto", "auto")
     assert view["metrics"]["accuracy"] > 0.9
