@@ -1,9 +1,10 @@
 """The settings of a reduction, chosen: by cross-validation where there are labels or targets, else by consensus.
 
 Candidates are the points of the path from a wide kernel to a narrow one, on standardised rows and on whitened ones, for
-one or several q. In each fold, scaling, W and the classifiers are learnt from the other folds. All candidates see the
-same folds, and a path costs little more than its last point. From fold to fold only those go on that the best is not
-ahead of for certain; the others are shown with what they had reached.
+one or several q; with the kernel "auto" and where narrow ones do best, sums of two widths too. In each fold, scaling, W
+and the classifiers are learnt from the other folds. All candidates see the same folds, and a path costs little more
+than its last point. From fold to fold only those go on that the best is not ahead of for certain; the others are shown
+with what they had reached.
 
 A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these, the
@@ -27,11 +28,13 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing, as_kernel
 from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.path import opened, widest, widths, with_width
+from ism_core.path import APART, beside, opened, widest, widths, with_width
 from ism_core.race import POINTS, Lane, Point, Race
 from ism_core.scaling import SCALES, Scale, Scaling
 
 SAMPLE = 1_200  # rows that are searched on where there are more
+PER_COLUMN = 3  # rows for each column, if that is more
+MOST = 3_000  # and at most
 FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
 VERY_NEAR = 0.25  # of a standard error: what a simpler kernel may be behind
@@ -78,7 +81,7 @@ def choosing(
     if isinstance(paradigm, Unsupervised):
         return agreeing(table, paradigm, given, is_open, kernel == "auto", given_q, scales[0], seed)
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
-    return _choosing(table, paradigm, given, is_open, axes, scales, seed)
+    return _choosing(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed)
 
 
 def _choosing(
@@ -86,12 +89,13 @@ def _choosing(
     paradigm: Supervised,
     kernel: Kernel,
     is_open: bool,
+    any_kernel: bool,
     axes: tuple[int, ...],
     scales: tuple[Scale, ...],
     seed: int,
 ) -> Generator[Trial, None, Choice]:
     rng = np.random.default_rng(seed)
-    rows = _sample(paradigm, len(table), rng)
+    rows = _sample(paradigm, table, rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
     widest_of = _Widest(table, paradigm, kernel, seed)
     if not _can_be_validated(paradigm.codes, len(table)):
@@ -108,10 +112,14 @@ def _choosing(
         if before is not None and not best.is_ahead_of(before):
             break
         before = best
-    chosen, reason = _taken(lanes, race)
+    lanes_left = _with_fewest_axes(lanes, race)
+    best = race.best(lanes_left)
+    if any_kernel and best.place >= APART:
+        yield from race.double(next(lane for lane in lanes_left if best in lane.points), best)
+    chosen, reason = _taken(lanes_left, race)
     candidates = {
         id(point): Candidate(
-            widest_of.at(point.scale, point.place) if is_open else kernel,
+            widest_of.at(point.scale, point.place, point.is_double) if is_open else kernel,
             point.scale,
             point.q,
             point.score,
@@ -124,25 +132,26 @@ def _choosing(
     return Choice(criterion, tuple(candidates.values()), candidates[id(chosen)], len(rows), reason)
 
 
+def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
+    """The lanes with the fewest axes whose best is within a standard error of the best of all."""
+    of_axes = {q: [lane for lane in lanes if lane.q == q] for q in sorted({lane.q for lane in lanes})}
+    best = race.best(lanes)
+    return next(some for some in of_axes.values() if not best.is_ahead_of(race.best(some)))
+
+
 def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
-    """The fewest axes that are within a standard error of the best; with these, the simplest that is very near it."""
-    fewest = min(lane.q for lane in lanes if not race.best(lanes).is_ahead_of(race.best(_with_axes(lanes, lane.q))))
-    rest = _with_axes(lanes, fewest)
-    best = race.best(rest)
+    """The simplest of those that are very near the best."""
+    best = race.best(lanes)
     near = [
         point
-        for lane in rest
+        for lane in lanes
         for point in lane.points
         if race.is_complete(point) and not best.is_ahead_of(point, VERY_NEAR)
     ]
-    chosen = min(near, key=lambda point: (point.place, SCALES.index(point.scale)))
-    if chosen is race.best(lanes):
+    chosen = min(near, key=lambda point: (point.place, point.is_double, SCALES.index(point.scale)))
+    if chosen is best:
         return chosen, "It has the best score."
-    return chosen, f"It is the simplest whose score is close to the best, {race.best(lanes).score:.3f}."
-
-
-def _with_axes(lanes: list[Lane], q: int) -> list[Lane]:
-    return [lane for lane in lanes if lane.q == q]
+    return chosen, f"It is the simplest whose score is very near the best, {best.score:.3f}."
 
 
 class _Widest:
@@ -155,21 +164,25 @@ class _Widest:
         self._seed = seed
         self._first: dict[Scale, float] = {}
 
-    def at(self, scale: Scale, place: int) -> Narrowing:
-        """The kernel at a place of the path."""
+    def at(self, scale: Scale, place: int, is_double: bool = False) -> Kernel:
+        """The kernel at a place of the path, or its sum with a wider one."""
         assert isinstance(self._kernel, Narrowing)
         if scale not in self._first:
             rows = Scaling.learnt(self._table, scale, self._codes)[1]
             self._first[scale] = widest(self._kernel, rows, np.random.default_rng(self._seed))
-        return with_width(self._kernel, next(islice(widths(self._first[scale]), place, None)))
+        narrow = with_width(self._kernel, next(islice(widths(self._first[scale]), place, None)))
+        return beside(narrow, self.at(scale, place - APART)) if is_double else narrow
 
 
-def _sample(paradigm: Supervised, n: int, rng: np.random.Generator) -> Ints:
-    if n <= SAMPLE:
+def _sample(paradigm: Supervised, table: Array, rng: np.random.Generator) -> Ints:
+    """Where there are many columns more rows are taken: with few, all that is learnt is to be careful."""
+    n, d = table.shape
+    count = min(max(SAMPLE, PER_COLUMN * d), MOST)
+    if n <= count:
         return np.arange(n)
     if paradigm.codes is not None:
-        return LabelGamma.of(paradigm.codes).sample(SAMPLE, rng)
-    return np.sort(rng.choice(n, SAMPLE, replace=False))
+        return LabelGamma.of(paradigm.codes).sample(count, rng)
+    return np.sort(rng.choice(n, count, replace=False))
 
 
 def _folds(rows: int) -> int:

@@ -17,7 +17,7 @@ from ism_core.ascent import ascend, drained
 from ism_core.distances import median_distance
 from ism_core.first import first
 from ism_core.kernel import Kernel
-from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial
+from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial, is_sum_of_gaussians
 from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.starts import Start, grown
@@ -25,6 +25,7 @@ from ism_core.surrogate import ROUGH, Problem
 from ism_core.threads import own_threads
 
 STEP = math.sqrt(0.5)  # from one width to the next
+APART = 3  # steps between two widths that are summed: a factor of 2.8
 NEAR = 0.75  # of the widest: kernels that are no narrower need no path
 DELTA = 0.05  # of the ascents on the way
 ITERATIONS = 12
@@ -78,17 +79,25 @@ def widths(first: float) -> Iterator[float]:
         first *= STEP
 
 
-def path(kernel: Kernel, X: Array, rng: np.random.Generator, *, asked: bool) -> list[Narrowing]:
+def beside(narrow: Kernel, wide: Kernel) -> Kernel:
+    """Both: the narrow kernel sees which rows are neighbours, and the wide one keeps what is farther apart in order."""
+    return narrow + wide
+
+
+def path(kernel: Kernel, X: Array, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
     """The kernels on the way to this one, which is the last; a kernel that needs no path, or has none, is alone on it.
 
-    Unless a path was asked for, only narrow gaussians have one.
+    Unless a path was asked for, only narrow gaussians have one. A sum of gaussians is reached from its narrowest.
     """
+    if asked and is_sum_of_gaussians(kernel):
+        narrowest = min((term for _, term in kernel.terms if isinstance(term, Gaussian)), key=width)
+        return [*path(narrowest, X, rng, asked=True), kernel]
     if not isinstance(kernel, Narrowing if asked else Gaussian):
         return []
     begin, end = widest(kernel, X, rng), width(kernel)
     if end >= NEAR * begin:
         return [kernel] if asked else []
-    before: list[Narrowing] = []
+    before: list[Kernel] = []
     for each in widths(begin):
         if each * STEP**0.5 < end:
             return [*before, kernel]
@@ -113,7 +122,7 @@ def follow(problem: Problem, kernels: Sequence[Kernel], W: Array | None = None) 
 
 
 def descend(
-    problem: Problem, kernels: list[Narrowing], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
+    problem: Problem, kernels: list[Kernel], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
 ) -> Generator[Step, None, Start]:
     """Where to begin on all rows with the last of the kernels: after the path, on a sample where there are many."""
     rows = problem.rows_within(FLOPS)

@@ -20,7 +20,7 @@ def median(wdbc: Labelled) -> float:
 
 def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Labelled, median: float) -> None:
     kernels = path(Gaussian(0.2 * median), wdbc.X, np.random.default_rng(0), asked=False)
-    found = [width(kernel) for kernel in kernels]
+    found = [width(kernel) for kernel in kernels if isinstance(kernel, Gaussian)]
     assert found[0] == median
     assert found[-1] == 0.2 * median
     assert all(after / before == pytest.approx(STEP) for before, after in pairwise(found[:-1]))
@@ -31,6 +31,16 @@ def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: floa
     rng = np.random.default_rng(0)
     assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=False) == []
     assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=True) == [Gaussian(0.8 * median)]
+
+
+def test_a_sum_of_gaussians_is_reached_from_its_narrowest(wdbc: Labelled, median: float) -> None:
+    narrow, rng = Gaussian(0.3 * median), np.random.default_rng(0)
+    both = narrow + Gaussian(0.8 * median)
+    assert path(both, wdbc.X, rng, asked=True) == [*path(narrow, wdbc.X, rng, asked=True), both]
+    assert path(both, wdbc.X, rng, asked=False) == []
+    result = solve(wdbc.X, Supervised(wdbc.y), both, 2, starts="path")
+    assert result.converged
+    assert result.certificate.second_order
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Multiquadratic(2.0), Polynomial(gamma=0.25)])
