@@ -82,7 +82,6 @@ def content(
         "ETag": etag,
         "Accept-Ranges": "bytes",
         "Content-Disposition": f'inline; filename="{filename}.{format}"',
-        "X-Content-Type-Options": "nosniff",
         **(headers or {}),
     }
     media_type = MEDIA_TYPES[format]

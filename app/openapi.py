@@ -20,18 +20,20 @@ yours as `Authorization: Bearer KEY`; you see what was made with it and nothing 
 
 
 def install(app: FastAPI, keys: Keys) -> None:
-    """Let the app give the completed document."""
+    """Let the app give the completed document, another one from the first key on."""
     plain = app.openapi
+    documents: dict[bool, dict[str, Any]] = {}
 
     def complete() -> dict[str, Any]:
-        if app.openapi_schema is None:
+        if keys.on not in documents:
+            app.openapi_schema = None  # else FastAPI would give the one it has made before
             document = plain()
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
             for name, schema in _bodies().items():
                 schemas.setdefault(name, schema)
             _add_access(document, keys.on)
-            app.openapi_schema = document
-        return app.openapi_schema
+            documents[keys.on] = document
+        return documents[keys.on]
 
     app.openapi = complete  # type: ignore[method-assign]
 

@@ -19,6 +19,10 @@ leave it. Φ is computed anew when such changes have cost as much as a new one.
 For a polynomial kernel, many steps can be had for one pass over the rows: a leap goes up to the maximum among all W in
 a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
 What is left of the gradient shrinks some fifty times from leap to leap.
+
+Beside a saddle the steps are as small as beside a maximum, and grow only by a factor from one to the next. The last of
+them points along the way out, since along all others W has come to rest. So an ascent that looks out goes further along
+its last step before it stops, and goes on from there if that is higher.
 """
 
 from collections.abc import Callable, Generator
@@ -28,7 +32,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.grassmann import dominant, largest_angle, orthonormal
+from ism_core.grassmann import dominant, largest_angle, largest_stretch, orthonormal
 from ism_core.model import Model
 from ism_core.moments import Moments, flops, is_possible
 from ism_core.point import Climbable, Point
@@ -48,6 +52,7 @@ LEAP = 6  # of Φ(W)W: what a leap may cost
 ASIDE = 10  # directions of a leap beside W and the gradient
 LEAP_EVALUATIONS = 20  # of Φ within its space that one takes, about
 LEAP_ITERATIONS = 100
+OUTLOOK = 0.1  # radians along the last step: far enough for J to tell a saddle from a maximum
 
 
 class _Points:
@@ -107,9 +112,10 @@ def ascend(
     first: int = 0,
     known: Model | None = None,
     leaping: bool = True,
+    looking_out: bool = False,
 ) -> Generator[Step, None, Ascent]:
     """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
-    of a problem like this, of any scale."""
+    of a problem like this, of any scale. Looking out for saddles costs one Φ(W)W more."""
     points = _Points(problem)
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
@@ -128,7 +134,7 @@ def ascend(
         change = float(
             np.linalg.norm(there.eigenvalues - here.eigenvalues) / (np.linalg.norm(there.eigenvalues) or 1.0)
         )
-        here = there
+        before, here = here, there
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:
@@ -137,7 +143,10 @@ def ascend(
             if sure is not here:
                 here, shift = sure, 0.0
             elif at_last:
-                return Ascent(here, Stop.CONVERGED, iteration)
+                higher = _further(points, before, here) if looking_out else None
+                if higher is None:
+                    return Ascent(here, Stop.CONVERGED, iteration)
+                here, shift = higher, 0.0
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 
@@ -194,6 +203,21 @@ def _ahead(here: Point) -> float:
     return largest_angle(here.W, here.model.dominant(here.W).vectors)
 
 
+def _further(points: _Points, before: Point, here: Point) -> Point | None:
+    """A point further along the step that led here, if it is higher."""
+    onward = here.W - before.W @ np.linalg.inv(here.W.T @ before.W)
+    length = largest_stretch(onward)
+    if length < SMALLEST_ANGLE:
+        return None
+    there = points.next(here, np.linalg.qr(here.W + np.tan(OUTLOOK) / length * onward)[0])
+    return there if there.objective - here.objective > _noise(points.problem, here) else None
+
+
+def _noise(problem: Climbable, here: Point) -> float:
+    """What J may change by and say nothing."""
+    return max(ROUNDING * max(abs(here.objective), here.size), problem.resolution * abs(here.objective))
+
+
 def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, float] | None:
     """The next point, the angle to it and the shift to go on with; None where every step is down to rounding."""
     problem = points.problem
@@ -209,7 +233,7 @@ def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, flo
         predicted = float(np.vdot(V, model.times(V))) - before
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
-        if gained >= -max(ROUNDING * max(abs(here.objective), here.size), problem.resolution * abs(here.objective)):
+        if gained >= -_noise(problem, here):
             if here.doubt and not there.doubt:  # what a makeshift Φ promised says nothing about the true one
                 return there, angle, 0.0
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))

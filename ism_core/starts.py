@@ -109,7 +109,8 @@ def grown(
         yield _report(number, best)
     roughly, exactly = problem.within([ROUGH], best.W), problem.within(tolerances, best.W)
     if roughly.features_are == "cut" and exactly.pull_flops > WORTH * roughly.pull_flops:
-        best = drained(ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.model)).point
+        steps = ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.model, looking_out=True)
+        best = drained(steps).point
         yield _report(number + 1, best)
         return Start(best.W, best.model)
     return Start(best.W, best.model, exactly)

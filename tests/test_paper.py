@@ -45,8 +45,11 @@ def test_accuracy_is_the_papers(measured: dict[str, Row], kernel: str) -> None:
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("data", ["wine", "cancer"])
-def test_no_competitor_finds_a_lower_cost_for_the_labels(measured: dict[str, Row], data: str, kernel: str) -> None:
-    (cell,) = verdicts.cells("supervised", measured, [data], [kernel])
+@pytest.mark.parametrize("paradigm", ["supervised", "unsupervised"])
+def test_no_competitor_finds_a_lower_cost_for_the_same_classes_or_clusters(
+    measured: dict[str, Row], paradigm: str, data: str, kernel: str
+) -> None:
+    (cell,) = verdicts.cells(paradigm, measured, [data], [kernel])
     assert set(cell.rows) == {"ISM", "DG", "SM", "GM"}
     assert max(cell.excess(row) for row in cell.rivals.values()) < 1e-4
 

@@ -16,15 +16,18 @@ from benchmarks.paper.competitors import COMPETITORS, Objective
 from benchmarks.paper.folds import DELTA, FILES, bound, cost, named
 from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
+from ism_core.ascent import ascend, drained
 from ism_core.clustering import DENSE_ROWS, Clustering
 from ism_core.gamma import Gamma
 from ism_core.grassmann import largest_angle
 from ism_core.kernel import Kernel
 from ism_core.metrics import nmi
+from ism_core.surrogate import Problem
 from ism_core.threads import own_threads
 
 NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
 WARMING_ROWS = 300
+ITERATIONS = 300
 SHORT = 1.0  # seconds: what takes less is repeated, and the median counts
 
 
@@ -40,8 +43,9 @@ class Clustered(NamedTuple):
 def measure(data: str, kernel: str, method: str, limit: float, delta: float = DELTA) -> Row:
     """Seconds, cost and NMI, each as a list of one.
 
-    The cost is that of W with the clustering that belongs to it: as the paper prints Γ, without degrees, and with them.
-    Beside the NMI of the clustering that W was found with stands that of XW clustered anew in other ways.
+    The cost is that of the best W for one and the same clustering, ISM's last; the time is not that of finding it.
+    Beside it stands that of W with the clustering that belongs to it: as the paper prints Γ, without degrees, and with
+    them. Beside the NMI of the clustering that W was found with stands that of XW clustered anew in other ways.
     """
     table = load(FILES.get(data, data))
     X, q = table.standardised, table.classes
@@ -54,8 +58,9 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
     gamma, clustering = _gamma(X @ W, fixed, q, None)
     return {
         "seconds": [taken],
-        "cost": [cost(X, _without_degrees(clustering), fixed, W)],
-        "cost with degrees": [cost(X, gamma, fixed, W)],
+        "cost": [_cost_of_one_clustering(X, kernel, method, q, limit, delta)],
+        "own cost": [cost(X, _without_degrees(clustering), fixed, W)],
+        "own cost with degrees": [cost(X, gamma, fixed, W)],
         "NMI": [nmi(table.y, found.labels)],
         "NMI of XW": {name: nmi(table.y, labels) for name, labels in _anew(X @ W, q).items()},
         "finished": [found.finished],
@@ -100,6 +105,17 @@ def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, 
         if still or not found.finished or time.perf_counter() > deadline:
             return Clustered(found.W, clustering.labels(0), found.finished and still, rounds)
     raise AssertionError("the rounds have no end")
+
+
+def _cost_of_one_clustering(X: Array, kernel: str, method: str, q: int, limit: float, delta: float) -> float:
+    """Of the W that a method finds for the clustering that ISM ends with: ISM from its own W, others as always."""
+    fixed, found = bound(kernel, X), _clustered(X, kernel, "ISM", q, limit, delta)
+    gamma = _without_degrees(_gamma(X @ found.W, fixed, q, None)[1])
+    if method == "ISM":
+        W = drained(ascend(Problem.of(X, gamma, fixed, q), found.W, delta, ITERATIONS)).point.W
+    else:
+        W = COMPETITORS[method](Objective(X, gamma, fixed), q, limit).W
+    return cost(X, gamma, fixed, W)
 
 
 def _gamma(P: Array, kernel: Kernel, k: int, last: Clustering | None) -> tuple[Gamma, Clustering]:

@@ -157,7 +157,7 @@ def score_verdict(own: Sequence[Cell], measure: str) -> str:
 
 def _cost_verdict(own: Sequence[Cell]) -> str:
     higher = []
-    for cell in dearer(own):
+    for cell in _dearer(own):
         lower = {method: cell.excess(row) for method, row in cell.rivals.items() if cell.excess(row) > AS_LOW}
         higher.append(
             f"{cell.title} ({sentence([f'{name} is lower by {100 * by:.2g} %' for name, by in lower.items()])})"
@@ -183,7 +183,7 @@ def _fold_by_fold(own: Sequence[Cell]) -> str:
     )
 
 
-def dearer(own: Sequence[Cell]) -> list[Cell]:
+def _dearer(own: Sequence[Cell]) -> list[Cell]:
     """Where a competitor's cost is lower."""
     return [cell for cell in own if any(cell.excess(row) > AS_LOW for row in cell.rivals.values())]
 

@@ -236,6 +236,19 @@ def test_a_service_without_keys_is_closed_by_its_first_key_and_stays_closed(keye
     answers(ask, settings)
 
 
+def test_the_openapi_document_asks_for_a_key_from_the_first_one_on(keyed: Callable[..., Settings]) -> None:
+    settings = keyed()
+
+    async def ask(client: httpx.AsyncClient) -> None:
+        before = (await client.get("/openapi.json")).json()
+        assert "securitySchemes" not in before["components"]
+        owner = bearer(settings, "alice")
+        after = (await client.get("/openapi.json", headers=owner)).json()
+        assert after["paths"]["/jobs"]["post"]["security"] == [{"apiKey": []}]
+
+    answers(ask, settings)
+
+
 def test_what_is_followed_without_a_key_ends_with_the_first_key(keyed: Callable[..., Settings]) -> None:
     settings = keyed()
     app = create_app(settings)

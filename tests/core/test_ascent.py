@@ -7,7 +7,7 @@ import pytest
 
 from ism_core import Gaussian, Stop
 from ism_core.arrays import Array
-from ism_core.ascent import ascend
+from ism_core.ascent import ascend, drained
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.point import Point
@@ -139,3 +139,30 @@ def test_the_gradient_of_a_point_is_that_of_j_along_the_manifold(rows: Array, ga
     along = inward - point.W @ (point.W.T @ inward)
     assert point.gradient == pytest.approx(np.linalg.norm(along) / (2 * np.linalg.norm(point.phi)), rel=1e-10)
     assert Point.at(Problem.of(rows, gamma, Gaussian(1.5), 4), start(4, 4)).gradient < 1e-14
+
+
+def beside_a_saddle() -> tuple[Problem, Array]:
+    """Two classes that coincide along the first axis, which lies in the middle between two maxima of J."""
+    noise = 0.1 * np.random.default_rng(0).standard_normal((60, 2))
+    noise = np.vstack([noise, noise * [1, -1]])
+    centres = np.array([[-1, 0.5], [-1, -0.5], [1, 0]])
+    X = (noise + centres[:, None]).reshape(-1, 2)
+    problem = Problem.of(X, LabelGamma.of(np.repeat([0, 1, 2], 120)), Gaussian(0.5), 1)
+    return problem, np.array([[1.0], [1e-5]])
+
+
+def test_an_ascent_that_looks_out_does_not_stop_beside_a_saddle() -> None:
+    problem, W = beside_a_saddle()
+    halted = drained(ascend(problem, W, 0.01, 50))
+    reached = drained(ascend(problem, W, 0.01, 50, looking_out=True))
+    assert halted.stop.converged, "else this is no test of anything"
+    assert reached.stop.converged
+    assert reached.point.objective > 1.2 * halted.point.objective
+
+
+def test_an_ascent_that_looks_out_stays_at_a_maximum() -> None:
+    problem, W = beside_a_saddle()
+    top = drained(ascend(problem, W, 1e-6, 50, looking_out=True)).point
+    again = drained(ascend(problem, top.W, 1e-6, 50, looking_out=True))
+    assert again.stop.converged
+    assert largest_angle(top.W, again.point.W) < 1e-6

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
@@ -123,12 +124,26 @@ def test_a_long_body_after_short_headers_is_no_long_header(
         assert client.post("/datasets", content=body).status_code in (200, 201)
 
 
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("there is no /dev/full")
-    from ism_jobs.errors import StoreFull
-    from ism_jobs.tables.source import room
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 256 KiB, where this machine lets us have one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "ism-test", str(disk)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("only root can mount a small disk")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
-    with pytest.raises(StoreFull, match="disk for uploads is full"), room(), full.open("wb") as file:
-        file.write(bytes(2**20))
+
+def test_a_full_disk_is_told_and_fills_up_no_further(small_disk: Path, tmp_path: Path) -> None:
+    table = b"a,b\n" + b"1.000,2.000\n" * 100_000
+    with (
+        running_service(tmp_path, workers=1, ISM_UPLOAD_DIR=str(small_disk)) as (url, _),
+        httpx.Client(base_url=url, timeout=60) as client,
+    ):
+        for sent in ({"content": table}, {"files": {"file": ("table.csv", table)}}):
+            refused = problem(client.post("/datasets", **sent), 507)
+            assert "disk for uploads is full" in refused["detail"]
+            assert not any(entry.is_file() for entry in small_disk.iterdir())
+        assert client.post("/datasets", content=table[:4_000]).status_code == 201
