@@ -84,8 +84,8 @@ _AUTO: tuple[str, Literal["difference"], str, str] = (
     "difference",
     "f = exp(−β/2σ²), σ chosen",
     "A gaussian whose width is chosen, and with it scale and q unless they are given: what to begin with."
-    " Supervised jobs are cross-validated for it; clusterings take what most settings agree on, which may be a"
-    " polynomial.",
+    " Supervised jobs are cross-validated for it, and may take a sum of two widths; clusterings take what most settings"
+    " agree on, which may be a polynomial.",
 )
 _TITLES = {
     "supervised": "Supervised",

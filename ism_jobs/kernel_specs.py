@@ -225,8 +225,10 @@ class Approximation(Strict):
 
 
 def has_width(kernel: KernelChoice | KernelObject) -> bool:
-    """Whether it is one kernel that can be wider or narrower."""
-    return not isinstance(kernel, SumKernel | AlignedKernel) and simple_kernel(kernel).name in OPEN
+    """Whether it can be reached from a wider one: a kernel that has a width, or a sum of gaussians."""
+    if isinstance(kernel, SumKernel):
+        return all(simple_kernel(part.kernel).name == "gaussian" for part in kernel.sum)
+    return not isinstance(kernel, AlignedKernel) and simple_kernel(kernel).name in OPEN
 
 
 def has_open_width(kernel: KernelChoice | KernelObject) -> bool:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iterate
 from ism_core.kernels import KERNELS as CORE_KERNELS
-from ism_core.kernels import as_kernel
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.job_fields import CommonSpec
 from ism_jobs.kernel_specs import KERNEL_NAMES, KERNELS, GaussianKernel, kernel_object
@@ -137,11 +136,11 @@ def test_settings_have_the_defaults_of_the_core() -> None:
     for name in ("max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
         assert defaults[name] == iterating[name].default
     assert defaults["features_per_axis"] is iterating["features_per_axis"].default is None
-    for name in ("kernel", "scale", "delta"):
+    for name in ("scale", "delta"):
         assert defaults[name] == estimating[name].default
+    assert defaults["kernel"] == "auto"  # a job chooses unless it is told; the library's estimators do so when asked
     assert read_spec(body(kernel="gaussian")).q == estimating["q"].default
     assert SupervisedSpec.model_fields["balance"].default is estimating["balance"].default
-    as_kernel(defaults["kernel"])
     for paradigm, core in (("semi_supervised", SemiSupervised), ("alternative", Alternative)):
         assert SPECS[paradigm].model_fields["mu"].default == inspect.signature(core).parameters["mu"].default
 

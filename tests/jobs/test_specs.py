@@ -68,7 +68,7 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(q=10**5000), "q", "is a whole number of about 5,000 digits"),
     (body(balance="yes"), "balance", 'is "yes"; it must be true or false'),
     (body("unsupervised", clusters=3, balance=True), "balance", "is for supervised jobs"),
-    (body(kernel="linear", starts="path"), "starts", "kernel has a width to follow"),
+    (body(kernel="linear", starts="path"), "starts", "has a width to follow"),
     (body("unsupervised", starts="path"), "starts", "is for supervised jobs"),
     (body(starts="road"), "starts", 'is "road"; it must be "path" or a whole number from 1 to 1,000, or null'),
     (body(delta=0), "delta", "must be a number above 0 and at most 1"),

@@ -13,6 +13,7 @@ import pytest
 
 from ism_core import Gaussian, Polynomial, Supervised, choose
 from ism_core.deciding import Decision
+from ism_core.kernel import Combination
 from ism_core.scaling import Scaling
 from ism_jobs.specs import JOB_SPEC
 from ism_jobs.tables import read_table
@@ -21,6 +22,7 @@ from worker.artifacts import result_document
 from worker.deciding import decided
 from worker.run import Moment, Outcome, run
 from worker.trace import Trace
+from worker.translate import kernel_of
 
 FEW = slice(None, None, 3)  # of the rows: what is chosen from them is found soon
 SPEC: dict[str, Any] = {"paradigm": "supervised", "target": "class", "features": NAMES, "folds": 0}
@@ -194,6 +196,16 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         found = decided(spec, Decision(kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
         assert not found.is_open
+
+
+def test_a_sum_that_is_chosen_is_posted_with_its_path() -> None:
+    spec = JOB_SPEC.validate_python({"dataset": "d", "paradigm": "supervised", "target": "y"})
+    found = decided(spec, Decision(Gaussian(0.5) + Gaussian(1.5), 2, "whiten", 0.1, "path", None))
+    again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
+    assert (again, again.starts, again.is_open) == (found, "path", False)
+    kernel = kernel_of(again)
+    assert isinstance(kernel, Combination)
+    assert kernel.parts == (Gaussian(0.5) + Gaussian(1.5)).parts
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:

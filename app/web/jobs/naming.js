@@ -13,9 +13,13 @@ export function settingsLine(spec) {
 
 // What was chosen: the kernel with its numbers, the scale and q.
 export function settingLine({ kernel, scale, q }) {
-  const numbers = Object.entries(kernel).filter(([, value]) => typeof value === "number").map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`);
-  const named = [kernelName(kernel), ...numbers].join(" ");
-  return [named, SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
+  return [kernelWithNumbers(kernel), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
+}
+
+function kernelWithNumbers(kernel) {
+  if (kernel.sum) return kernel.sum.map((part) => kernelWithNumbers(part.kernel)).join(" + ");
+  const numbers = Object.entries(kernel).filter(([, value]) => typeof value === "number");
+  return [kernelName(kernel), ...numbers.map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`)].join(" ");
 }
 
 const SCALES = { standard: "standardised", whiten: "whitened", none: "as it is" };
