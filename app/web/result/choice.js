@@ -53,12 +53,11 @@ function tried({ criterion, rows, seconds, candidates: all }) {
 
 function candidates(rows, { criterion }, caption) {
   return table(
-    ["Setting", { number: CRITERIA[criterion] ?? criterion }, { number: "Time" }, "Choice"],
+    ["Setting", { number: CRITERIA[criterion] ?? criterion }, { number: "Time" }],
     rows.map((each) => [
-      settingLine(each),
+      each.chosen ? [settingLine(each), " ", h("span", { class: "badge succeeded" }, "chosen")] : settingLine(each),
       score(each),
       `${number(each.seconds, 2)} s`,
-      each.chosen ? h("span", { class: "badge succeeded" }, "chosen") : "",
     ]),
     caption,
   );

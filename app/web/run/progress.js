@@ -9,7 +9,7 @@ import { traces } from "./steps.js";
 const STAGES = { preparing: "Reading the table", choosing: "Choosing settings", search: "Looking for a good start", ascent: "Climbing", sparsity: "Leaving out features", stability: "Solving again on halves of the rows", validation: "Checking on rows it has not seen", measuring: "Measuring the result" };
 
 const STAGE_OF = { trial: "choosing", resample: "stability", validation: "validation" }; // of events
-const FOLDED = new Set(Object.values(STAGE_OF));
+const FOLDED = new Set(["stability", "validation"]); // nobody knows how many settings a choice will try
 
 // Shows the job until it has ended, and gives it as it is then; null where the view was left before.
 export async function watch(container, job, { signal, onState }) {
@@ -81,7 +81,7 @@ function tried({ tried: count, best, trying }) {
 function share(bar, job, step) {
   const seconds = step?.remaining_seconds;
   const { stage, fold, folds } = job.progress ?? {};
-  if (FOLDED.has(stage) && folds && (stage !== "choosing" || !step)) bar.value = (fold ?? 0) / folds;
+  if (FOLDED.has(stage) && folds) bar.value = (fold ?? 0) / folds;
   else if (seconds !== null && seconds !== undefined) bar.value = step.elapsed_seconds / (step.elapsed_seconds + seconds);
   else bar.removeAttribute("value");
 }

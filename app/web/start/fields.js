@@ -48,7 +48,7 @@ function written(parameter, value) {
     type: "text",
     inputMode: numeric && !parameter.choices ? "decimal" : "text",
     autocomplete: "off",
-    placeholder: shown(parameter.default) || (parameter.types.includes("string") ? "none" : "by itself"),
+    placeholder: shown(parameter.default) || (numeric || !parameter.types.includes("string") ? "by itself" : "none"),
     value: shown(value),
   });
 }

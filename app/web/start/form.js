@@ -24,7 +24,8 @@ export function jobForm(state, dataset, catalogue, changed) {
   function draw() {
     const lines = reasons(state, dataset);
     const parameters = parametersOf(state.paradigm, catalogue);
-    const front = [...FRONT[state.paradigm], "q", ...needed(state, dataset)];
+    const asked = FRONT[state.paradigm];
+    const front = [...asked, "q", ...needed(state, dataset)];
     const ahead = front.map((name) => parameters.find((one) => one.name === name)).filter(Boolean);
     const behind = parameters.filter((one) => !front.includes(one.name) && !ELSEWHERE.has(one.name));
     const kernel = kernelFields(state, catalogue.kernels, changed, () => { draw(); focus("kernel"); });
@@ -32,7 +33,8 @@ export function jobForm(state, dataset, catalogue, changed) {
     const rest = behind.map((one) => make(one, lines));
     const picture = imageField(state, changed);
     fields = () => [...main, ...kernel.fields, ...rest, picture];
-    replace(settings, main.map((one) => one.element), kernel.choice);
+    const [first, then] = [main.slice(0, asked.length), main.slice(asked.length)];
+    replace(settings, first.map((one) => one.element), kernel.choice, then.map((one) => one.element));
     replace(folded, kernel.parameters, rest.map((one) => one.element), picture.element);
     changed();
   }
