@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from app import plots
 from app.differences import Groups, GroupView, differences
@@ -109,15 +110,17 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def draw(plot: str, packed: bytes, format: PlotFormat, spec: Mapping[str, Any]) -> bytes:
-    """A picture of an artifact of a job."""
+def draw(
+    plot: str, packed: bytes, format: PlotFormat, spec: Mapping[str, Any], packed_errors: bytes | None = None
+) -> bytes:
+    """A picture of an artifact of a job; of loadings with their standard errors where these are known."""
     table = unpack(packed)
     if plot == "trace":
         return plots.trace_plot(table, format=format)
-    axes = [name for name in table.column_names if name.startswith("axis")]
-    values = np.column_stack([table.column(name).to_numpy() for name in axes])
+    values = _of_axes(table)
     if plot == "loadings":
-        return plots.loadings_plot(table.column("feature").to_pylist(), values, format=format)
+        errors = None if packed_errors is None else _of_axes(unpack(packed_errors))
+        return plots.loadings_plot(table.column("feature").to_pylist(), values, errors, format=format)
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
         kind, legend = spec["target_kind"], spec["target"]
@@ -125,3 +128,10 @@ def draw(plot: str, packed: bytes, format: PlotFormat, spec: Mapping[str, Any]) 
         kind, legend = "classes", "cluster"
     legend = legend if isinstance(legend, str) else None
     return plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
+
+
+def _of_axes(table: pa.Table) -> NDArray[np.float64]:
+    """The columns of the axes, side by side."""
+    axes = [name for name in table.column_names if name.startswith("axis")]
+    values: NDArray[np.float64] = np.column_stack([table.column(name).to_numpy() for name in axes])
+    return values

@@ -9,7 +9,7 @@ from app.problems import ProblemView
 from ism_jobs.store import Dataset, Record, State
 from ism_jobs.tables import Column
 
-TABLES = ("W", "embedding", "labels", "trace", "metrics")
+TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
 PLOTS = ("embedding", "loadings", "trace")
 
 
@@ -58,6 +58,9 @@ class ProgressView(BaseModel):
     remaining_seconds: float | None = Field(description="An estimate; null while there is nothing to base one on.")
     fold: int | None = None
     folds: int | None = None
+    trying: dict[str, Any] | None = Field(
+        None, description="While settings are chosen: the scale and q in hand, how many were tried, the best score."
+    )
 
 
 class JobView(BaseModel):

@@ -78,7 +78,7 @@ def acceptance(folder: Path) -> None:
             for path in (f"{url}/healthz", f"{bare_url}/docs"):
                 await_answer(path)
             dataset = upload(url, wine_csv())
-            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 2}
+            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2}
             for target, body in ((url, spec), (bare_url, {"dataset": dataset, "q": 2})):
                 posts_per_second(target, body, 50)
             rates = [
@@ -100,7 +100,7 @@ def wine(folder: Path) -> None:
     X = standardised(table.data)[0]
     with service(folder / "wine", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
         dataset = upload(url, wine_csv())
-        spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 3}
+        spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 3}
         run(client, spec)
         through, validated, inside = [], [], []
         for _ in range(WINE_RUNS):
@@ -120,7 +120,7 @@ def two_workers(folder: Path) -> None:
     for workers in (1, 2):
         with service(folder / f"workers{workers}", workers) as url, httpx.Client(base_url=url, timeout=600) as client:
             dataset = upload(url, cancer_csv())
-            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "q": 2}
+            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2}
             run(client, {**spec, "folds": 0})
             began = time.perf_counter()
             batch = client.post("/jobs", json=[{**spec, "seed": seed} for seed in range(JOBS)]).json()

@@ -33,7 +33,7 @@ def fit(
     """Reduce a table here and now, and show which features matter.
 
     \b
-      ism fit wine.csv --target class --kernel gaussian -q 2 --out wine
+      ism fit wine.csv --target class --out wine
     """
     from ism_core import InvalidInput
     from ism_jobs.errors import Problem
@@ -115,4 +115,6 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     (out / "result.json").write_text(json.dumps(document, indent=2))
     for plot, source in (("embedding", "embedding"), ("loadings", "W"), ("trace", "trace")):
         for kind in ("svg", "png"):
-            (out / f"{plot}.{kind}").write_bytes(draw(plot, pack(tables[source]), kind, outcome.spec.model_dump()))
+            errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
+            drawn = draw(plot, pack(tables[source]), kind, outcome.spec.model_dump(), errors)
+            (out / f"{plot}.{kind}").write_bytes(drawn)

@@ -22,8 +22,8 @@ R = TypeVar("R")
 
 PARADIGMS = ("supervised", "unsupervised", "semi_supervised", "alternative")
 GRID = (
-    "kernel", "q", "delta", "seed", "clusters", "mu", "scale", "starts", "categorical", "missing", "max_iter",
-    "precision", "tolerance", "approximation", "engine", "folds",
+    "kernel", "q", "features_per_axis", "delta", "seed", "clusters", "mu", "scale", "starts", "categorical", "missing",
+    "max_iter", "precision", "tolerance", "approximation", "engine", "folds",
 )  # fmt: skip
 
 
@@ -42,6 +42,16 @@ class Kernel(click.ParamType[Any]):
         if not isinstance(kernel, dict):
             self.fail(f"{value!r} is no kernel; give a name, or an object such as {_KERNEL}.", param, ctx)
         return kernel
+
+
+class NumberOr(click.types.IntParamType):
+    """A whole number, or the word that stands for one."""
+
+    def __init__(self, word: str) -> None:
+        self._word = word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value == self._word else super().convert(value, param, ctx)
 
 
 class Features(click.types.IntParamType):
@@ -98,8 +108,10 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         click.option("--target", multiple=True, metavar=_COLUMN,
                      help="Column of classes or values to explain (supervised); several times for several values."),
         click.option("--target-kind", type=click.Choice(["auto", "classes", "values"]), help="How to read the target."),
-        varying("--kernel", type=Kernel(), metavar="NAME|JSON", help=f"A name, or an object such as '{_KERNEL}'."),
-        varying("-q", "--q", type=int, metavar="N", help="Number of new features."),
+        varying("--kernel", type=Kernel(), metavar="NAME|JSON",
+                help=f"A name, an object such as '{_KERNEL}', or auto, which chooses: the default with --target."),
+        varying("-q", "--q", type=NumberOr("auto"), metavar="N|auto", help="Number of new features."),
+        varying("--features-per-axis", type=int, metavar="N", help="At most so many old features in each new one."),
         varying("--delta", type=float, metavar="X", help="Tolerance at which the iteration has converged."),
         varying("--clusters", type=int, metavar="K", help="Number of clusters (all but supervised)."),
         varying("--mu", type=float, metavar="X", help="Weight of the scores or of the existing clustering."),
@@ -111,9 +123,12 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                      help="Columns to reduce; all others when not given. Quote a name that has a comma: '\"a,b\",c'."),
         varying("--missing", type=click.Choice(["refuse", "mean", "drop"]), help="What to do with missing values."),
         varying("--categorical", type=click.Choice(["refuse", "onehot"]), help="What to do with text columns."),
-        varying("--scale", type=click.Choice(["standard", "none"]), help="Whether to standardise the features."),
+        varying("--scale", type=click.Choice(["standard", "whiten", "none", "auto"]),
+                help="Whether to standardise the features, or to whiten them as well."),
+        click.option("--balance", is_flag=True, default=None, help="Rare classes count for more (supervised)."),
         varying("--seed", type=int, metavar="N", help="Seed of all that is random."),
-        varying("--starts", type=int, metavar="N", help="Number of starting points."),
+        varying("--starts", type=NumberOr("path"), metavar="N|path",
+                help="Number of starting points; path follows the kernel from wide to narrow."),
         varying("--max-iter", type=int, metavar="N", help="Largest number of iterations."),
         varying("--precision", type=click.Choice(["double", "single"]), help="Digits to compute with."),
         varying("--tolerance", type=float, metavar="X",
@@ -122,6 +137,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                 help="Take N random features in place of all pairs of rows, for very many rows."),
         varying("--engine", type=click.Choice(["local", "dask"]), help="Compute here, or on the Dask cluster."),
         varying("--folds", type=int, metavar="N", help="Folds of the cross-validated accuracy; 0 skips it."),
+        click.option("--resamples", type=int, metavar="N",
+                     help="Halves of the rows to solve again, for the standard errors of the loadings; 20 will do."),
         click.option("--label", metavar="TEXT", help="A name for the job."),
         click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs, help="Kept with the job."),
         click.option("--spec", "spec_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -53,12 +53,12 @@ def upload(client: "Client", files: tuple[str, ...], name: str | None, header: b
 def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait: bool, as_json: bool) -> None:
     """Post a job on a data set's id, or on a file, which is uploaded first. The job's id is written to stdout.
 
-    Options that may vary (--kernel, -q, --delta, --clusters, --mu, --missing, --categorical, --scale, --seed,
-    --starts, --max-iter, --precision, --tolerance, --approximation-features, --engine, --folds) can be given several
-    times: one job for each combination, as a batch.
+    Options that may vary (--kernel, -q, --features-per-axis, --delta, --clusters, --mu, --missing, --categorical,
+    --scale, --seed, --starts, --max-iter, --precision, --tolerance, --approximation-features, --engine, --folds) can
+    be given several times: one job for each combination, as a batch.
 
     \b
-      ism submit wine.csv --target class --kernel gaussian -q 2 --wait
+      ism submit wine.csv --target class --wait
       ism submit wine.csv --target class --kernel gaussian --kernel polynomial -q 2 -q 3
     """
     from ism_client import Batch

@@ -24,11 +24,19 @@ def summary(result: Mapping[str, Any]) -> str:
         facts.append(("kernel", kernel(result["kernel"])))
     if result.get("eigenvalues"):
         facts.append(("eigenvalues", ", ".join(map(number, result["eigenvalues"]))))
+    if result.get("sparsity"):
+        facts.append(("features", _few(result["sparsity"])))
     facts += _measured(result.get("metrics") or {})
     ended = "\n".join(sentence for sentence in (str(result.get("stop") or ""), exactness(result)) if sentence)
-    parts = [ended, table([], facts), _strongest(result)]
+    parts = [ended, table([], facts), _tried(result.get("choice") or {}), _strongest(result)]
     parts += [f"Note: {warning}" for warning in result.get("warnings") or ()]
     return "\n\n".join(part for part in parts if part)
+
+
+def _few(sparsity: Mapping[str, Any]) -> str:
+    loss = sparsity.get("loss")
+    cost = "" if loss is None else f", which costs {100 * loss:.3g} % of the objective"
+    return f"at most {sparsity.get('features_per_axis')} in each axis{cost}"
 
 
 def exactness(result: Mapping[str, Any]) -> str:
@@ -82,6 +90,39 @@ def _measured(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
         for name, value in metrics.items()
         if name not in deviations and name not in ("objective", "converged")
     ]
+
+
+def _tried(choice: Mapping[str, Any]) -> str:
+    """The candidates of a choice, the best first; the one that was taken is marked."""
+    candidates = sorted(choice.get("candidates") or (), key=_by_score)
+    if not candidates:
+        return ""
+    header = ["tried", "scale", "q", str(choice.get("criterion")), "seconds"]
+    rows = [
+        [
+            f"{'→ ' if each.get('chosen') else '  '}{kernel(each.get('kernel'))}",
+            str(each.get("scale")),
+            number(each.get("q")),
+            _with_error(each),
+            f"{each.get('seconds') or 0:.2f}",
+        ]
+        for each in candidates
+    ]
+    shown = rows[:STRONGEST] + [row for row in rows[STRONGEST:] if row[0].startswith("→")]
+    nested = " Scores in folds above come from choices that never saw the rows they are judged by."
+    return f"{table(header, shown)}\n{choice.get('reason')}{'' if choice.get('criterion') == 'consensus' else nested}"
+
+
+def _by_score(candidate: Mapping[str, Any]) -> float:
+    score = candidate.get("score")
+    return math.inf if score is None else -score
+
+
+def _with_error(candidate: Mapping[str, Any]) -> str:
+    if candidate.get("score") is None:
+        return number(None)
+    error = "" if candidate.get("error") is None else f" ± {candidate['error']:.3f}"
+    return f"{candidate['score']:.3f}{error}"
 
 
 def _strongest(result: Mapping[str, Any]) -> str:

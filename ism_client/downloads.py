@@ -8,7 +8,7 @@ import httpx
 
 from ism_client.http import Http, backoff, path_of
 
-TABLES = ("W", "embedding", "labels", "trace", "metrics")
+TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
 PLOTS = ("embedding", "loadings", "trace")
 TABLE_FORMATS = ("json", "csv", "npy", "parquet")
 MODEL_FORMATS = ("npz", "onnx")

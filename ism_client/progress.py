@@ -12,7 +12,10 @@ _STAGES = {
     "preparing": "Preparing",
     "search": "Looking for a start",
     "ascent": "Climbing",
+    "choosing": "Choosing settings",
+    "sparsity": "Choosing features",
     "validation": "Validating",
+    "stability": "Resampling",
     "measuring": "Measuring",
 }
 
@@ -56,8 +59,11 @@ class ProgressBar:
             self._state(event.data)
         elif event.type == "step":
             self._step(event.data)
-        elif event.type == "validation":
-            self.show(_STAGES["validation"], event.data.get("fold"), event.data.get("folds"))
+        elif event.type == "trial":
+            self._step({"stage": "choosing", **event.data, "trying": event.data})
+        elif event.type in ("resample", "validation"):
+            stage = "stability" if event.type == "resample" else "validation"
+            self.show(_STAGES[stage], event.data.get("fold"), event.data.get("folds"))
 
     def show(self, what: str, done: int | None, total: int | None, postfix: str = "") -> None:
         """Show so much done of so much."""
@@ -82,11 +88,19 @@ class ProgressBar:
 
     def _step(self, step: dict[str, Any]) -> None:
         stage = str(step.get("stage"))
-        if stage == "validation":
-            self.show(_STAGES[stage], step.get("fold"), step.get("folds"), _postfix({**step, "objective": None}))
+        if stage in ("validation", "choosing", "stability"):
+            postfix = _tried(step.get("trying") or {}) or _postfix({**step, "objective": None})
+            self.show(_STAGES[stage], step.get("fold"), step.get("folds"), postfix)
             return
         total = self._max_iter if stage == "ascent" else None
         self.show(_STAGES.get(stage, stage), step.get("iteration"), total, _postfix(step))
+
+
+def _tried(trying: dict[str, Any]) -> str:
+    if not trying:
+        return ""
+    best = "" if trying.get("best") is None else f", best {trying['best']:.3f}"
+    return f"{trying.get('scale')}, q {trying.get('q')}, {trying.get('tried')} tried{best}"
 
 
 def _postfix(step: dict[str, Any]) -> str:

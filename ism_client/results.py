@@ -84,6 +84,20 @@ class Result:
             return None
         return _array(content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
 
+    @property
+    def errors(self) -> Floats | None:
+        """The standard error of each entry of W; None where the job was not asked for `resamples`."""
+        stability = self.document.get("stability")
+        return None if stability is None else np.array(stability["errors"], dtype=np.float64)
+
+    @property
+    def choice(self) -> dict[str, Any] | None:
+        """What was tried where settings were left open, what was taken and why; None where all was given.
+
+        client.submit(result.choice["spec"])  # the same again, without a choice
+        """
+        return self.document.get("choice")
+
     @cached_property
     def trace(self) -> dict[str, npt.NDArray[Any]]:
         """The way of the iteration, column by column: iteration, objective, eigenvalue1, …"""

@@ -4,10 +4,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ism_jobs.kernel_specs import KERNELS, AlignedKernel, SumKernel
-from ism_jobs.specs import SPECS, CommonSpec
+from ism_jobs.job_fields import CommonSpec
+from ism_jobs.kernel_specs import AUTO, KERNELS, AlignedKernel, SumKernel
+from ism_jobs.specs import SPECS
 
-Type = Literal["integer", "number", "string", "array", "object", "null"]
+Type = Literal["integer", "number", "string", "boolean", "array", "object", "null"]
 
 
 class Parameter(BaseModel):
@@ -78,6 +79,14 @@ _ABOUT: dict[str, tuple[str, Literal["product", "difference", "combination"], st
         " for supervised and semi-supervised jobs.",
     ),
 }
+_AUTO: tuple[str, Literal["difference"], str, str] = (
+    "Let the program choose",
+    "difference",
+    "f = exp(−β/2σ²), σ chosen",
+    "A gaussian whose width is chosen, and with it scale and q unless they are given: what to begin with."
+    " Supervised jobs are cross-validated for it, and may take a sum of two widths; clusterings take what most settings"
+    " agree on, which may be a polynomial.",
+)
 _TITLES = {
     "supervised": "Supervised",
     "unsupervised": "Unsupervised",
@@ -87,9 +96,13 @@ _TITLES = {
 
 
 def kernels() -> list[KernelEntry]:
-    """Every kernel, then the ways of combining them."""
+    """The choice of one, every kernel, then the ways of combining them."""
     models: dict[str, type[BaseModel]] = {**KERNELS, "sum": SumKernel, "aligned": AlignedKernel}
-    return [_kernel(name, model) for name, model in models.items()]
+    title, form, formula, description = _AUTO
+    auto = KernelEntry(
+        name=AUTO, title=title, form=form, formula=formula, description=description, parameters=[], example=AUTO
+    )
+    return [auto, *(_kernel(name, model) for name, model in models.items())]
 
 
 def paradigms() -> list[ParadigmEntry]:

@@ -162,7 +162,7 @@ def _overlaps(spec: JobSpec, parts: Roles) -> list[FieldError]:
 def _counts(spec: JobSpec, features: Survey, given: Sequence[Column], rows: int) -> list[FieldError]:
     """Whether there are rows and features enough."""
     errors = []
-    if features.encoded is not None and spec.q > features.encoded:
+    if features.encoded is not None and isinstance(spec.q, int) and spec.q > features.encoded:
         fewer = f"{features.encoded:,} or fewer" if features.encoded > 1 else "1"
         sentence = f"q = {spec.q} is more than the {counted(features.encoded, 'feature')} of this job; ask for {fewer}."
         errors.append(FieldError("q", sentence))

@@ -49,11 +49,14 @@ class Whole(_Checked):
     minimum: int
     maximum: int
     also: int | None = None  # a number outside the range that is allowed too
+    word: str | None = None  # that stands for a number, or for another way
     optional: bool = False
 
-    def check(self, value: Any) -> int | None:
+    def check(self, value: Any) -> int | str | None:
         if value is None and self.optional:
             return None
+        if self.word is not None and value == self.word:
+            return self.word
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -68,11 +71,15 @@ class Whole(_Checked):
         words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
         if self.also is not None:
             words = f"{self.also:,} or {words}"
+        if self.word is not None:
+            words = f"{named(self.word)} or {words}"
         return f"{words}, or null for the default" if self.optional else words
 
     def schema(self) -> JsonSchemaValue:
         schema: JsonSchemaValue = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
         others: list[JsonSchemaValue] = []
+        if self.word is not None:
+            others.append({"type": "string", "const": self.word})
         if self.also is not None:
             others.append({"type": "integer", "const": self.also})
         if self.optional:
@@ -81,21 +88,34 @@ class Whole(_Checked):
 
 
 @dataclass(frozen=True)
+class Truth(_Checked):
+    """true or false, and nothing that could be taken for one of them."""
+
+    def check(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise refused("true or false")
+        return value
+
+    def schema(self) -> JsonSchemaValue:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True)
 class Number(_Checked):
-    """A finite number in a range, or a word that stands for one taken from the data."""
+    """A finite number in a range, or one of some words that stand for one taken from the data."""
 
     minimum: float
     maximum: float
     above: bool = False  # the minimum itself is not allowed
     zero: bool = False  # 0 is allowed too
-    word: str | None = None
+    words: tuple[str, ...] = ()
     optional: bool = False
 
     def check(self, value: Any) -> float | str | None:
         if value is None and self.optional:
             return None
-        if self.word is not None and value == self.word:
-            return self.word
+        if isinstance(value, str) and value in self.words:
+            return value
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise refused(self.allowed)
         inside = self.minimum < value <= self.maximum if self.above else self.minimum <= value <= self.maximum
@@ -110,15 +130,15 @@ class Number(_Checked):
         words = f"a number above {low} and at most {high}" if self.above else f"a number from {low} to {high}"
         if self.zero:
             words = f"0 or {words}"
-        if self.word is not None:
-            words = f"{named(self.word)} or {words}"
+        if self.words:
+            words = f"{', '.join(map(named, self.words))} or {words}"
         return f"{words}, or null for the default" if self.optional else words
 
     def schema(self) -> JsonSchemaValue:
         schema: JsonSchemaValue = {"type": "number"}
         schema["exclusiveMinimum" if self.above else "minimum"] = 0 if self.zero else self.minimum
         schema["maximum"] = self.maximum
-        options: list[JsonSchemaValue] = [] if self.word is None else [{"type": "string", "const": self.word}]
+        options: list[JsonSchemaValue] = [{"type": "string", "const": word} for word in self.words]
         options += [schema, {"type": "null"}] if self.optional else [schema]
         return {"anyOf": options} if len(options) > 1 else schema
 

@@ -8,8 +8,9 @@ from pydantic import Field, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
 
 from ism_jobs.errors import FieldError
+from ism_jobs.job_fields import CommonSpec
 from ism_jobs.spec_errors import MOST_ERRORS, refusal
-from ism_jobs.specs import SPECS, CommonSpec, JobSpec, examined
+from ism_jobs.specs import SPECS, JobSpec, examined
 from ism_jobs.wording import counted
 
 MAX_BATCH = 1_000
@@ -18,6 +19,7 @@ MAX_BATCH = 1_000
 GRID_FIELDS = (
     "kernel",
     "q",
+    "features_per_axis",
     "delta",
     "seed",
     "clusters",

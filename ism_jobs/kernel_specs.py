@@ -13,6 +13,8 @@ from ism_jobs.wording import figure
 
 KernelName = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic"]
 KERNEL_NAMES: tuple[KernelName, ...] = get_args(KernelName)
+KernelChoice = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic", "auto"]
+AUTO = "auto"  # in place of a kernel: one is chosen, and with it what else is not given
 
 # Tags of the union; they stand in the locations of pydantic's errors, where `spec_errors` takes them out again.
 NAME, OBJECT, SUM, ALIGNED = "<kernel name>", "<kernel object>", "<kernel sum>", "<kernel aligned>"
@@ -51,8 +53,10 @@ class PolynomialKernel(Strict):
     c: Annotated[float, Number(SMALLEST, LARGEST, zero=True)] = Field(
         1.0, description="What is added before the power is taken; 0 leaves out all lower powers."
     )
-    gamma: Annotated[float | Literal["auto"], Number(SMALLEST, LARGEST, word="auto")] = Field(
-        "auto", description='The factor of the product; "auto" is 1 over the number of features that vary.'
+    gamma: Annotated[float | Literal["auto", "path"], Number(SMALLEST, LARGEST, words=("auto", "path"))] = Field(
+        "auto",
+        description='The factor of the product; "auto" is 1 over the number of features that vary, "path" chooses'
+        " one from there upwards.",
     )
 
     @model_validator(mode="after")
@@ -71,8 +75,10 @@ class GaussianKernel(Strict):
     model_config = ConfigDict(json_schema_extra={"examples": [{"name": "gaussian", "sigma": "median"}]})
 
     name: Literal["gaussian"] = Field(description="Which kernel.")
-    sigma: Annotated[float | Literal["median"], Number(SMALLEST, LARGEST, word="median")] = Field(
-        "median", description='The width; "median" is the median distance between the rows, all features considered.'
+    sigma: Annotated[float | Literal["median", "auto"], Number(SMALLEST, LARGEST, words=("median", "auto"))] = Field(
+        "median",
+        description='The width; "median" is the median distance between the rows, all features considered,'
+        ' "auto" chooses one from there downwards.',
     )
 
 
@@ -89,7 +95,9 @@ class MultiquadraticKernel(Strict):
     """f = −√(β + c²), the negative distance of two projected rows, rounded off near 0."""
 
     name: Literal["multiquadratic"] = Field(description="Which kernel.")
-    c: Annotated[float, Number(SMALLEST, LARGEST)] = Field(1.0, description="Distances well below c count as equal.")
+    c: Annotated[float | Literal["auto"], Number(SMALLEST, LARGEST, words=("auto",))] = Field(
+        1.0, description='Distances well below c count as equal; "auto" chooses c.'
+    )
 
 
 SimpleKernel = (
@@ -103,6 +111,7 @@ KERNELS: dict[str, type[SimpleKernel]] = {
     "relative_gaussian": RelativeGaussianKernel,
     "multiquadratic": MultiquadraticKernel,
 }
+OPEN = {"gaussian": (("sigma", "auto"),), "multiquadratic": (("c", "auto"),), "polynomial": (("gamma", "path"),)}
 _Object = Annotated[SimpleKernel, Field(discriminator="name")]
 
 
@@ -124,11 +133,23 @@ SimpleKernelSpec = Annotated[
 ]
 
 
+def _with_given_width(kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
+    for name, word in OPEN.get(simple_kernel(kernel).name, ()):
+        if getattr(kernel, name, None) == word:
+            raise refused_with(f'{name} is "{word}", which chooses it for a kernel that stands alone; give a number.')
+    return kernel
+
+
 class WeightedKernel(Strict):
     """A kernel and its weight in a sum."""
 
     weight: Annotated[float, Number(0, LARGEST)] = Field(1.0, description="How much this kernel counts.")
     kernel: SimpleKernelSpec = Field(description="A kernel's name, or an object with its parameters.")
+
+    @field_validator("kernel")
+    @classmethod
+    def _check_width(cls, kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
+        return _with_given_width(kernel)
 
 
 class SumKernel(Strict):
@@ -157,10 +178,15 @@ class AlignedKernel(Strict):
 
     aligned: list[SimpleKernelSpec] = Field(min_length=2, max_length=10, description="The kernels to weigh.")
 
+    @field_validator("aligned")
+    @classmethod
+    def _check_widths(cls, kernels: list[KernelName | SimpleKernel]) -> list[KernelName | SimpleKernel]:
+        return [_with_given_width(kernel) for kernel in kernels]
+
 
 KernelObject = SimpleKernel | SumKernel | AlignedKernel
 KernelSpec = Annotated[
-    Annotated[KernelName, Tag(NAME)]
+    Annotated[KernelChoice, Tag(NAME)]
     | Annotated[_Object, Tag(OBJECT)]
     | Annotated[SumKernel, Tag(SUM)]
     | Annotated[AlignedKernel, Tag(ALIGNED)],
@@ -183,7 +209,7 @@ class Approximation(Strict):
         return value
 
     @staticmethod
-    def check_kernel(kernel: KernelName | KernelObject) -> None:
+    def check_kernel(kernel: KernelChoice | KernelObject) -> None:
         """Refuse a kernel that has no random features, or needs none."""
         names = {part.name for part in terms(kernel)}
         if "relative_gaussian" in names:
@@ -198,7 +224,23 @@ class Approximation(Strict):
             )
 
 
-def terms(kernel: KernelName | KernelObject) -> list[SimpleKernel]:
+def has_width(kernel: KernelChoice | KernelObject) -> bool:
+    """Whether it can be reached from a wider one: a kernel that has a width, or a sum of gaussians."""
+    if isinstance(kernel, SumKernel):
+        return all(simple_kernel(part.kernel).name == "gaussian" for part in kernel.sum)
+    return not isinstance(kernel, AlignedKernel) and simple_kernel(kernel).name in OPEN
+
+
+def has_open_width(kernel: KernelChoice | KernelObject) -> bool:
+    """Whether the width of a kernel is to be chosen."""
+    if kernel == AUTO:
+        return True
+    return not isinstance(kernel, str | SumKernel | AlignedKernel) and any(
+        getattr(kernel, name) == word for name, word in OPEN.get(kernel.name, ())
+    )
+
+
+def terms(kernel: KernelChoice | KernelObject) -> list[SimpleKernel]:
     """The kernels that a kernel is made of; those of weight 0 are not."""
     if isinstance(kernel, SumKernel):
         return [simple_kernel(part.kernel) for part in kernel.sum if part.weight > 0]
@@ -207,12 +249,14 @@ def terms(kernel: KernelName | KernelObject) -> list[SimpleKernel]:
     return [simple_kernel(kernel)]
 
 
-def simple_kernel(kernel: KernelName | SimpleKernel) -> SimpleKernel:
+def simple_kernel(kernel: KernelChoice | SimpleKernel) -> SimpleKernel:
     """The kernel as an object with every parameter, from itself or from its name."""
+    if kernel == AUTO:
+        return GaussianKernel(name="gaussian", sigma="auto")
     return KERNELS[kernel].model_validate({"name": kernel}) if isinstance(kernel, str) else kernel
 
 
-def kernel_object(kernel: KernelName | KernelObject) -> KernelObject:
+def kernel_object(kernel: KernelChoice | KernelObject) -> KernelObject:
     """The one normal form of a kernel spec: an object, and objects in its parts, with every parameter."""
     if isinstance(kernel, SumKernel):
         return SumKernel(sum=[WeightedKernel(weight=p.weight, kernel=simple_kernel(p.kernel)) for p in kernel.sum])

@@ -7,6 +7,7 @@ LABEL_COLUMNS = {
     "W": ("feature",),
     "embedding": ("row", "group"),
     "labels": ("row",),
+    "stability": ("feature",),
     "trace": ("stage",),
     "metrics": ("metric",),
 }

@@ -87,6 +87,8 @@ def _nearest(name: str, names: tuple[str, ...]) -> str | None:
 def _field_error(details: ErrorDetails, model: type[BaseModel], owners: Mapping[str, Sequence[str]]) -> FieldError:
     kind, given, context = details["type"], details["input"], details.get("ctx", {})
     path = _path(details["loc"])
+    if kind == "extra_forbidden":  # a name that someone wrote, even if it is one of our tags
+        path = [*_path(details["loc"][:-1]), str(details["loc"][-1])]
     field = ".".join(path)
     if kind == "sentence":
         return FieldError(field, context["sentence"])

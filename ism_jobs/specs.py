@@ -2,19 +2,12 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
 
 from ism_jobs.errors import FieldError
-from ism_jobs.field_types import LONGEST_NAME, Names, Number, Whole, refused_with
-from ism_jobs.kernel_specs import AlignedKernel, Approximation, KernelName, KernelObject, KernelSpec, Strict
+from ism_jobs.field_types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
+from ism_jobs.job_fields import CommonSpec
+from ism_jobs.kernel_specs import AlignedKernel, KernelName, KernelObject
 from ism_jobs.spec_errors import MOST_ERRORS, field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
@@ -25,99 +18,6 @@ PARADIGM_NAMES: tuple[ParadigmName, ...] = get_args(ParadigmName)
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 _Clusters = Annotated[int, Whole(1, 1_000)]
 _Mu = Annotated[float, Number(0, 1e6)]
-_MetadataText = Annotated[str, StringConstraints(max_length=500)]
-_MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-
-
-class CommonSpec(Strict):
-    """What every job says: which table, which kernel, how many new features, and how the table becomes numbers."""
-
-    dataset: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(
-        description="The id of an uploaded data set.", examples=["3f9a1c52e07b4d68"]
-    )
-    kernel: KernelSpec = Field(
-        "gaussian",
-        description="By what two projected rows are compared: a kernel's name, an object with its parameters,"
-        ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores.',
-        examples=["gaussian", {"name": "polynomial", "degree": 3}],
-    )
-    q: Annotated[int, Whole(1, 20_000)] = Field(
-        2, description="How many new features to find; at most the number of features."
-    )
-    delta: Annotated[float, Number(0, 1, above=True)] = Field(
-        0.01, description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
-    )
-    features: Annotated[list[str] | None, Names(optional=True)] = Field(
-        None,
-        description="The columns to learn from. By default all that have no other part in the job"
-        " (target, scores, clustering, reference).",
-        examples=[["alcohol", "malic_acid", "ash"]],
-    )
-    categorical: Literal["refuse", "onehot"] = Field(
-        "refuse",
-        description='What to do with text features: refuse the job, or "onehot": a 0/1 feature for each level.',
-    )
-    missing: Literal["refuse", "mean", "drop"] = Field(
-        "refuse",
-        description='What to do with missing values in features: refuse the job, fill in the column\'s "mean",'
-        ' or "drop" the rows. "drop" also drops rows without a target.',
-    )
-    scale: Literal["standard", "none"] = Field(
-        "standard", description='"standard" brings every feature to mean 0 and standard deviation 1 first.'
-    )
-    max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="How many iterations to take at most.")
-    starts: Annotated[int | None, Whole(1, 1_000, optional=True)] = Field(
-        None,
-        description="How many starting points to try. By default 3 for supervised jobs and 1 for the others;"
-        " 1 is the paper's own start alone.",
-    )
-    seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
-        0, description="The seed of all random choices: the same seed gives the same result."
-    )
-    precision: Literal["double", "single"] = Field(
-        "double",
-        description='"single" works on the pairs of rows with half the digits, up to twice as fast: the objective is'
-        " right to five digits or more.",
-    )
-    tolerance: Annotated[float | None, Number(0, 1e-2, optional=True)] = Field(
-        None,
-        description="How far the gradient may be off, relatively and by a proven bound, where a kernel is cut off after"
-        " some terms to save time; 0 cuts off nothing. By default 1e-8, or delta/100 where 1e-8 would save nothing.",
-        examples=[1e-6],
-    )
-    approximation: Approximation | None = Field(
-        None,
-        description='{"features": 2048} takes so many random features in place of all pairs of rows, for gaussian and'
-        " multiquadratic kernels and very many rows; the result estimates the error. By default there are none.",
-        examples=[{"features": 2048}],
-    )
-    engine: Literal["local", "dask"] = Field(
-        "local",
-        description='Where the work is done: by the "local" worker alone, or on the "dask" cluster of this service,'
-        " if it has one.",
-    )
-    folds: Annotated[int, Whole(2, 20, also=0)] = Field(
-        5,
-        description="Supervised jobs: in how many folds the accuracy (of classes) or R² (of values) is cross-validated;"
-        " 0 skips it. Other jobs have nothing to validate and ignore it.",
-    )
-    label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
-        None, description="A name of your own for the job, to find it by.", examples=["wine, first look"]
-    )
-    metadata: dict[_MetadataKey, _MetadataText] = Field(
-        default_factory=dict,
-        max_length=20,
-        description="Anything else to keep with the job, as text by name.",
-        examples=[{"experiment": "42"}],
-    )
-
-    @field_validator("approximation")
-    @classmethod
-    def _check_approximation(cls, approximation: Any, info: ValidationInfo) -> Any:
-        kernel = info.data.get("kernel")  # not there if it is wrong itself
-        if isinstance(approximation, Approximation) and kernel is not None and not isinstance(kernel, list):
-            Approximation.check_kernel(kernel)  # lists, of a grid, are checked job by job
-        return approximation
 
 
 def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
@@ -127,7 +27,7 @@ def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
 class SupervisedSpec(CommonSpec):
     """Keep what tells known classes apart, or what goes with measured values."""
 
-    model_config = _example("supervised", target="class", kernel="gaussian", q=3, delta=0.01)
+    model_config = _example("supervised", target="class")
 
     paradigm: Literal["supervised"] = Field(description=PARADIGM)
     target: Annotated[str | list[str], Names(single=True)] = Field(
@@ -139,6 +39,9 @@ class SupervisedSpec(CommonSpec):
         description='Whether the target holds "classes" or measured "values". "auto": text is classes, and so are whole'
         " numbers with at most 20 different values; other numbers are values, and so are several columns.",
     )
+    balance: Annotated[bool, Truth()] = Field(
+        False, description="Whether rare classes count for more: the indicators of all classes are given one length."
+    )
 
 
 class _Clustering(CommonSpec):
@@ -149,6 +52,13 @@ class _Clustering(CommonSpec):
         None,
         description="A column of known classes to compare the clusters with (NMI) in the end; it is not learnt from.",
     )
+
+    @field_validator("starts")
+    @classmethod
+    def _check_path(cls, starts: Any) -> Any:
+        if starts == "path":
+            raise refused_with('starts is "path", which is for supervised jobs; give a number, or leave it out.')
+        return starts
 
 
 def _given_weights(kernel: KernelName | KernelObject, paradigm: str, known: str) -> KernelName | KernelObject:

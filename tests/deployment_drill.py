@@ -144,7 +144,7 @@ def run_job(url: str) -> str:
     wine.frame.assign(target=[wine.target_names[label] for label in wine.target]).to_csv(table, index=False)
     with httpx.Client(base_url=url, timeout=90) as client:
         dataset = ok(client.post("/datasets", files={"file": ("wine.csv", table.getvalue())})).json()
-        spec = {"dataset": dataset["id"], "paradigm": "supervised", "target": "target", "q": 2}
+        spec = {"dataset": dataset["id"], "paradigm": "supervised", "target": "target", "kernel": "gaussian", "q": 2}
         job = ok(client.post("/jobs", json=spec)).json()
         for _ in range(10):
             job = ok(client.get(f"/jobs/{job['id']}", params={"wait": 30})).json()

@@ -34,6 +34,9 @@ def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
         "trace": outcome.trace.table(),
         "metrics": pa.table({"metric": list(metrics), "value": pa.array(metrics.values(), pa.float64())}),
     }
+    if outcome.stability is not None:
+        errors = {axis: pa.array(column) for axis, column in zip(axes, outcome.stability.errors.T, strict=True)}
+        tables["stability"] = pa.table({"feature": pa.array(outcome.model.features), **errors})
     if outcome.result.labels is not None:
         labels = pa.array(np.asarray(outcome.result.labels, dtype=np.int64))
         tables["labels"] = pa.table({"row": rows, "cluster": labels})
@@ -47,7 +50,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "features": list(outcome.model.features),
         "axes": list(outcome.model.axes),
         "W": result.W.tolist(),
-        "importance": ((result.W**2).sum(axis=1) / result.W.shape[1]).tolist(),
+        "importance": ((result.W**2).sum(axis=1) / (result.W**2).sum()).tolist(),
         "eigenvalues": result.eigenvalues.tolist(),
         "objective": result.objective,
         "converged": result.converged,
@@ -60,6 +63,21 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "warnings": outcome.warnings,
         "rows": len(outcome.design.rows),
     }
+    if outcome.stability is not None:
+        document["stability"] = {
+            "resamples": len(outcome.stability.angles),
+            "rows": outcome.stability.rows,
+            "errors": outcome.stability.errors.tolist(),
+            "angle": float(np.median(outcome.stability.angles)),
+        }
+    if result.sparsity is not None:
+        document["sparsity"] = {
+            "features_per_axis": result.sparsity.features_per_axis,
+            "dense_objective": result.sparsity.dense_objective,
+            "loss": _finite(result.sparsity.loss(result.objective)),
+        }
+    if outcome.choice is not None:
+        document["choice"] = outcome.choice
     if result.labels is not None:
         document["cluster_sizes"] = np.bincount(result.labels).tolist()
     return document

@@ -130,13 +130,16 @@ def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: 
             outcome: Outcome = end.value
             return outcome
         if stopping.is_set():
-            if trace.rows:
+            if trace.rows or trace.choice:
                 _save_checkpoint(attempt, trace)
             raise HandBack
         now = time.monotonic()
         if moment.kind or moment.progress.stage != stage or now - reported > QUIET_SECONDS:
             attempt.report(moment.progress.document(), moment.kind, moment.event())
             stage, reported = moment.progress.stage, now
+        if moment.kind == "choice":  # it took as long as many steps
+            _save_checkpoint(attempt, trace)
+            saved = now
         if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
             _save_checkpoint(attempt, trace)
             saved = now

@@ -1,12 +1,14 @@
-"""What the rows of a fit teach about rows in general: what to fill in, what to subtract, what to divide by."""
+"""What the rows of a fit teach about rows in general: what to fill in, and how to scale."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Self
 
 import numpy as np
 
-from ism_core.arrays import Array
-from ism_core.scaling import standardised
+from ism_core import Result
+from ism_core.arrays import Array, Ints
+from ism_core.grassmann import with_fixed_signs
+from ism_core.scaling import Scale, Scaling
 from ism_jobs.model import Missing
 
 
@@ -15,25 +17,37 @@ class Preparation:
     """Learnt from training rows only, so that a test row never teaches."""
 
     fill: Array | None
-    mean: Array
-    scale: Array
+    scaling: Scaling
 
     @classmethod
-    def learnt(cls, X: Array, missing: Missing, scale: Literal["standard", "none"]) -> tuple[Self, Array]:
-        """The preparation of these rows, and the rows prepared. NaN is a missing value."""
-        fill = _means(X) if missing == "mean" else None
-        filled = X if fill is None else np.where(np.isnan(X), fill, X)
-        if scale == "none":
-            d = X.shape[1]
-            return cls(fill, np.zeros(d), np.ones(d)), filled
-        prepared, mean, spread = standardised(filled)
-        return cls(fill, mean, spread), prepared
+    def learnt(cls, X: Array, missing: Missing, scale: Scale, codes: Ints | None = None) -> tuple[Self, Array]:
+        """The preparation of these rows, and the rows prepared. NaN is a missing value; whitening is within classes."""
+        fill, filled = _filled(X, missing)
+        scaling, prepared = Scaling.learnt(filled, scale, codes)
+        return cls(fill, scaling), prepared
 
     def apply(self, X: Array) -> Array:
         """Other rows, prepared alike."""
         filled = X if self.fill is None else np.where(np.isnan(X), self.fill, X)
-        prepared: Array = (filled - self.mean) / self.scale
-        return prepared
+        return self.scaling.apply(filled)
+
+
+def filled(X: Array, missing: Missing) -> Array:
+    """The rows without gaps, as far as these are filled."""
+    return _filled(X, missing)[1]
+
+
+def published(result: Result, scaling: Scaling) -> Array:
+    """The W of prepared rows as one of the standardised features; those that an axis does without have no weight."""
+    if scaling.whitening is None:
+        return result.W
+    W = scaling.outside(result.W)
+    return with_fixed_signs(W if result.sparsity is None else W * result.sparsity.support)
+
+
+def _filled(X: Array, missing: Missing) -> tuple[Array | None, Array]:
+    fill = _means(X) if missing == "mean" else None
+    return fill, X if fill is None else np.where(np.isnan(X), fill, X)
 
 
 def _means(X: Array) -> Array:

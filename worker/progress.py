@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ism_core import Step
 
-Stage = Literal["preparing", "search", "ascent", "sparsity", "validation", "measuring"]
+Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Progress:
     remaining_seconds: float | None
     fold: int | None = None
     folds: int | None = None
+    trying: dict[str, Any] | None = None  # while settings are chosen: which, how many so far, the best score so far
 
     def document(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -39,12 +40,11 @@ class Clock:
 
     An ascent settles by a nearly constant factor a step, so the steps that are left follow from how far the slowest
     of its three criteria is from its bound, and from the factor seen over the last few steps. Each fold of a
-    validation is taken to last as long as the solve.
+    validation is taken to last as long as the job so far, choice and solve: it repeats both.
     """
 
-    def __init__(self, delta: float, max_iter: int, folds: int) -> None:
+    def __init__(self, max_iter: int, folds: int) -> None:
         self._began = time.monotonic()
-        self._delta = delta
         self._max_iter = max_iter
         self._folds = folds
         self._seen: deque[tuple[int, float, float]] = deque(maxlen=6)  # iteration, time, distance from settling
@@ -54,11 +54,11 @@ class Clock:
         """Seconds since the job began."""
         return time.monotonic() - self._began
 
-    def after_step(self, step: Step, iteration: int) -> float | None:
-        """Seconds that are left after this step of the solve."""
+    def after_step(self, step: Step, iteration: int, delta: float) -> float | None:
+        """Seconds that are left after this step of a solve that ends within this delta."""
         if step.stage != "ascent" or step.change is None or step.angle is None:
             return None
-        settle = max(step.change / self._delta, 10 * step.angle / self._delta, 10 * step.gradient / self._delta)
+        settle = max(step.change / delta, 10 * step.angle / delta, 10 * step.gradient / delta)
         self._seen.append((iteration, self.elapsed, math.log(max(settle, 1e-12))))
         first, last = self._seen[0], self._seen[-1]
         steps = last[0] - first[0]

@@ -1,23 +1,27 @@
 """One job from its table to its outcome, the same in a worker and in `ism fit`."""
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from ism_core import Result, iterate
+from ism_core import Choice, Result, Trial, iterate
 from ism_core.arrays import Array
+from ism_core.paradigms import Paradigm, Supervised
+from ism_core.stability import Stability, resampling
 from ism_jobs.design import Design
 from ism_jobs.model import Model
-from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.specs import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
+from worker.deciding import Document, choice_document, decide, trial_document
 from worker.engines import connected
 from worker.measures import Metrics, metrics_of, peak_memory
-from worker.preparation import Preparation
+from worker.preparation import Preparation, filled, published
 from worker.progress import Clock, Progress, Stage
 from worker.trace import Row, Trace
-from worker.translate import kernel_of, paradigm_of, solver_options
+from worker.translate import kernel_of, paradigm_of, settled_delta, settled_q, settled_scale, solver_options
 from worker.validation import Folds, Validation
 
 
@@ -33,21 +37,24 @@ class Outcome:
     trace: Trace
     metrics: Metrics
     warnings: list[str]
+    stability: Stability | None = None  # of the loadings, where that was asked for
+    choice: Document | None = None  # what was chosen, and from what; None where all was given
 
 
 @dataclass(frozen=True)
 class Moment:
-    """How far the job is, and what has just happened: a "step" (a row of the trace), a "validation", or nothing new."""
+    """How far the job is, and what has just happened, if anything has: a "step" (a row of the trace), a "trial" of
+    settings in another fold or way, a "choice" of them, a "resample" of the rows, or a fold of the "validation"."""
 
     progress: Progress
-    kind: Literal["step", "validation", ""] = ""
+    kind: Literal["step", "trial", "choice", "resample", "validation", ""] = ""
     row: Row | None = None
 
     def event(self) -> Row:
         """What those who follow the job are told."""
         document = self.progress.document()
         times = {name: document[name] for name in ("elapsed_seconds", "remaining_seconds")}
-        if self.kind == "validation":
+        if self.kind in ("resample", "validation"):
             return {"fold": self.progress.fold, "folds": self.progress.folds, **times}
         return {**(self.row or {}), **times}
 
@@ -69,24 +76,36 @@ def run(
     design = Design.of(table, spec, description)
     del table
     with connected(spec.engine, scheduler) as engine:
-        options = solver_options(spec, engine, memory_limit)
-        folds = Folds(design, spec, options) if isinstance(spec, SupervisedSpec) and spec.folds else None
-        clock = Clock(spec.delta, spec.max_iter, folds.count if folds else 0)
+        folds = None
+        if isinstance(spec, SupervisedSpec) and spec.folds:
+            folds = Folds(design, spec, partial(solver_options, engine=engine, memory_limit=memory_limit))
+        clock = Clock(spec.max_iter, folds.count if folds else 0)
         yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
-        preparation, X = Preparation.learnt(design.X, spec.missing, spec.scale)
-        result = yield from _solve(X, spec, design, trace, clock, options)
+        paradigm = paradigm_of(spec, design.given, design.kind)
+        spec = yield from _decide(spec, design, paradigm, trace, clock)
+        began = clock.elapsed
+        codes = paradigm.codes if isinstance(paradigm, Supervised) else None
+        preparation, X = Preparation.learnt(design.X, spec.missing, settled_scale(spec), codes)
+        options = solver_options(spec, engine, memory_limit) | {"whitening": preparation.scaling.whitening}
+        result = yield from _solve(X, spec, paradigm, trace, clock, options)
+        solved = clock.elapsed - began
+        stability = None
+        if spec.resamples:
+            stability = yield from _resample(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
         del X
-        solved = clock.elapsed
         validation = None
         if folds is not None and folds.count:
             validation = yield from _validate(folds, spec, trace.rows[-1], clock)
     yield Moment(_progress("measuring", spec, trace.rows[-1], clock, None))
 
-    model = Model(design.encoding, spec.missing, preparation.fill, preparation.mean, preparation.scale, result.W)
+    scaling = preparation.scaling
+    result = replace(result, W=published(result, scaling))
+    model = Model(design.encoding, spec.missing, preparation.fill, scaling.mean, scaling.scale, result.W)
     embedding = model.project(design.X)
     metrics = metrics_of(spec, design, result, embedding, validation)
     metrics |= {
         "iterations": trace.rows[-1]["iteration"],
+        **({"seconds_choice": trace.choice["seconds"]} if trace.choice else {}),
         "seconds_solve": solved,
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
@@ -94,17 +113,47 @@ def run(
     dropped = description.rows - len(design.rows)
     notes = [f"{dropped} of {description.rows} rows were dropped because they miss a value."] if dropped else []
     warnings = [*notes, *result.warnings, *(folds.warnings if folds else [])]
-    return Outcome(spec, design, model, result, embedding, trace, metrics, warnings)
+    return Outcome(spec, design, model, result, embedding, trace, metrics, warnings, stability, trace.choice)
+
+
+def _decide(
+    spec: JobSpec, design: Design, paradigm: Paradigm, trace: Trace, clock: Clock
+) -> Generator[Moment, None, JobSpec]:
+    """The spec that is solved: as it was posted, as it was decided by an earlier attempt, or as it is decided now."""
+    if trace.choice is not None:
+        return JOB_SPEC.validate_python(trace.choice["spec"])
+    trials, before, began = decide(spec, filled(design.X, spec.missing), paradigm), None, clock.elapsed
+    while True:
+        try:
+            trial = next(trials)
+        except StopIteration as end:
+            decided: JobSpec = end.value[0]
+            choice: Choice | None = end.value[1]
+            break
+        progress, now = _choosing(spec, clock, trial), (trial.scale, trial.q, trial.fold)
+        told = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
+        yield Moment(progress) if now == before else Moment(progress, "trial", told)
+        before = now
+    if choice is not None:
+        trace.choice = choice_document(choice, decided, clock.elapsed - began)
+        told = {name: value for name, value in trace.choice.items() if name != "candidates"}
+        yield Moment(_choosing(spec, clock), "choice", told)
+    return decided
+
+
+def _choosing(spec: JobSpec, clock: Clock, trial: Trial | None = None) -> Progress:
+    at = (None, None, None) if trial is None else (trial.fold, trial.folds, trial_document(trial))
+    return Progress("choosing", 0, spec.max_iter, None, None, None, clock.elapsed, None, *at)
 
 
 def _solve(
-    X: Array, spec: JobSpec, design: Design, trace: Trace, clock: Clock, options: Mapping[str, Any]
+    X: Array, spec: JobSpec, paradigm: Paradigm, trace: Trace, clock: Clock, options: Mapping[str, Any]
 ) -> Generator[Moment, None, Result]:
     steps = iterate(
         X,
-        paradigm_of(spec, design.given, design.kind),
+        paradigm,
         kernel_of(spec),
-        spec.q,
+        settled_q(spec),
         max_iter=max(1, spec.max_iter - trace.resumed_at),
         initial_W=trace.W,
         **options,
@@ -116,7 +165,7 @@ def _solve(
             result: Result = end.value
             return result
         row = trace.add(step)
-        remaining = clock.after_step(step, row["iteration"])
+        remaining = clock.after_step(step, row["iteration"], settled_delta(spec))
         progress = Progress(
             stage=step.stage,
             iteration=row["iteration"],
@@ -128,6 +177,35 @@ def _solve(
             remaining_seconds=remaining,
         )
         yield Moment(progress, "step", row)
+
+
+def _resample(
+    X: Array,
+    spec: JobSpec,
+    paradigm: Paradigm,
+    result: Result,
+    preparation: Preparation,
+    last: Row,
+    clock: Clock,
+) -> Generator[Moment, None, Stability]:
+    """The standard errors of the loadings; halves are told as the folds of a validation are."""
+    halves = resampling(
+        X,
+        paradigm,
+        result,
+        resamples=spec.resamples,
+        delta=settled_delta(spec),
+        seed=spec.seed,
+        whitening=preparation.scaling.whitening,
+        precision=spec.precision,
+    )
+    while True:
+        try:
+            done = next(halves)
+        except StopIteration as end:
+            found: Stability = end.value
+            return found
+        yield Moment(_progress("stability", spec, last, clock, None, done, spec.resamples), "resample")
 
 
 def _validate(folds: Folds, spec: JobSpec, last: Row, clock: Clock) -> Generator[Moment, None, Validation]:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ism_core import Step
 from ism_core.arrays import Array
@@ -20,6 +21,7 @@ class Trace:
 
     rows: list[Row] = field(default_factory=list)
     W: Array | None = None  # where the last step was
+    choice: Row | None = None  # what was chosen before, and the spec that the steps belong to
     resumed_at: int = 0  # the iteration that this attempt began from
     resumed_round: int = 0  # and its round
 
@@ -63,9 +65,9 @@ class Trace:
 
     def packed(self) -> bytes:
         """The trace for a later attempt."""
-        assert self.W is not None
         file = io.BytesIO()
-        np.savez(file, W=self.W, rows=np.frombuffer(json.dumps(self.rows).encode(), dtype=np.uint8))
+        W = np.empty((0, 0)) if self.W is None else self.W
+        np.savez(file, W=W, rows=_json(self.rows), choice=_json(self.choice))
         return file.getvalue()
 
     @classmethod
@@ -73,4 +75,11 @@ class Trace:
         """The trace of an earlier attempt, to go on from."""
         with np.load(io.BytesIO(packed), allow_pickle=False) as file:
             rows = json.loads(file["rows"].tobytes())
-            return cls(rows, file["W"], rows[-1]["iteration"], rows[-1]["round"])
+            choice = json.loads(file["choice"].tobytes()) if "choice" in file else None  # older ones have none
+            if not rows:
+                return cls(choice=choice)
+            return cls(rows, file["W"], choice, rows[-1]["iteration"], rows[-1]["round"])
+
+
+def _json(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)

@@ -1,6 +1,6 @@
 """A job's spec in the words of ism_core."""
 
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 from ism_core import (
     Alternative,
@@ -20,6 +20,7 @@ from ism_core.engine import Engine
 from ism_core.kernel import Combination, Kernel, Term
 from ism_core.kernels import KERNELS, parameters
 from ism_core.paradigms import Paradigm
+from ism_core.scaling import Scale
 from ism_jobs.design import Given
 from ism_jobs.kernel_specs import (
     AlignedKernel,
@@ -42,9 +43,9 @@ from worker.engines import EngineName
 KINDS: dict[Kind, targets.Kind] = {"classes": "labels", "values": "real"}
 
 
-def kernel_of(spec: JobSpec) -> Kernel:
-    """The kernel that a spec asks for."""
-    return _kernel(kernel_object(spec.kernel))
+def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
+    """The kernel that a spec asks for; "auto" is one that is to be chosen."""
+    return "auto" if spec.kernel == "auto" else _kernel(kernel_object(spec.kernel))
 
 
 def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradigm:
@@ -55,7 +56,7 @@ def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradi
     assert kind is not None
     match spec:
         case SupervisedSpec():
-            return Supervised(given, KINDS[kind])
+            return Supervised(given, KINDS[kind], balance=spec.balance)
         case SemiSupervisedSpec():
             return SemiSupervised(given, spec.clusters, spec.mu, KINDS[kind])
         case AlternativeSpec():
@@ -75,11 +76,33 @@ def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int
         "approximation": None if spec.approximation is None else spec.approximation.model_dump(),
         "engine": engine,
         "memory_limit": memory_limit,
+        "features_per_axis": spec.features_per_axis,
     }
 
 
-def kernel_document(kernel: Kernel) -> object:
+def settled_q(spec: JobSpec) -> int:
+    """How many axes a spec asks for that leaves nothing open."""
+    assert isinstance(spec.q, int)
+    return spec.q
+
+
+def settled_delta(spec: JobSpec) -> float:
+    """How still its iteration must stand to end."""
+    assert spec.delta is not None
+    return spec.delta
+
+
+def settled_scale(spec: JobSpec) -> Scale:
+    """How it wants its rows scaled."""
+    assert spec.scale is not None
+    assert spec.scale != "auto"
+    return spec.scale
+
+
+def kernel_document(kernel: Kernel | str) -> object:
     """A kernel with the numbers that were found, as a spec that can be posted again."""
+    if isinstance(kernel, str):
+        return kernel
     if isinstance(kernel, Term):
         name = next(name for name, kind in KERNELS.items() if isinstance(kernel, kind))
         return {"name": name, **parameters(kernel)}

@@ -1,9 +1,10 @@
 """How well an SVM on the projection does on rows that nothing was learnt from.
 
-W is learnt from all training rows; of more than 5,000 rows the SVM sees a sample.
+W is learnt from all training rows, and where the job chooses its settings, so is the choice: the scores come from rows
+that it never saw. Of more than 5,000 rows the SVM sees a sample.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +19,11 @@ from ism_core.arrays import Array
 from ism_core.paradigms import Supervised
 from ism_core.targets import Targets
 from ism_jobs.design import Design, Given
-from ism_jobs.specs import SupervisedSpec
+from ism_jobs.specs import JobSpec, SupervisedSpec
 from ism_jobs.wording import counted
-from worker.preparation import Preparation
-from worker.translate import KINDS, kernel_of
+from worker.deciding import decide
+from worker.preparation import Preparation, filled
+from worker.translate import KINDS, kernel_of, settled_q, settled_scale
 
 Rows = NDArray[np.intp]
 
@@ -37,9 +39,12 @@ class Validation:
 
 
 class Folds:
-    """The folds of a supervised job. Scaling, W and SVM see the training rows only."""
+    """The folds of a supervised job. Choice, scaling, W and SVM see the training rows only.
 
-    def __init__(self, design: Design, spec: SupervisedSpec, options: Mapping[str, Any]) -> None:
+    `options` gives the solver's options for a spec that leaves nothing open.
+    """
+
+    def __init__(self, design: Design, spec: SupervisedSpec, options: Callable[[JobSpec], dict[str, Any]]) -> None:
         assert design.given is not None
         self._design = design
         self._spec = spec
@@ -85,10 +90,19 @@ class Folds:
         return list(splitter.split(self._design.X, self._codes))
 
     def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
-        spec = self._spec
-        preparation, X = Preparation.learnt(self._design.X[train], spec.missing, spec.scale)
-        paradigm = Supervised(self._y[train], self._kind)
-        steps = iterate(X, paradigm, kernel_of(spec), spec.q, max_iter=spec.max_iter, **self._options)
+        rows, spec = self._design.X[train], self._spec
+        paradigm = Supervised(self._y[train], self._kind, balance=spec.balance)
+        decision = decide(spec, filled(rows, spec.missing), paradigm)
+        while True:
+            try:
+                next(decision)
+            except StopIteration as end:
+                decided: JobSpec = end.value[0]
+                break
+            yield None
+        preparation, X = Preparation.learnt(rows, spec.missing, settled_scale(decided), paradigm.codes)
+        options = self._options(decided) | {"whitening": preparation.scaling.whitening}
+        steps = iterate(X, paradigm, kernel_of(decided), settled_q(decided), max_iter=spec.max_iter, **options)
         while True:
             try:
                 next(steps)

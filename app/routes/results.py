@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from app import chores, uploads
@@ -14,8 +13,9 @@ from app.contents import documented as documented_content
 from app.deps import ChildrenDep, FinishedJobDep, SettingsDep, StoreDep
 from app.headers import PICTURE, policy
 from app.problems import documented
+from app.result_views import ResultView
 from app.routes.datasets import HEADERS, Header
-from app.views import TABLES, JobView, job_view
+from app.views import TABLES, job_view
 from ism_jobs.packing import LABEL_COLUMNS
 from ism_jobs.store import Record
 
@@ -34,7 +34,7 @@ TABLE_SCHEMA = {
 METRICS_SCHEMA = {"type": "object", "additionalProperties": {"type": ["number", "null"]}}
 PROBLEMS = documented(404, 406, 409, 422)
 
-Table = Literal["W", "embedding", "labels", "trace", "metrics"]
+Table = Literal["W", "embedding", "labels", "stability", "trace", "metrics"]
 Plot = Literal["embedding", "loadings", "trace"]
 Format = Annotated[str | None, Query(description="json (default), csv, npy or parquet; or by Accept.", max_length=20)]
 
@@ -46,39 +46,6 @@ class _TableName(StringConvertor):
 
 
 register_url_convertor("table", _TableName())
-
-
-class ErrorView(BaseModel):
-    """How far the way that Φ was computed may have led off, relatively."""
-
-    kind: Literal["rounding", "bound", "estimate"] = Field(
-        description="Rounding alone; a proven bound; or an estimate from pairs of rows that were compared exactly."
-    )
-    objective: float | None = Field(description="Of the objective.")
-    gradient: float | None = Field(description="Of ΦW.")
-
-
-class ResultView(BaseModel):
-    """Everything small about a result."""
-
-    job: JobView
-    features: list[str] = Field(description="The rows of W.")
-    axes: list[str] = Field(description="The columns of W.")
-    W: list[list[float]] = Field(description="Features × axes: how the features combine into each axis.")
-    importance: list[float] = Field(description="Each feature's share in the new axes; the shares add up to 1.")
-    eigenvalues: list[float]
-    objective: float
-    converged: bool
-    stop: str = Field(description="Why the iteration ended.")
-    certificate: dict[str, float | bool | None] = Field(description="How close to a maximum the result is.")
-    kernel: dict[str, Any] = Field(description="With the numbers that were found; it can be posted again.")
-    way: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
-    error: ErrorView | None = Field(None, description="How exact that is; null where the job is older than the field.")
-    metrics: dict[str, int | float | None]
-    warnings: list[str]
-    rows: int = Field(description="How many rows were learnt from.")
-    cluster_sizes: list[int] | None = None
-    links: dict[str, str]
 
 
 @router.get("/result", operation_id="getResult", summary="The result", responses=documented(404, 409, 422))
@@ -134,7 +101,10 @@ async def get_plot(
         return not_modified(etag)
     source = {"embedding": "embedding", "loadings": "W", "trace": "trace"}[plot]
     table = await run_sync(store.jobs.artifact, record, source)
-    body = await children.run(chores.draw, plot, table, format, record.spec)
+    errors = None
+    if plot == "loadings" and "stability" in record.artifacts:
+        errors = await run_sync(store.jobs.artifact, record, "stability")
+    body = await children.run(chores.draw, plot, table, format, record.spec, errors)
     headers = {"Content-Security-Policy": policy(PICTURE)}
     return content(request, body, format, f"{plot}-{record.id}", etag, headers)
 
@@ -171,7 +141,7 @@ async def transform_rows(
 @router.get(
     "/{table:table}",
     operation_id="getTable",
-    summary="W, embedding, labels, trace or metrics",
+    summary="W, embedding, labels, stability, trace or metrics",
     response_class=Response,
     responses={
         **documented_content(

@@ -81,7 +81,9 @@ def test_each_key_has_its_own_number_of_open_jobs(keyed: Callable[..., Settings]
         specs = []
         for owner in owners:
             dataset = (await client.post("/datasets", content=TABLE, headers=owner)).json()["id"]
-            specs.append({"dataset": dataset, "paradigm": "supervised", "target": "class", "folds": 0})
+            specs.append(
+                {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
+            )
         once = {**owners[0], "Idempotency-Key": "once"}
         first = await client.post("/jobs", json={**specs[0], "q": [1, 2]}, headers=once)
         assert first.status_code == 202

@@ -43,6 +43,8 @@ def spec_of(*arguments, grid=True):
       "--engine", "dask"],
      {"paradigm": "supervised", "target": "c", "precision": "single", "tolerance": 0.0,
       "approximation": {"features": 2048}, "engine": "dask"}),
+    (["--target", "c", "--features-per-axis", "5", "--resamples", "20"],
+     {"paradigm": "supervised", "target": "c", "features_per_axis": 5, "resamples": 20}),
     (["--target", "c", "--kernel", '{"name": "polynomial", "degree": 2}'],
      {"paradigm": "supervised", "target": "c", "kernel": {"name": "polynomial", "degree": 2}}),
 ])  # fmt: skip

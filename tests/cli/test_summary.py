@@ -40,6 +40,36 @@ def test_a_result_that_does_not_say_how_exact_it_is_has_no_such_sentence(error):
     assert "J is" not in summary(RESULT | {"error": error})
 
 
+def candidate(sigma, score, error=0.01, chosen=False):
+    kernel = {"name": "gaussian", "sigma": sigma}
+    return {"kernel": kernel, "scale": "whiten", "q": 2, "score": score, "error": error, "seconds": 0.25,
+            "chosen": chosen}  # fmt: skip
+
+
+def test_what_was_tried_is_a_table_with_the_best_first_and_the_one_that_was_taken_marked():
+    tried = [candidate(3.5, 0.9), candidate(2.5, 0.97, chosen=True), candidate(1.25, 0.98, None), candidate(1, None)]
+    choice = {"criterion": "accuracy", "reason": "It is the simplest.", "candidates": tried}
+    lines = summary(RESULT | {"choice": choice}).splitlines()
+    first = next(i for i, line in enumerate(lines) if "tried" in line)
+    assert [line.split() for line in lines[first : first + 5]] == [
+        ["tried", "scale", "q", "accuracy", "seconds"],
+        ["gaussian", "(sigma", "1.25)", "whiten", "2", "0.980", "0.25"],
+        ["→", "gaussian", "(sigma", "2.5)", "whiten", "2", "0.970", "±", "0.010", "0.25"],
+        ["gaussian", "(sigma", "3.5)", "whiten", "2", "0.900", "±", "0.010", "0.25"],
+        ["gaussian", "(sigma", "1)", "whiten", "2", "–", "0.25"],
+    ]
+    assert lines[first + 5].startswith("It is the simplest. Scores in folds above come from choices that never saw")
+    assert "folds" not in summary(RESULT | {"choice": choice | {"criterion": "consensus"}})
+
+
+def test_the_one_that_was_taken_is_shown_however_many_were_tried():
+    tried = [candidate(1 + place, 0.9 - place / 100) for place in range(40)] + [candidate(50, 0.1, chosen=True)]
+    lines = summary(RESULT | {"choice": {"criterion": "r2", "reason": "So.", "candidates": tried}}).splitlines()
+    shown = [line for line in lines if "whiten" in line]
+    assert len(shown) == STRONGEST + 1
+    assert shown[-1].startswith("→ gaussian (sigma 50)")
+
+
 def test_features_are_listed_by_importance_with_signs():
     lines = summary(RESULT).splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("feature"))

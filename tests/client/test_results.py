@@ -29,6 +29,17 @@ def test_a_result_holds_what_the_service_said(done):
     assert list(result.importance) == [0.18, 0.32, 0.5]
     assert (result.way, result.error) == ("features", {"kind": "bound", "objective": 6e-6, "gradient": 1e-5})
     assert result.document == RESULT
+    assert (result.choice, result.errors) == (None, None)
+
+
+def test_a_result_knows_what_was_chosen_and_how_sure_the_loadings_are(done, service):
+    choice = {"criterion": "accuracy", "reason": "It has the best score.", "spec": {"q": 2}, "candidates": []}
+    errors = [[0.1, 0.2], [0.0, 0.1], [0.3, 0.0]]
+    found = RESULT | {"choice": choice, "stability": {"errors": errors}}
+    service.on("GET", "/jobs/j1/result", lambda request: httpx.Response(200, json=found))
+    result = done.result()
+    assert result.choice == choice
+    np.testing.assert_array_equal(result.errors, errors)
 
 
 def test_what_is_large_is_downloaded_once_and_only_when_asked(done, service):
@@ -143,12 +154,27 @@ def test_the_bar_tells_what_happens_on_stderr(capsys):
         bar.tell(Event("state", job("queued", position=2)))
         bar.tell(Event("state", job("running", progress=step | {"max_iter": 300})))
         bar.tell(Event("step", step | {"iteration": 13}))
+        tried = {"scale": "whiten", "q": 3, "tried": 17, "best": 0.975}
+        bar.tell(Event("trial", {"fold": 3, "folds": 7, **tried}))
+        bar.tell(Event("state", job("running", progress={"stage": "choosing", "fold": 4, "folds": 7, "trying": tried})))
         bar.tell(Event("validation", {"fold": 2, "folds": 5}))
         bar.tell(Event("step", "no object"))
         bar.tell(Event("state", job("succeeded")))
     out, err = capsys.readouterr()
     assert out == ""
-    for said in ("Queued, 2 ahead", "Climbing", "13/300", "objective 3.25", "about 4 s left", "2/5", "Succeeded: 100%"):
+    for said in (
+        "Queued, 2 ahead",
+        "Climbing",
+        "13/300",
+        "objective 3.25",
+        "about 4 s left",
+        "2/5",
+        "Succeeded: 100%",
+        "Choosing settings",
+        "3/7",
+        "whiten, q 3, 17 tried, best 0.975",
+        "4/7",
+    ):
         assert said in err
 
 

@@ -7,7 +7,7 @@ from ism_jobs.specs import PARADIGM_NAMES, SPECS, read_spec
 
 def test_every_kernel_and_combination_is_listed_with_an_example_that_works() -> None:
     entries = kernels()
-    assert [entry.name for entry in entries] == [*KERNEL_NAMES, "sum", "aligned"]
+    assert [entry.name for entry in entries] == ["auto", *KERNEL_NAMES, "sum", "aligned"]
     for entry in entries:
         read_spec({"dataset": "wine", "paradigm": "supervised", "target": "class", "kernel": entry.example})
         assert entry.title
@@ -20,7 +20,12 @@ def test_parameters_come_with_type_default_and_range() -> None:
     degree, c, gamma = polynomial.parameters
     assert (degree.name, degree.type, degree.default, degree.minimum, degree.maximum) == ("degree", "integer", 3, 1, 20)
     assert (c.type, c.minimum, c.required) == ("number", 0, False)
-    assert (gamma.type, gamma.types, gamma.default, gamma.choices) == ("number", ["string", "number"], "auto", ["auto"])
+    assert (gamma.type, gamma.types, gamma.default, gamma.choices) == (
+        "number",
+        ["string", "number"],
+        "auto",
+        ["auto", "path"],
+    )
 
 
 def test_every_paradigm_is_listed_with_all_its_fields() -> None:

@@ -133,10 +133,16 @@ REFUSED = [
         "categorical",
         "makes 900 features of 10,000,000",
     ),
+    (
+        described(*FEATURES, number("y")),
+        spec(target="y", balance=True),
+        "balance",
+        "balance is for classes, and the target holds values; leave it out",
+    ),
     # sizes
     (described(CLASS), spec(), "features", "No features are left"),
     (WINE, spec(q=5), "q", "q = 5 is more than the 4 features of this job; ask for 4 or fewer"),
-    (described(number("a"), CLASS), spec(), "q", "q = 2 is more than the 1 feature of this job; ask for 1."),
+    (described(number("a"), CLASS), spec(q=2), "q", "q = 2 is more than the 1 feature of this job; ask for 1."),
     (described(number("a"), text("t", 4), CLASS), spec(q=6, categorical="onehot"), "q", "the 5 features"),
     (described(*FEATURES), spec("unsupervised", clusters=101), "clusters", "is more than the 100 rows; ask for 100"),
     (

@@ -58,7 +58,7 @@ def test_a_job_is_refused_if_and_only_if_the_core_would_refuse_it(
     X, y = np.column_stack([COLUMNS[name] for name in features]), np.array(COLUMNS[given])
     try:
         core = _paradigm(paradigm, y, getattr(job, "clusters", 0))
-        solve(standardised(X)[0] if job.scale == "standard" else X, core, "gaussian", job.q, max_iter=2)
+        solve(X if job.scale == "none" else standardised(X)[0], core, "gaussian", job.q, max_iter=2)
     except InvalidInput:
         refused = True
     else:

@@ -90,7 +90,7 @@ def test_errors_name_the_place_in_the_list() -> None:
         ([body(q=[1, 2])], "0.q", "a grid cannot stand in a list of jobs"),
         ([body()] * 1001, "", "The list makes 1,001 jobs; post at most 1,000 at once"),
         (body(q=[1] * 101, seed=[0] * 10), "", "makes 1,010 jobs (101 values of q × 10 values of seed)"),
-        (body(q=[[1, 2]]), "q.0", "is [1, 2]; it must be a whole number"),
+        (body(q=[[1, 2]]), "q.0", 'is [1, 2]; it must be "auto" or a whole number'),
         (body(dataset=["a", "b"]), "dataset", 'is ["a", "b"]; it must be text'),
         (body(clusters=[1, 2]), "clusters.0", "is for unsupervised"),
         ("supervised", "", "A job is an object"),

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iterate
 from ism_core.kernels import KERNELS as CORE_KERNELS
-from ism_core.kernels import as_kernel
 from ism_jobs.errors import InvalidSpec
+from ism_jobs.job_fields import CommonSpec
 from ism_jobs.kernel_specs import KERNEL_NAMES, KERNELS, GaussianKernel, kernel_object
-from ism_jobs.specs import JOB_SPEC, PARADIGM_NAMES, SPECS, CommonSpec, SupervisedSpec, read_spec
+from ism_jobs.specs import JOB_SPEC, PARADIGM_NAMES, SPECS, SupervisedSpec, read_spec
 from tests.jobs.test_specs import body
 
 names = st.text(min_size=1, max_size=12).filter(lambda name: name.encode("utf-8", "ignore").decode() == name)
@@ -132,11 +132,15 @@ def test_settings_have_the_defaults_of_the_core() -> None:
     iterating = inspect.signature(iterate).parameters
     estimating = inspect.signature(SupervisedISM).parameters
     defaults = {name: field.default for name, field in CommonSpec.model_fields.items()}
-    for name in ("delta", "max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
+    assert read_spec(body(kernel="gaussian")).delta == iterating["delta"].default
+    for name in ("max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
         assert defaults[name] == iterating[name].default
-    for name in ("kernel", "q"):
+    assert defaults["features_per_axis"] is iterating["features_per_axis"].default is None
+    for name in ("scale", "delta"):
         assert defaults[name] == estimating[name].default
-    as_kernel(defaults["kernel"])
+    assert defaults["kernel"] == "auto"  # a job chooses unless it is told; the library's estimators do so when asked
+    assert read_spec(body(kernel="gaussian")).q == estimating["q"].default
+    assert SupervisedSpec.model_fields["balance"].default is estimating["balance"].default
     for paradigm, core in (("semi_supervised", SemiSupervised), ("alternative", Alternative)):
         assert SPECS[paradigm].model_fields["mu"].default == inspect.signature(core).parameters["mu"].default
 
@@ -165,19 +169,21 @@ def test_the_examples_are_valid(paradigm: str) -> None:
 
 def test_the_schema_tells_ranges_and_defaults() -> None:
     fields = SupervisedSpec.model_json_schema()["properties"]
-    assert fields["q"] | {"title": "", "description": ""} == {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 20_000,
-        "default": 2,
-        "title": "",
-        "description": "",
-    }
-    assert (fields["delta"]["exclusiveMinimum"], fields["delta"]["maximum"]) == (0, 1)
+    assert fields["q"]["anyOf"] == [
+        {"type": "integer", "minimum": 1, "maximum": 20_000},
+        {"type": "string", "const": "auto"},
+        {"type": "null"},
+    ]
+    assert fields["kernel"]["default"] == "auto"
+    assert fields["q"]["default"] is None
+    delta = fields["delta"]["anyOf"][0]
+    assert (delta["exclusiveMinimum"], delta["maximum"]) == (0, 1)
+    assert fields["balance"]["type"] == "boolean"
     assert fields["folds"]["anyOf"][1] == {"type": "integer", "const": 0}
     assert fields["tolerance"]["anyOf"] == [{"type": "number", "minimum": 0, "maximum": 0.01}, {"type": "null"}]
     sigma = GaussianKernel.model_json_schema()["properties"]["sigma"]
     assert sigma["anyOf"] == [
         {"type": "string", "const": "median"},
+        {"type": "string", "const": "auto"},
         {"type": "number", "minimum": 1e-50, "maximum": 1e50},
     ]

@@ -59,13 +59,18 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(whatever=3), "whatever", "the fields are dataset, kernel, q"),
     (body(clusters=3), "clusters", "is for unsupervised and semi_supervised and alternative jobs"),
     (body("unsupervised", mu=3), "mu", "this one is unsupervised; leave it out"),
+    (body(**{"<kernel sum>": 1}), "<kernel sum>", "There is no field"),
     (body(sigma=3), "sigma", 'write it inside, as in {"name": "gaussian", "sigma": …}'),
-    (body(q=0), "q", "q is 0; it must be a whole number from 1 to 20,000."),
-    (body(q="2"), "q", 'is "2"; it must be a whole number'),
-    (body(q=True), "q", "is true; it must be a whole number"),
-    (body(q=2.5), "q", "is 2.5; it must be a whole number"),
+    (body(q=0), "q", 'q is 0; it must be "auto" or a whole number from 1 to 20,000, or null for the default.'),
+    (body(q="2"), "q", 'is "2"; it must be "auto" or a whole number'),
+    (body(q=True), "q", 'is true; it must be "auto" or a whole number'),
+    (body(q=2.5), "q", 'is 2.5; it must be "auto" or a whole number'),
     (body(q=10**5000), "q", "is a whole number of about 5,000 digits"),
-    (body(q=None), "q", "is null"),
+    (body(balance="yes"), "balance", 'is "yes"; it must be true or false'),
+    (body("unsupervised", clusters=3, balance=True), "balance", "is for supervised jobs"),
+    (body(kernel="linear", starts="path"), "starts", "has a width to follow"),
+    (body("unsupervised", starts="path"), "starts", "is for supervised jobs"),
+    (body(starts="road"), "starts", 'is "road"; it must be "path" or a whole number from 1 to 1,000, or null'),
     (body(delta=0), "delta", "must be a number above 0 and at most 1"),
     (body(delta=1.5), "delta", "is 1.5"),
     (body(delta=math.nan), "delta", "is NaN"),
@@ -83,6 +88,9 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(tolerance=0.02), "tolerance", "is 0.02"),
     (body(tolerance="1e-6"), "tolerance", 'is "1e-6"'),
     (body(tolerance=True), "tolerance", "is true"),
+    (body(resamples=1), "resamples", "is 1; it must be"),
+    (body(features_per_axis=0), "features_per_axis", "is 0; it must be a whole number from 1 to 20,000"),
+    (body(features_per_axis="all"), "features_per_axis", "must be a whole number"),
     (body(approximation=2048), "approximation", 'must be an object such as {"features": 2048}, or null for none.'),
     (body(approximation={}), "approximation.features", "is missing"),
     (body(approximation={"features": 15}), "approximation.features", "from 16 to 65,536"),
@@ -93,7 +101,7 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(engine=None), "engine", "is null"),
     (body(folds=1), "folds", "must be 0 or a whole number from 2 to 20"),
     (body(folds=21), "folds", "is 21"),
-    (body(scale="standart"), "scale", 'did you mean "standard"? It must be "standard" or "none".'),
+    (body(scale="standart"), "scale", 'did you mean "standard"? It must be "standard", "whiten", "none" or "auto".'),
     (body(missing=3), "missing", 'is 3; it must be "refuse", "mean" or "drop"'),
     (body(categorical="one-hot"), "categorical", 'did you mean "onehot"?'),
     (body(target_kind="labels"), "target_kind", 'must be "auto", "classes" or "values"'),
@@ -129,8 +137,18 @@ WRONG_KERNELS: list[tuple[Any, str, str]] = [
     ({"name": "rbf"}, "kernel.name", 'There is no kernel "rbf"; did you mean "gaussian"?'),
     ({"name": "sinc"}, "kernel.name", "the kernels are linear"),
     ({"name": []}, "kernel.name", "is an empty list"),
-    ({"name": "gaussian", "sigma": 0}, "kernel.sigma", 'is 0; it must be "median" or a number from 1e-50 to 1e50'),
-    ({"name": "gaussian", "sigma": "auto"}, "kernel.sigma", 'is "auto"'),
+    (
+        {"name": "gaussian", "sigma": 0},
+        "kernel.sigma",
+        'is 0; it must be "median", "auto" or a number from 1e-50 to 1e50',
+    ),
+    ({"name": "gaussian", "sigma": "path"}, "kernel.sigma", 'is "path"'),
+    ({"aligned": ["linear", {"name": "gaussian", "sigma": "auto"}]}, "kernel.aligned", "a kernel that stands alone"),
+    (
+        {"sum": [{"kernel": {"name": "polynomial", "gamma": "path"}}]},
+        "kernel.sum.0.kernel",
+        'gamma is "path", which chooses it for a kernel that stands alone; give a number',
+    ),
     ({"name": "gaussian", "degree": 3}, "kernel.degree", "The gaussian kernel has no parameter"),
     ({"name": "linear", "sigma": 3}, "kernel.sigma", "it has no parameters; leave it out"),
     ({"name": "polynomial", "degree": 0}, "kernel.degree", "from 1 to 20"),
@@ -225,7 +243,7 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 def test_a_problem_that_stands_alone_is_the_detail() -> None:
-    assert refusal_of(body(q=0)).detail == "q is 0; it must be a whole number from 1 to 20,000."
+    assert refusal_of(body(folds=1)).detail == "folds is 1; it must be 0 or a whole number from 2 to 20."
 
 
 def test_a_misspelled_paradigm_does_not_hide_other_problems() -> None:
@@ -240,7 +258,7 @@ def test_whole_numbers_may_be_written_with_a_point() -> None:
 
 
 def test_a_spec_keeps_what_was_given_and_gives_one_normal_form() -> None:
-    assert read_spec(body()).kernel == "gaussian"
+    assert read_spec(body(kernel="gaussian")).kernel == "gaussian"
     assert kernel_object("gaussian") == GaussianKernel(name="gaussian", sigma="median")
     summed = read_spec(body(kernel={"sum": [{"kernel": "polynomial"}, {"weight": 2, "kernel": {"name": "linear"}}]}))
     normal = kernel_object(summed.kernel)
@@ -250,3 +268,25 @@ def test_a_spec_keeps_what_was_given_and_gives_one_normal_form() -> None:
     aligned = kernel_object(read_spec(body(kernel={"aligned": ["linear", "squared"]})).kernel)
     assert isinstance(aligned, AlignedKernel)
     assert [getattr(part, "name", None) for part in aligned.aligned] == ["linear", "squared"]
+
+
+def test_a_supervised_job_chooses_what_it_is_not_told() -> None:
+    spec = read_spec(body())
+    assert (spec.kernel, spec.q, spec.scale, spec.delta) == ("auto", "auto", "auto", None)
+    assert spec.is_open
+    spec = read_spec(body(q=3, scale="standard", delta=0.02))
+    assert (spec.kernel, spec.q, spec.scale, spec.delta) == ("auto", 3, "standard", 0.02)
+
+
+def test_a_job_that_names_its_kernel_chooses_nothing_unless_it_says_so() -> None:
+    spec = read_spec(body(kernel="gaussian"))
+    assert (spec.q, spec.scale, spec.delta) == (2, "standard", 0.01)
+    assert not spec.is_open
+    spec = read_spec(body(kernel={"name": "gaussian", "sigma": "auto"}))
+    assert (spec.q, spec.scale, spec.delta) == (2, "standard", None)
+    assert all(read_spec(body(kernel="linear", **{name: "auto"})).is_open for name in ("q", "scale"))
+
+
+def test_a_spec_that_was_filled_in_reads_as_the_same_spec() -> None:
+    spec = read_spec(body())
+    assert read_spec(spec.model_dump(mode="json")) == spec

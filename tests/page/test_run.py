@@ -144,7 +144,9 @@ def test_jobs_are_listed_with_states_and_links_that_can_be_shared(
     opened: Opener, api: Api, slow_job: str, watch: Watch
 ) -> None:
     wine = api.upload(WINE, "wine.csv")["id"]
-    done = api.submit(dataset=wine, paradigm="supervised", target="class", folds=3, label="first look")
+    done = api.submit(
+        dataset=wine, paradigm="supervised", target="class", kernel="gaussian", folds=3, label="first look"
+    )
     api.succeeded(done)
     page = opened("#/jobs")
     finished, running = page.locator(f"[data-job='{done}']"), page.locator(f"[data-job='{slow_job}']")
@@ -171,7 +173,9 @@ def test_jobs_are_listed_with_states_and_links_that_can_be_shared(
 
 def test_finished_jobs_can_be_chosen_to_compare(opened: Opener, api: Api) -> None:
     wine = api.upload(WINE, "wine.csv")["id"]
-    jobs = [api.submit(dataset=wine, paradigm="supervised", target="class", folds=0, q=q) for q in (1, 2)]
+    jobs = [
+        api.submit(dataset=wine, paradigm="supervised", target="class", kernel="gaussian", folds=0, q=q) for q in (1, 2)
+    ]
     for job in jobs:
         api.succeeded(job)
     page = opened("#/jobs")

@@ -35,20 +35,19 @@ def test_a_dropped_csv_becomes_a_result_with_one_click(page: Page, api: Api) -> 
     page.get_by_role("button", name="Run").click()
     expect(page.locator("h1 .badge")).to_have_text("done")
     job = api.get(f"/jobs/{page.url.rsplit('/', 1)[1]}").json()
-    assert (job["state"], job["spec"]["target"], job["spec"]["q"]) == ("succeeded", "class", 2)
+    assert (job["state"], job["spec"]["target"], job["spec"]["kernel"]) == ("succeeded", "class", "auto")
 
 
 @pytest.mark.parametrize(
-    ("example", "rows", "target", "q"),
-    [("Wine", "178 rows", "class", 2), ("WDBC", "569 rows", "diagnosis", 2), ("Digits", "1,797 rows", "digit", 5)],
+    ("example", "rows", "target"),
+    [("Wine", "178 rows", "class"), ("WDBC", "569 rows", "diagnosis"), ("Digits", "1,797 rows", "digit")],
 )
-def test_the_examples_are_there_without_a_file(page: Page, example: str, rows: str, target: str, q: int) -> None:
+def test_the_examples_are_there_without_a_file(page: Page, example: str, rows: str, target: str) -> None:
     page.get_by_role("button", name=example).click()
     expect(page.get_by_label("Column to explain")).to_have_value(target)
     expect(page.get_by_text(rows)).to_be_visible()  # not before: the start lists the latest tables with their rows
     spec = spec_of(page)
-    assert (spec["paradigm"], spec["target"], spec["q"], spec["kernel"]) == ("supervised", target, q, "gaussian")
-    assert "features" not in spec
+    assert spec == {"dataset": spec["dataset"], "paradigm": "supervised", "target": target, "kernel": "auto"}
 
 
 def table(rows: int, **columns: Any) -> str:
@@ -60,7 +59,7 @@ def table(rows: int, **columns: Any) -> str:
 TABLES = {
     "measurements alone": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2),
-        {"paradigm": "unsupervised", "clusters": 3, "q": 2},
+        {"paradigm": "unsupervised", "clusters": 3},
     ),
     "gaps and text": (
         table(
@@ -70,18 +69,18 @@ TABLES = {
             colour=lambda row: "red" if row % 2 else "blue",
             outcome=lambda row: "well" if row % 3 else "ill",
         ),
-        {"paradigm": "supervised", "target": "outcome", "missing": "mean", "categorical": "onehot", "q": 2}
+        {"paradigm": "supervised", "target": "outcome", "missing": "mean", "categorical": "onehot"}
         | {"features": ["size", "colour"]},
     ),
     "a measured target": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11, y=lambda row: row * 1.7),
-        {"paradigm": "supervised", "target": "y", "q": 2},
+        {"paradigm": "supervised", "target": "y"},
     ),
     "a target with gaps": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2, label=lambda row: ["u", "v", ""][row % 3]),
-        {"paradigm": "supervised", "target": "label", "missing": "drop", "q": 2},
+        {"paradigm": "supervised", "target": "label", "missing": "drop"},
     ),
-    "one feature": (table(40, a=lambda row: row * 0.3, y=lambda row: row % 2), {"target": "y", "q": 1}),
+    "one feature": (table(40, a=lambda row: row * 0.3, y=lambda row: row % 2), {"target": "y"}),
 }
 
 
@@ -161,6 +160,7 @@ def test_an_error_of_the_api_stands_beside_its_field(page: Page, watch: Watch) -
 def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> None:
     watch.provoked.add(422)
     begin(page, WINE)
+    page.get_by_label("Kernel", exact=True).select_option("gaussian")
     page.get_by_text("Advanced settings").click()
     page.get_by_label("Sigma").fill("wide")
     page.get_by_label("Folds").fill("1")
@@ -205,6 +205,43 @@ def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> 
             page.get_by_label("Compare with").select_option("class")
             spec = spec_of(page)
         api.succeeded(api.submit(**spec))
+
+
+def test_a_newcomer_leaves_the_settings_to_the_program_and_others_find_them(page: Page) -> None:
+    begin(page, WINE)
+    kernel, axes = page.get_by_label("Kernel", exact=True), page.get_by_label("New axes (q)")
+    expect(kernel).to_have_value("auto")
+    expect(kernel.locator("option:checked")).to_have_text("Let the program choose")
+    expect(axes).to_have_value("")
+    expect(axes).to_have_attribute("placeholder", "chosen")
+    page.get_by_text("Advanced settings").click()
+    expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("chosen")
+    kernel.select_option("gaussian")
+    expect(page.get_by_label("Kernel", exact=True)).to_be_focused()
+    expect(axes).to_have_attribute("placeholder", "2")
+    expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("standard")
+    page.get_by_label("Sigma").fill("auto")
+    page.get_by_label("New axes (q)").fill("3")
+    page.get_by_label("Scale", exact=True).select_option("whiten")
+    page.get_by_label("Balance").select_option("true")
+    page.get_by_label("Features in each axis").fill("5")
+    page.get_by_label("Resamples, for error bars").fill("20")
+    spec = spec_of(page)
+    settings = {"kernel": {"name": "gaussian", "sigma": "auto"}, "q": 3, "scale": "whiten", "balance": True}
+    settings |= {"features_per_axis": 5, "resamples": 20}
+    assert {name: spec[name] for name in settings} == settings
+    page.get_by_label("Scale", exact=True).select_option("")
+    page.get_by_label("Balance").select_option("false")
+    assert not {"scale", "balance"} & spec_of(page).keys()
+
+
+def test_a_job_that_chose_is_changed_as_it_was_asked_for(api: Api, opened: Opener) -> None:
+    dataset = api.upload(WINE.encode(), "wine.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class", features=["alcohol", "hue"], folds=0)
+    api.succeeded(job)
+    page = opened(f"#/data/{dataset}/{job}")
+    expect(page.get_by_label("Kernel", exact=True)).to_have_value("auto")
+    assert {"q", "scale", "delta"}.isdisjoint(spec_of(page))
 
 
 def test_a_job_can_be_changed_and_run_again(page: Page, api: Api, opened: Opener) -> None:

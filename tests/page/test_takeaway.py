@@ -128,6 +128,26 @@ CASES: dict[str, dict[str, Any]] = {
         "features": ["magnesium", "ash", "malic_acid"],
         "kernel": {"sum": [{"weight": 0.5, "kernel": "linear"}, {"weight": 1, "kernel": "multiquadratic"}]},
     },
+    "settings chosen": {
+        "kernel": "auto",
+        "q": "auto",
+        "target": "strong",
+        "features": ["magnesium", "malic_acid", "ash"],
+    },
+    "clusters, settings chosen": {
+        "kernel": "auto",
+        "q": "auto",
+        "paradigm": "unsupervised",
+        "clusters": 2,
+        "features": ["magnesium", "malic_acid", "ash"],
+    },
+    "few features, balanced, whitened": {
+        "target": "strong",
+        "features": ["magnesium", "ash", "malic_acid"],
+        "scale": "whiten",
+        "balance": True,
+        "features_per_axis": 2,
+    },
     "weights by the target": {
         "target": "strong",
         "features": ["magnesium", "ash", "malic_acid"],
@@ -146,11 +166,12 @@ def test_python_lines_repeat_jobs_of_every_kind(
     job = done(api, gaps(), "wine, with gaps.csv", **spec)
     view = api.get(f"/jobs/{job}").json()
     dataset = api.get(f"/datasets/{view['dataset']}").json()
-    build = """async ([job, dataset]) => {
+    found = api.get(f"/jobs/{job}/result").json()
+    build = """async ([job, dataset, result]) => {
         const { fileName, pythonLines } = await import("/page/result/python.js");
-        return [fileName(dataset), pythonLines({ job, dataset })];
+        return [fileName(dataset), pythonLines({ job, dataset, result })];
     }"""
-    name, lines = page.evaluate(build, [view, dataset])
+    name, lines = page.evaluate(build, [view, dataset, found])
     assert name == "wine_with_gaps.parquet"
     (tmp_path / name).write_bytes(api.get(f"/datasets/{dataset['id']}/rows?format=parquet").content)
     monkeypatch.chdir(tmp_path)

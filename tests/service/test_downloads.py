@@ -246,7 +246,15 @@ def test_head_tells_all_but_the_body(api: Api, done: str, wine_id: str, path: st
 
 
 def test_what_accept_chooses_says_so(api: Api, done: str, wine_id: str, wine_csv: bytes) -> None:
-    spec = {"dataset": wine_id, "paradigm": "supervised", "target": "class", "features": ["ash"], "q": 1, "folds": 0}
+    spec = {
+        "dataset": wine_id,
+        "paradigm": "supervised",
+        "target": "class",
+        "kernel": "gaussian",
+        "features": ["ash"],
+        "q": 1,
+        "folds": 0,
+    }
     batch = api.post("/jobs", json=[spec]).json()["id"]
     api.compared(batch)
     for path in (f"/jobs/{done}/W", f"/jobs/{done}/metrics", f"/jobs/{done}/model", f"/batches/{batch}"):

@@ -92,7 +92,7 @@ def test_followers_of_one_job_see_the_same(api: Api, wine_id: str, features: lis
 def test_more_events_than_are_read_at_once_all_come(api: Api) -> None:
     """The store is read 500 events at a time; a job's first state must not end the stream at the first 500."""
     dataset = api.upload(b"x,y,class\n" + b"1,2,a\n" * 10 + b"3,4,b\n" * 10)["id"]
-    job = api.submit(dataset=dataset, paradigm="supervised", target="class", q=1, starts=510, folds=0)
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class", kernel="linear", q=1, starts=510, folds=0)
     api.succeeded(job)
     events = api.events(job)
     assert len(events) > 510
@@ -104,7 +104,9 @@ def test_more_events_than_are_read_at_once_all_come(api: Api) -> None:
 
 def test_hundreds_follow_and_wait_at_once(api: Api, slow_id: str, wine_id: str, features: list[str]) -> None:
     held = [api.submit(dataset=slow_id, **SLOW, seed=seed) for seed in (3, 4)]  # both workers
-    job = api.submit(dataset=wine_id, paradigm="supervised", target="class", features=features, folds=2)
+    job = api.submit(
+        dataset=wine_id, paradigm="supervised", target="class", kernel="gaussian", features=features, folds=2
+    )
     begun = asyncio.Semaphore(0)
 
     async def polled(client: httpx.AsyncClient) -> str:

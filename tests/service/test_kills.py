@@ -15,7 +15,15 @@ from tests.service.api import Api
 
 SECONDS = 90
 VARIABLES = {"ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"}
-JOB = {"paradigm": "supervised", "target": "y", "target_kind": "values", "q": 2, "folds": 0, "delta": 1e-6}
+JOB = {
+    "paradigm": "supervised",
+    "kernel": "gaussian",
+    "target": "y",
+    "target_kind": "values",
+    "q": 2,
+    "folds": 0,
+    "delta": 1e-6,
+}
 
 
 def table() -> bytes:

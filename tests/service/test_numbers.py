@@ -139,7 +139,7 @@ def test_every_way_to_compute_is_the_core_s(api: Api, few: Any, features: list[s
     """A job through HTTP and `ism fit` with the options of each: the same W, the same way, the same error."""
     few.to_csv(tmp_path / "few.csv", index=False)
     dataset = api.upload((tmp_path / "few.csv").read_bytes(), "few.csv")["id"]
-    spec = {"paradigm": "supervised", "target": "class", "features": features, "folds": 0}
+    spec = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "features": features, "folds": 0}
     posted = {name: api.submit(dataset=dataset, **spec, **options) for name, options in COMPUTED.items()}
     X, _, _ = standardised(few[features].to_numpy(float))
     for name, options in COMPUTED.items():

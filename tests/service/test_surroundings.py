@@ -53,7 +53,9 @@ def metrics(api: Api) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
 
 def test_the_metrics_move(api: Api, wine_id: str) -> None:
     before = metrics(api)
-    job = api.submit(dataset=wine_id, paradigm="supervised", target="class", features=["ash", "hue"], folds=0)
+    job = api.submit(
+        dataset=wine_id, paradigm="supervised", target="class", kernel="gaussian", features=["ash", "hue"], folds=0
+    )
     api.succeeded(job)
     problem(api.get("/jobs/nothing"), 404)
     after = metrics(api)

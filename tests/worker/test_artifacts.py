@@ -59,28 +59,34 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     ("spec", "metrics"),
     [
         (
-            {"paradigm": "supervised", "target": "class"},
-            {"hsic", "hsic_normalised", "accuracy", "accuracy_std", "folds"},
+            {"paradigm": "supervised", "target": "class", "q": 2, "folds": 2},
+            {"hsic", "hsic_normalised", "accuracy", "accuracy_std", "folds", "seconds_choice"},
         ),
-        ({"paradigm": "supervised", "target": "class", "folds": 0}, {"hsic", "hsic_normalised"}),
+        ({"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}, {"hsic", "hsic_normalised"}),
         (
-            {"paradigm": "supervised", "target": ["alcohol", "ash"], "categorical": "onehot", "folds": 2},
+            {"paradigm": "supervised", "target": ["alcohol", "ash"], "kernel": "gaussian", "categorical": "onehot"},
             {"hsic", "hsic_normalised", "r2", "r2_std", "folds"},
         ),
         (
-            {"paradigm": "unsupervised", "clusters": 3, "reference": "class"},
+            {"paradigm": "unsupervised", "kernel": "gaussian", "clusters": 3, "reference": "class"},
             CLUSTERING | {"nmi_reference"},
         ),
         (
-            {"paradigm": "semi_supervised", "scores": "class", "clusters": 3},
+            {"paradigm": "semi_supervised", "kernel": "gaussian", "scores": "class", "clusters": 3},
             CLUSTERING | {"nmi_scores"},
         ),
         (
-            {"paradigm": "semi_supervised", "scores": ["alcohol", "ash"], "clusters": 3, "categorical": "onehot"},
+            {
+                "paradigm": "semi_supervised",
+                "kernel": "gaussian",
+                "scores": ["alcohol", "ash"],
+                "clusters": 3,
+                "categorical": "onehot",
+            },
             CLUSTERING,
         ),
         (
-            {"paradigm": "alternative", "clustering": "class", "clusters": 2},
+            {"paradigm": "alternative", "kernel": "gaussian", "clustering": "class", "clusters": 2},
             CLUSTERING | {"novelty"},
         ),
     ],
@@ -145,8 +151,12 @@ DEGENERATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", DEGENERATE)
-def test_results_are_strict_json_whatever_the_data(tmp_path: Path, case: str) -> None:
+@pytest.mark.parametrize("kernel", ["gaussian", "auto"])
+def test_results_are_strict_json_whatever_the_data(tmp_path: Path, case: str, kernel: str) -> None:
     columns, spec = DEGENERATE[case]
+    if kernel == "auto" and "kernel" in spec:
+        pytest.skip("it names its kernel")
+    spec = {"kernel": kernel} | spec
     _, outcome = drained(pa.table(columns), tmp_path, **spec)
     result, _ = documents(outcome)
     nothing_known = {"nmi_reference"} if "reference" in spec else set()
@@ -159,3 +169,34 @@ def test_a_silhouette_is_told_where_a_cluster_is_too_small_for_a_sample() -> Non
     labels = np.zeros(len(P), dtype=int)
     labels[5] = 1
     assert -1 <= silhouette(P, labels) <= 1
+
+
+def test_the_price_of_few_features_is_told(tmp_path: Path) -> None:
+    _, outcome = drained(
+        wine(), tmp_path, paradigm="supervised", target="class", kernel="gaussian", folds=2, features_per_axis=3
+    )
+    result, _ = documents(outcome)
+    dense, _ = documents(
+        drained(wine(), tmp_path, paradigm="supervised", target="class", kernel="gaussian", folds=0)[1]
+    )
+    assert (np.count_nonzero(result["W"], axis=0) <= 3).all()
+    assert result["sparsity"]["features_per_axis"] == 3
+    assert result["sparsity"]["dense_objective"] == pytest.approx(dense["objective"])
+    assert result["sparsity"]["loss"] == pytest.approx(1 - result["objective"] / dense["objective"])
+    assert "sparsity" not in dense
+
+
+@pytest.mark.parametrize("few", [None, 3])
+def test_the_errors_of_the_loadings_are_told_where_they_were_asked_for(tmp_path: Path, few: int | None) -> None:
+    spec: dict[str, Any] = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
+    _, outcome = drained(wine(), tmp_path, resamples=4, features_per_axis=few, **spec)
+    result, tables = documents(outcome)
+    errors = np.array(result["stability"]["errors"])
+    assert errors.shape == np.shape(result["W"])
+    assert (errors[np.array(result["W"]) != 0] > 0).all()
+    assert (result["stability"]["resamples"], result["stability"]["rows"]) == (4, 89)
+    assert 0 < result["stability"]["angle"] < np.pi / 2
+    np.testing.assert_array_equal(np.column_stack([tables["stability"][axis] for axis in result["axes"]]), errors)
+    without = documents(drained(wine(), tmp_path, **spec)[1])
+    assert "stability" not in without[0]
+    assert "stability" not in without[1]

@@ -34,5 +34,5 @@ def test_a_column_without_a_value_or_without_change_does_no_harm() -> None:
     X = np.column_stack([np.full(5, np.nan), np.full(5, 7.0), np.arange(5.0)])
     preparation, prepared = Preparation.learnt(X, "mean", "standard")
     np.testing.assert_allclose(prepared[:, :2], 0)
-    assert preparation.scale[:2].tolist() == [1.0, 1.0]
+    assert preparation.scaling.scale[:2].tolist() == [1.0, 1.0]
     assert preparation.apply(np.array([[2.0, 8.0, 2.0]])).tolist() == [[2.0, 1.0, 0.0]]

@@ -22,7 +22,15 @@ from ism_jobs.store import Record, State, Store, keys
 from ism_jobs.tables import open_table
 
 SECONDS = 60  # to wait for anything
-LONG = {"paradigm": "supervised", "target": "y", "q": 4, "delta": 1e-9, "starts": 1, "folds": 0}  # some seconds
+LONG = {
+    "paradigm": "supervised",
+    "kernel": "gaussian",
+    "target": "y",
+    "q": 4,
+    "delta": 1e-9,
+    "starts": 1,
+    "folds": 0,
+}  # some seconds
 SHORT = LONG | {"delta": 0.1, "max_iter": 3, "features": ["x1", "x2", "x3"], "q": 1, "kernel": "linear"}
 
 

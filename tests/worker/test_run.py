@@ -64,14 +64,14 @@ def assert_same(outcome: Outcome, result: Result, X: np.ndarray) -> None:
 
 
 PARADIGMS: dict[str, tuple[dict[str, Any], Paradigm]] = {
-    "classes": ({"paradigm": "supervised", "target": "class", "folds": 0}, Supervised(CLASSES)),
-    "unsupervised": ({"paradigm": "unsupervised", "clusters": 3}, Unsupervised(3)),
+    "classes": ({"paradigm": "supervised", "kernel": "gaussian", "target": "class", "folds": 0}, Supervised(CLASSES)),
+    "unsupervised": ({"paradigm": "unsupervised", "kernel": "gaussian", "clusters": 3}, Unsupervised(3)),
     "semi_supervised": (
-        {"paradigm": "semi_supervised", "scores": "class", "clusters": 3, "mu": 2.0},
+        {"paradigm": "semi_supervised", "kernel": "gaussian", "scores": "class", "clusters": 3, "mu": 2.0},
         SemiSupervised(CLASSES, 3, 2.0),
     ),
     "alternative": (
-        {"paradigm": "alternative", "clustering": "class", "clusters": 2, "mu": 3.0},
+        {"paradigm": "alternative", "kernel": "gaussian", "clustering": "class", "clusters": 2, "mu": 3.0},
         Alternative(CLASSES, 2, 3.0),
     ),
 }
@@ -94,6 +94,7 @@ COMPUTED: list[dict[str, Any]] = [
     {"tolerance": 0.0},
     {"tolerance": 1e-3},
     {"approximation": {"features": 64}},
+    {"features_per_axis": 4},
 ]
 
 
@@ -122,17 +123,26 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
     monkeypatch.setattr("worker.run.iterate", listening)
     monkeypatch.setattr("worker.validation.iterate", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
-    options |= {"approximation": {"features": 128}, "max_iter": 9}
-    drained(wine(), tmp_path, paradigm="supervised", target="class", folds=2, memory_limit=2**30, **options)
+    options |= {"approximation": {"features": 128}, "max_iter": 9, "features_per_axis": 3}
+    drained(
+        wine(),
+        tmp_path,
+        paradigm="supervised",
+        kernel="gaussian",
+        target="class",
+        folds=2,
+        memory_limit=2**30,
+        **options,
+    )
     assert len(asked) == 3
     for given in asked:
         assert given.pop("initial_W", None) is None
-        assert given == options | {"engine": "local", "memory_limit": 2**30}
+        assert given == options | {"engine": "local", "memory_limit": 2**30, "whitening": None}
 
 
 def test_a_job_that_would_need_too_much_memory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
-        drained(wine(), tmp_path, paradigm="supervised", target="class", memory_limit=1_000)
+        drained(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", memory_limit=1_000)
     assert caught.value.parameter == "memory"
 
 
@@ -169,7 +179,9 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
     holes = X.copy()
     holes[np.random.default_rng(0).random(X.shape) < 0.01] = np.nan
     table = wine(**dict(zip(NAMES, holes.T.copy(), strict=True)))
-    _, outcome = drained(table, tmp_path, paradigm="supervised", target="class", missing=missing, folds=2)
+    _, outcome = drained(
+        table, tmp_path, paradigm="supervised", kernel="gaussian", target="class", missing=missing, folds=2
+    )
     complete = np.flatnonzero(~np.isnan(holes).any(axis=1))
     if missing == "mean":
         prepared, rows = standard(np.where(np.isnan(holes), np.nanmean(holes, axis=0), holes)), np.arange(len(X))
@@ -184,7 +196,9 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
 
 def test_text_becomes_a_feature_for_each_level(tmp_path: Path) -> None:
     table = wine(region=np.array(["north", "south"])[np.arange(len(X)) % 2])
-    _, outcome = drained(table, tmp_path, paradigm="supervised", target="class", categorical="onehot", folds=0)
+    _, outcome = drained(
+        table, tmp_path, paradigm="supervised", kernel="gaussian", target="class", categorical="onehot", folds=0
+    )
     encoded = np.column_stack([X, np.arange(len(X)) % 2 == 0, np.arange(len(X)) % 2 == 1])
     assert outcome.model.features == (*NAMES, "region=north", "region=south")
     assert_same(outcome, solve(standard(encoded), Supervised(CLASSES), "gaussian", 2), standard(encoded))
@@ -205,7 +219,7 @@ def test_rows_without_a_score_or_a_reference_are_clustered_all_the_same(tmp_path
 
 
 def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
-    moments, outcome = drained(wine(), tmp_path, paradigm="supervised", target="class", folds=3)
+    moments, outcome = drained(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", folds=3)
     steps = [moment for moment in moments if moment.kind == "step"]
     ascent = [moment.row for moment in steps if moment.row["stage"] == "ascent"]
     assert ascent == outcome.trace.rows
@@ -256,7 +270,14 @@ def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm
 
 
 def test_a_job_that_goes_on_at_its_last_iteration_ends(tmp_path: Path) -> None:
-    spec = {"paradigm": "supervised", "target": "class", "delta": 1e-12, "max_iter": 3, "folds": 2}
+    spec = {
+        "paradigm": "supervised",
+        "kernel": "gaussian",
+        "target": "class",
+        "delta": 1e-12,
+        "max_iter": 3,
+        "folds": 2,
+    }
     _, first = drained(wine(), tmp_path, **spec)
     moments, outcome = drained(wine(), tmp_path, Trace.unpacked(first.trace.packed()), **spec)
     assert outcome.result.objective >= first.result.objective * (1 - 1e-12)

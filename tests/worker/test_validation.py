@@ -1,5 +1,6 @@
 """Cross-validation: nothing is learnt from the rows that are scored, and a fold that cannot be is left out."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> Folds:
     )
     kind = {"paradigm": "supervised", "dataset": "d", "target": "y", "kernel": "linear", "q": 1}
     job = SupervisedSpec.model_validate(kind | spec)
-    return Folds(design, job, solver_options(job, "local", None))
+    return Folds(design, job, partial(solver_options, engine="local", memory_limit=None))
 
 
 def scored(folds: Folds) -> tuple[list[int], Validation]:
@@ -127,3 +128,11 @@ def test_of_many_rows_the_svm_sees_a_sample_with_some_of_every_class(
         assert set(y[rows]) == set(y)
     _, validation = scored(tested)
     assert np.mean(validation.scores) > 0.9
+
+
+def test_a_choice_sees_the_training_rows_of_its_fold_only() -> None:
+    """Labels without any relation to the rows: a choice that had seen the test rows would score above chance."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 8)), np.array(["a", "b"] * 45, dtype=object)
+    _, validation = scored(folds(X, y, kernel="auto", q=2, folds=3))
+    assert abs(np.mean(validation.scores) - 0.5) < 0.15

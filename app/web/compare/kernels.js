@@ -28,12 +28,14 @@ export function runAllKernels(job, primary = false) {
   return h("div", {}, button, problem);
 }
 
-// The job's spec with all kernels; random features are not for each of them.
+// The spec with all kernels; random features and paths are not for each of them.
 async function grid({ spec }) {
   const { items } = await get("/kernels");
   return {
     ...spec,
-    kernel: items.filter(({ form }) => form !== "combination").map(({ name }) => name),
+    kernel: items.filter(({ name, form }) => name !== "auto" && form !== "combination").map(({ name }) => name),
     approximation: null,
+    starts: spec.starts === "path" ? null : spec.starts,
+    delta: spec.starts === "path" ? null : spec.delta, // which goes with the path
   };
 }

@@ -7,10 +7,25 @@ export function settingsLine(spec) {
   const given = spec.target ?? spec.scores ?? spec.clustering;
   const what = [PARADIGMS[spec.paradigm] ?? spec.paradigm, given ? [given].flat().join(", ") : null].filter(Boolean).join(" ");
   const clusters = spec.clusters ? `${spec.clusters} clusters` : null;
-  return [what, clusters, `${kernelName(spec.kernel)} kernel`, `${spec.q} ${spec.q === 1 ? "axis" : "axes"}`].filter(Boolean).join(" · ");
+  const axes = spec.q === "auto" ? null : `${spec.q} ${spec.q === 1 ? "axis" : "axes"}`;
+  return [what, clusters, spec.kernel === "auto" ? "settings chosen" : `${kernelName(spec.kernel)} kernel`, axes].filter(Boolean).join(" · ");
 }
 
+// What was chosen: the kernel with its numbers, the scale and q.
+export function settingLine({ kernel, scale, q }) {
+  return [kernelWithNumbers(kernel), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
+}
+
+function kernelWithNumbers(kernel) {
+  if (kernel.sum) return kernel.sum.map((part) => kernelWithNumbers(part.kernel)).join(" + ");
+  const numbers = Object.entries(kernel).filter(([, value]) => typeof value === "number");
+  return [kernelName(kernel), ...numbers.map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`)].join(" ");
+}
+
+const SCALES = { standard: "standardised", whiten: "whitened", none: "as it is" };
+
 export function kernelName(kernel) {
+  if (kernel === "auto") return "chosen";
   if (typeof kernel === "string") return kernel.replaceAll("_", " ");
   if (kernel.name) return kernel.name.replaceAll("_", " ");
   if (kernel.sum) return kernel.sum.map((part) => kernelName(part.kernel ?? part)).join(" + ");

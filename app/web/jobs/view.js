@@ -96,6 +96,7 @@ async function keepLooking(refresh, signal) {
 
 function progress(job) {
   if (job.state !== "running" || !job.progress) return "–";
+  if (job.progress.stage === "choosing") return "choosing settings";
   return `${job.progress.stage}, iteration ${job.progress.iteration}`;
 }
 

@@ -58,6 +58,10 @@ export function loadingsSection({ job, result }, signal) {
           `Show all ${cards.length} axes`,
         )
       : null;
+  const { stability } = result;
+  const whiskers = stability
+    ? ` Whiskers reach a standard error to each side: what the loadings vary by, from ${stability.resamples} halves of the rows.`
+    : "";
   return h(
     "section",
     {},
@@ -65,15 +69,16 @@ export function loadingsSection({ job, result }, signal) {
     h(
       "p",
       { class: "hint" },
-      "A row's place on an axis is the sum of its (standardised) features, each times its loading. Bars to the right push a row up the axis, bars to the left down.",
+      `A row's place on an axis is the sum of its (standardised) features, each times its loading. Bars to the right push a row up the axis, bars to the left down.${whiskers}`,
     ),
     grid,
     more,
   );
 }
 
-function axisFigure(job, { features, W, eigenvalues }, axis, signal) {
+function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) {
   const loading = (place) => W[place][axis];
+  const error = stability ? (place) => stability.errors[place][axis] : null;
   const ranked = ranking(W, (row) => Math.abs(row[axis]));
   return figure(
     {
@@ -85,12 +90,12 @@ function axisFigure(job, { features, W, eigenvalues }, axis, signal) {
         .slice(0, 5)
         .map((place) => `${features[place]} ${number(loading(place), 2)}`)
         .join(", ")}`,
-      draw: ({ series }) =>
-        bars(ranked, features, loading, (place) => (loading(place) < 0 ? series[1] : series[0]), ""),
+      draw: ({ series, ink }) =>
+        bars(ranked, features, loading, (place) => (loading(place) < 0 ? series[1] : series[0]), "", error && { of: error, ink }),
       table: folded("All loadings as a table", () =>
         table(
-          ["Feature", { number: "Loading" }],
-          ranked.map((place) => [features[place], number(loading(place))]),
+          ["Feature", { number: "Loading" }, ...(error ? [{ number: "Standard error" }] : [])],
+          ranked.map((place) => [features[place], number(loading(place)), ...(error ? [number(error(place), 2)] : [])]),
           `Loadings of axis ${axis + 1}`,
         ),
       ),
@@ -106,7 +111,7 @@ function ranking(values, size) {
     .map(([, place]) => place);
 }
 
-function bars(ranked, features, value, colour, unit) {
+function bars(ranked, features, value, colour, unit, whisker = null) {
   const kept = ranked.slice(0, BARS);
   const heights = kept.map((_, place) => -place); // the strongest on top; names may repeat once they are cut, places do not
   return {
@@ -119,7 +124,13 @@ function bars(ranked, features, value, colour, unit) {
         marker: { color: kept.map(colour) },
         hoverinfo: "text",
         textposition: "none",
-        hovertext: kept.map((place) => `${label(features[place], 60)}: ${number(value(place))}${unit && ` ${unit}`}`),
+        hovertext: kept.map(
+          (place) =>
+            `${label(features[place], 60)}: ${number(value(place))}${whisker ? ` ± ${number(whisker.of(place), 2)}` : ""}${unit && ` ${unit}`}`,
+        ),
+        ...(whisker
+          ? { error_x: { type: "data", array: kept.map(whisker.of), color: whisker.ink, thickness: 1.2, width: 3 } }
+          : {}),
       },
     ],
     layout: {

@@ -23,7 +23,18 @@ const DEFAULTS = {
   precision: "double",
   tolerance: null,
   approximation: null,
+  features_per_axis: null,
+  balance: false,
 };
+
+// The job with what was chosen: the lines repeat the result, not the choice.
+function settled({ job, result }) {
+  return result?.choice?.spec ?? job.spec;
+}
+
+function literal(value) {
+  return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
+}
 
 // A name for the table's file that any system takes.
 export function fileName({ name, id }) {
@@ -35,10 +46,8 @@ export function fileName({ name, id }) {
 }
 
 export function pythonLines(source) {
-  const {
-    job: { spec },
-    dataset,
-  } = source;
+  const { dataset } = source;
+  const spec = settled(source);
   const given = [spec.target ?? spec.scores ?? spec.clustering ?? []].flat();
   const taken = new Set([...given, spec.reference ?? []].flat());
   const features = spec.features ?? dataset.columns.map(({ name }) => name).filter((name) => !taken.has(name));
@@ -100,13 +109,13 @@ function missingLines(spec, given, dataset) {
 }
 
 function parameters(source, kernel) {
-  const { spec } = source.job;
+  const spec = settled(source);
   const lines = [kernel, `q=${spec.q}`];
   if (spec.clusters) lines.push(`n_clusters=${spec.clusters}`);
   if (spec.mu !== undefined && spec.mu !== null) lines.push(`mu=${spec.mu}`);
   lines.push(`delta=${spec.delta}`, `random_state=${spec.seed}`);
   for (const [name, usual] of Object.entries(DEFAULTS)) {
-    if (spec[name] !== undefined && spec[name] !== usual) lines.push(`${name}=${JSON.stringify(spec[name])}`);
+    if (spec[name] !== undefined && spec[name] !== usual) lines.push(`${name}=${literal(spec[name])}`);
   }
   const kind = kindOf(source);
   if (kind) lines.push(`kind="${kind}"`);

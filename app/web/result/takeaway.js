@@ -9,6 +9,7 @@ const TABLES = [
   ["W", "Loadings (W)", "a row for each feature, a column for each axis"],
   ["embedding", "Embedding", "the rows in the new axes"],
   ["labels", "Clusters", "each row's cluster"],
+  ["stability", "Standard errors", "of the loadings, in their shape"],
   ["trace", "Trace", "the iteration step by step"],
 ];
 
@@ -47,7 +48,7 @@ export function takeawaySection(source) {
     "div",
     { class: "card" },
     h("h3", {}, "Files"),
-    TABLES.filter(([table]) => table !== "labels" || result.cluster_sizes).map(([table, title, note]) =>
+    TABLES.filter(([table]) => result.links[table]).map(([table, title, note]) =>
       line(title, note, formats(table, title)),
     ),
     line(

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { runAllKernels } from "../compare/kernels.js";
+import { choiceSection } from "./choice.js";
 import { explorer } from "./explorer.js";
 import { groupsSection } from "./groups.js";
 import { headline } from "./headline.js";
@@ -29,6 +30,7 @@ export async function show(container, job, { signal = new AbortController().sign
     groups,
     means,
     metricsSection(source),
+    choiceSection(source),
     iterations,
     transformSection(source, picture, signal),
     comparison(source),
@@ -57,7 +59,7 @@ async function fill(place, build, signal) {
   }
 }
 
-function comparison({ job, dataset }) {
+function comparison({ job, result, dataset }) {
   return dataset
     ? h(
         "section",
@@ -68,7 +70,7 @@ function comparison({ job, dataset }) {
           { class: "hint" },
           "Runs the same table with the same settings once for each kernel, and shows the results side by side.",
         ),
-        runAllKernels(job),
+        runAllKernels({ spec: result.choice?.spec ?? job.spec }),
       )
     : "";
 }

@@ -2,10 +2,14 @@
 
 import { follow } from "../api.js";
 import { h, replace } from "../dom.js";
+import { settingLine } from "../jobs/naming.js";
 import { figure, lineChart } from "./chart.js";
 import { traces } from "./steps.js";
 
-const STAGES = { preparing: "Reading the table", search: "Looking for a good start", ascent: "Climbing", validation: "Checking on rows it has not seen", measuring: "Measuring the result" };
+const STAGES = { preparing: "Reading the table", choosing: "Choosing settings", search: "Looking for a good start", ascent: "Climbing", sparsity: "Leaving out features", stability: "Solving again on halves of the rows", validation: "Checking on rows it has not seen", measuring: "Measuring the result" };
+
+const STAGE_OF = { trial: "choosing", resample: "stability", validation: "validation" }; // of events
+const FOLDED = new Set(["stability", "validation"]); // nobody knows how many settings a choice will try
 
 // Shows the job until it has ended, and gives it as it is then; null where the view was left before.
 export async function watch(container, job, { signal, onState }) {
@@ -14,10 +18,11 @@ export async function watch(container, job, { signal, onState }) {
   const eigenvalues = lineChart("Eigenvalues", "How much each new axis contributes. When they stand still, it is done.");
   const where = h("p", { class: "where" });
   const left = h("p", { class: "hint" });
+  const chosen = h("p", { hidden: true });
   const bar = h("progress", { max: 1, "aria-label": "Progress" });
   const lost = h("p", { class: "notice", role: "status", hidden: true }, "The connection is lost. The job goes on; trying to reach it again …");
   const facts = h("dl", { class: "facts" });
-  container.append(h("div", { class: "card" }, where, bar, left, lost, facts), h("div", { class: "grid" }, objective.element, eigenvalues.element));
+  container.append(h("div", { class: "card" }, where, bar, left, chosen, lost, facts), h("div", { class: "grid" }, objective.element, eigenvalues.element));
   let now = job;
   let waiting = false;
 
@@ -41,7 +46,11 @@ export async function watch(container, job, { signal, onState }) {
   draw();
   for await (const { kind, data } of follow(job.id, { signal, onConnection: (here) => { lost.hidden = here; } })) {
     if (kind === "step") steps.add(data);
-    if (kind === "validation") now = { ...now, progress: { ...now.progress, ...data, stage: "validation" } };
+    if (STAGE_OF[kind]) now = { ...now, progress: { ...now.progress, ...data, stage: STAGE_OF[kind] } };
+    if (kind === "choice") {
+      chosen.textContent = `Chosen: ${settingLine(data.spec)}. ${data.reason}`;
+      chosen.hidden = false;
+    }
     if (kind === "state") {
       now = data;
       onState(now);
@@ -57,14 +66,22 @@ function stageOf(job, step) {
     return `Waiting for a worker: ${before}`;
   }
   const { stage, fold, folds } = job.progress ?? {};
+  if (stage === "choosing" && !step) return `${STAGES.choosing}${tried(job.progress)}`;
+  if (stage === "stability") return `${STAGES.stability}: ${fold ?? 0} of ${folds}`;
   if (stage === "validation") return `${STAGES.validation}: ${fold ?? 0} of ${folds} folds`;
   return STAGES[step?.stage ?? stage] ?? "Beginning";
+}
+
+function tried({ tried: count, best, trying }) {
+  const [many, score] = [count ?? trying?.tried, best ?? trying?.best];
+  if (many === undefined) return "";
+  return `: ${many} tried${Number.isFinite(score) && score > 0 ? `, the best scores ${score.toFixed(3)}` : ""}`;
 }
 
 function share(bar, job, step) {
   const seconds = step?.remaining_seconds;
   const { stage, fold, folds } = job.progress ?? {};
-  if (stage === "validation" && folds) bar.value = (fold ?? 0) / folds;
+  if (FOLDED.has(stage) && folds) bar.value = (fold ?? 0) / folds;
   else if (seconds !== null && seconds !== undefined) bar.value = step.elapsed_seconds / (step.elapsed_seconds + seconds);
   else bar.removeAttribute("value");
 }

@@ -17,12 +17,18 @@ export function field(name, label, control, line = "") {
 // A field for a parameter of the catalogue; `change(value)` is called with undefined where it is left at its default.
 export function parameterField(parameter, value, change, prefix = "") {
   const label = words(parameter.name);
-  const options = (parameter.choices ?? []).map(String);
-  const onlyWords = options.length > 0 && parameter.types.every((type) => type === "string" || type === "null");
-  const control = onlyWords ? select(options.map((option) => [option, option]), value ?? parameter.default) : written(parameter, value);
-  control.addEventListener("change", () => change(onlyWords ? control.value : read(control.value, parameter)));
-  if (!onlyWords) control.addEventListener("input", () => change(read(control.value, parameter)));
+  const options = optionsOf(parameter);
+  const control = options ? select(options, value ?? parameter.default) : written(parameter, value);
+  for (const happens of options ? ["change"] : ["change", "input"]) control.addEventListener(happens, () => change(read(control.value, parameter)));
   return field(prefix + parameter.name, label, control, parameter.description);
+}
+
+// The values of a parameter that has only some, with one for none of them where that is its default; else null.
+function optionsOf({ choices, types, default: usual }) {
+  if (types.includes("boolean")) return [["false", "no"], ["true", "yes"]];
+  if (!choices?.length || types.some((type) => type !== "string" && type !== "null")) return null;
+  const named = choices.map((choice) => [choice, choice]);
+  return usual === null ? [["", "by itself"], ...named] : named;
 }
 
 export function select(options, value, onchange) {
@@ -42,7 +48,7 @@ function written(parameter, value) {
     type: "text",
     inputMode: numeric && !parameter.choices ? "decimal" : "text",
     autocomplete: "off",
-    placeholder: shown(parameter.default) || (parameter.types.includes("string") ? "none" : "by itself"),
+    placeholder: shown(parameter.default) || (numeric || !parameter.types.includes("string") ? "by itself" : "none"),
     value: shown(value),
   });
 }

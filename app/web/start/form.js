@@ -14,7 +14,7 @@ const PURPOSES = {
 };
 const FRONT = { supervised: ["target"], unsupervised: ["clusters"], semi_supervised: ["clusters", "scores"], alternative: ["clusters", "clustering"] };
 const ELSEWHERE = new Set(["dataset", "kernel", "q", "features", "metadata"]); // have a place of their own
-const LABELS = { target: "Column to explain", clusters: "Groups", scores: "Guiding column", clustering: "Known groups", reference: "Compare with", q: "New axes (q)", missing: "Empty cells", categorical: "Text features" };
+const LABELS = { target: "Column to explain", clusters: "Groups", scores: "Guiding column", clustering: "Known groups", reference: "Compare with", q: "New axes (q)", features_per_axis: "Features in each axis", resamples: "Resamples, for error bars", missing: "Empty cells", categorical: "Text features" };
 
 export function jobForm(state, dataset, catalogue, changed) {
   const settings = h("div", { class: "fields" });
@@ -24,15 +24,17 @@ export function jobForm(state, dataset, catalogue, changed) {
   function draw() {
     const lines = reasons(state, dataset);
     const parameters = parametersOf(state.paradigm, catalogue);
-    const front = [...FRONT[state.paradigm], "q", ...needed(state, dataset)];
+    const asked = FRONT[state.paradigm];
+    const front = [...asked, "q", ...needed(state, dataset)];
     const ahead = front.map((name) => parameters.find((one) => one.name === name)).filter(Boolean);
     const behind = parameters.filter((one) => !front.includes(one.name) && !ELSEWHERE.has(one.name));
-    const kernel = kernelFields(state, catalogue.kernels, changed);
+    const kernel = kernelFields(state, catalogue.kernels, changed, () => { draw(); focus("kernel"); });
     const main = ahead.map((one) => make(one, lines));
     const rest = behind.map((one) => make(one, lines));
     const picture = imageField(state, changed);
     fields = () => [...main, ...kernel.fields, ...rest, picture];
-    replace(settings, main.map((one) => one.element), kernel.choice);
+    const [first, then] = [main.slice(0, asked.length), main.slice(asked.length)];
+    replace(settings, first.map((one) => one.element), kernel.choice, then.map((one) => one.element));
     replace(folded, kernel.parameters, rest.map((one) => one.element), picture.element);
     changed();
   }
@@ -44,11 +46,13 @@ export function jobForm(state, dataset, catalogue, changed) {
       const control = select(columnOptions(name, state, dataset), state.values[name] ?? "", (value) => { set(value); refit(state, name, dataset); draw(); focus(name); });
       return field(name, LABELS[name], control, lines[name]);
     }
-    if (name === "q" || name === "clusters") {
+    if (name === "clusters") {
       const control = h("input", { type: "number", min: 1, value: state.values[name] ?? "", oninput: () => { set(control.value === "" ? undefined : Number(control.value)); changed(); } });
       return field(name, LABELS[name], control, lines[name]);
     }
     const made = parameterField(parameter, state.values[name], (value) => { set(value); changed(); });
+    if (name === "q") made.hint(lines.q);
+    if (CHOSEN.has(name)) unset(made.control, state.kernel.name === "auto" ? "chosen" : parameter.name === "q" ? "2" : "standard");
     if (LABELS[name]) made.element.querySelector("label").textContent = LABELS[name];
     return made;
   }
@@ -60,6 +64,14 @@ export function jobForm(state, dataset, catalogue, changed) {
   const element = h("div", {}, purposes(state, catalogue, draw), settings, h("details", { class: "advanced" }, h("summary", {}, "Advanced settings"), folded));
   draw();
   return { element, fields: () => fields() };
+}
+
+// What stands in a field that is left alone: the kernel "auto" chooses these too.
+const CHOSEN = new Set(["q", "scale"]);
+
+function unset(control, word) {
+  if (control.tagName === "SELECT") control.querySelector('option[value=""]').textContent = word;
+  else control.placeholder = word;
 }
 
 const COLUMNS = { target: true, scores: true, clustering: true, reference: true };

@@ -4,7 +4,6 @@ const ANSWERS = /^(class|classes|target|label|labels|y|species|diagnosis|outcome
 const NAMES = /^(id|index|row|name|unnamed.*|.*_id|uuid|key|no\.?)$/i;
 const FEW = 20; // different whole numbers that are still classes, as for the API
 const MOST_LEVELS = 50; // of a text column that is proposed as features
-const MOST_AXES = 5;
 const LARGE = 30_000_000; // cells beyond which a gaussian keeps people waiting
 export const USUAL_CLUSTERS = 3;
 
@@ -13,14 +12,14 @@ export function proposal(dataset) {
   const target = likelyTarget(dataset);
   const features = new Set(likelyFeatures(dataset, target).map((column) => column.name));
   const columns = dataset.columns.filter((column) => features.has(column.name));
-  const values = { q: Math.min(axes(target), Math.max(1, width(columns))), clusters: USUAL_CLUSTERS };
+  const values = { clusters: USUAL_CLUSTERS };
   if (target) Object.assign(values, { target: target.name, scores: target.name, clustering: target.name });
   const gaps = columns.some((column) => column.missing > 0);
   if (target?.missing) values.missing = "drop";
   else if (gaps) values.missing = "mean";
   if (columns.some((column) => column.kind === "text")) values.categorical = "onehot";
   const large = dataset.rows * columns.length > LARGE;
-  return { paradigm: target ? "supervised" : "unsupervised", kernel: { name: large ? "linear" : "gaussian" }, values, features };
+  return { paradigm: target ? "supervised" : "unsupervised", kernel: { name: large ? "linear" : "auto" }, values, features };
 }
 
 // The column that the others most likely are meant to explain, or null.
@@ -63,12 +62,9 @@ function described(target, dataset) {
 
 function axesReason(state, target, dataset) {
   const classes = state.paradigm === "supervised" && target && isClasses(target, dataset) ? target.distinct : 0;
-  if (classes > 2) return `How many new features to make; ${classes} classes can be told apart along ${classes - 1}.`;
-  return "How many new features to make; two make a picture.";
-}
-
-function axes(target) {
-  return Math.min(MOST_AXES, Math.max(2, target?.distinct && target.distinct <= FEW ? target.distinct - 1 : 2));
+  const left = state.kernel.name === "auto" ? " Left empty, it is chosen too." : "";
+  if (classes > 2) return `How many new features to make; ${classes} classes can be told apart along ${classes - 1}.${left}`;
+  return `How many new features to make; two make a picture.${left}`;
 }
 
 function likelyFeatures(dataset, target) {
@@ -81,8 +77,4 @@ function isName(column, dataset) {
   const many = column.distinct === null || column.distinct === dataset.rows;
   const counted = column.whole && many && column.maximum - column.minimum === dataset.rows - 1;
   return counted || (NAMES.test(column.name) && (column.whole || column.kind === "text"));
-}
-
-function width(columns) {
-  return columns.reduce((sum, column) => sum + (column.kind === "text" ? column.distinct : 1), 0);
 }

@@ -5,7 +5,7 @@ export function specOf(state, dataset, catalogue) {
   const spec = { dataset: dataset.id, paradigm: state.paradigm };
   for (const parameter of parametersOf(state.paradigm, catalogue)) {
     const value = state.values[parameter.name];
-    if (value === undefined || (value === parameter.default && !SPOKEN.has(parameter.name))) continue;
+    if (value === undefined || value === parameter.default) continue;
     spec[parameter.name] = value;
   }
   spec.kernel = kernelOf(state.kernel);
@@ -15,8 +15,6 @@ export function specOf(state, dataset, catalogue) {
   return spec;
 }
 
-const SPOKEN = new Set(["q"]); // what everybody should see, default or not
-
 export function parametersOf(paradigm, catalogue) {
   return catalogue.paradigms.find((entry) => entry.name === paradigm)?.parameters ?? [];
 }
@@ -24,7 +22,8 @@ export function parametersOf(paradigm, catalogue) {
 // The state that makes this spec: to change a job and run it again.
 export function stateOf(spec, dataset) {
   const { paradigm, kernel, features, metadata, dataset: _, ...values } = spec;
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  const open = (name, value) => kernel === "auto" && value === "auto" && (name === "q" || name === "scale"); // as the kernel has it
+  const given = Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== null && !open(name, value)));
   if (metadata?.image) given.image = metadata.image;
   const { image, ...others } = metadata ?? {};
   if (Object.keys(others).length) given.metadata = others;

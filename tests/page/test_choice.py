@@ -1,0 +1,82 @@
+"""What the page tells of a choice: while it is made, what it was made from, and how to keep it."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.conftest import LOOKS, Opener, check_accessible, check_fits
+from tests.page.jobs import WINE, done, drawn
+from tests.service.api import Api
+
+FEW = "\n".join(WINE.splitlines()[:1] + WINE.splitlines()[1::3])
+
+
+@pytest.fixture(scope="module")
+def job(api: Api) -> str:
+    return done(api, FEW, "few.csv", kernel="auto", q=2, resamples=3)
+
+
+@pytest.fixture
+def result(opened: Opener, job: str) -> Page:
+    return drawn(opened(f"#/jobs/{job}"), 60)
+
+
+def test_the_candidates_are_a_table_with_the_one_that_was_taken_and_why(result: Page, api: Api, job: str) -> None:
+    choice = api.get(f"/jobs/{job}/result").json()["choice"]
+    section = result.locator(".chosen")
+    expect(section).to_contain_text(choice["reason"])
+    section.get_by_text(f"All {len(choice['candidates'])} candidates").click()
+    rows = section.get_by_role("region", name="All candidates, the best first").locator("tbody tr")
+    expect(rows).to_have_count(len(choice["candidates"]))
+    (taken,) = [each for each in choice["candidates"] if each["chosen"]]
+    (marked,) = [text for text in rows.all_text_contents() if "chosen" in text]
+    assert f"{taken['score']:.3f} ± {taken['error']:.3f}" in marked
+    assert ("whitened" if taken["scale"] == "whiten" else "standardised") in marked
+    scores = [float(text.split()[0]) for text in rows.locator("td:nth-child(2)").all_text_contents() if text != "–"]
+    assert scores == sorted(scores, reverse=True)
+    expect(result.locator(".page-head")).to_contain_text("explains class · settings chosen · 2 axes")
+
+
+def test_a_click_pins_what_was_chosen(result: Page, api: Api, job: str) -> None:
+    choice = api.get(f"/jobs/{job}/result").json()["choice"]
+    result.get_by_role("button", name="Run with these settings pinned").click()
+    expect(result).not_to_have_url(result.url)
+    expect(result.locator("h1 .badge")).to_have_text("done")
+    pinned = result.url.rsplit("/", 1)[1]
+    assert pinned != job
+    spec = api.get(f"/jobs/{pinned}").json()["spec"]
+    assert {name: spec[name] for name in choice["spec"]} == choice["spec"]
+    drawn(result, 60)
+    expect(result.locator(".chosen")).to_have_count(0)
+
+
+def test_loadings_have_whiskers_where_their_errors_are_known(result: Page, api: Api, job: str) -> None:
+    stability = api.get(f"/jobs/{job}/result").json()["stability"]
+    card = result.locator("figure", has=result.get_by_role("heading", name="Axis 1", exact=True))
+    card.scroll_into_view_if_needed()
+    expect(card.locator(".plot")).to_have_attribute("data-drawn", "yes")
+    expect(card.locator(".errorbar")).to_have_count(13)
+    card.get_by_text("All loadings as a table").click()
+    shown = sorted(float(text) for text in card.locator("tbody td:nth-child(3)").all_text_contents())
+    assert shown == pytest.approx(sorted(row[0] for row in stability["errors"]), rel=0.06)
+    expect(result.get_by_role("button", name="Standard errors as CSV")).to_be_visible()
+
+
+def test_a_job_that_chooses_says_what_it_tries(api: Api, opened: Opener) -> None:
+    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
+    dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
+    page = opened(f"#/jobs/{job}")
+    expect(page.locator(".where")).to_contain_text("Choosing settings:")
+    expect(page.locator(".where")).to_contain_text("tried")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("h1 .badge")).to_have_text("cancelled")
+
+
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+def test_a_choice_fits_every_window_and_is_accessible(
+    opened: Opener, job: str, viewport: dict[str, int], dark: bool
+) -> None:
+    page = drawn(opened(f"#/jobs/{job}", viewport=viewport, dark=dark), 60)
+    page.locator(".chosen").scroll_into_view_if_needed()
+    check_fits(page)
+    check_accessible(page)

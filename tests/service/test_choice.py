@@ -1,0 +1,83 @@
+"""Jobs that say what they want to explain and nothing else: what the service chooses, tells and lets go of."""
+
+import pandas as pd
+import pytest
+
+from tests.service.api import Api, problem
+
+
+@pytest.fixture(scope="module")
+def few(api: Api, wine: pd.DataFrame) -> str:
+    """A third of the wines, so that a choice is soon made."""
+    return api.upload(wine.iloc[::3].to_csv(index=False).encode(), "few.csv")["id"]
+
+
+@pytest.fixture(scope="module")
+def chosen(api: Api, few: str, features: list[str]) -> str:
+    job = api.submit(dataset=few, paradigm="supervised", target="class", features=features, folds=2, resamples=2)
+    api.succeeded(job)
+    return job
+
+
+def test_a_dataset_a_paradigm_and_a_target_are_enough(api: Api, wine: pd.DataFrame, features: list[str]) -> None:
+    table = wine.iloc[::3][[*features, "class"]]
+    dataset = api.upload(table.to_csv(index=False).encode(), "numbers.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class")
+    view = api.succeeded(job)
+    assert (view["spec"]["kernel"], view["spec"]["q"], view["spec"]["scale"]) == ("auto", "auto", "auto")
+    assert view["metrics"]["accuracy"] > 0.9
+    assert view["metrics"]["folds"] == 5
+
+
+def test_the_result_tells_what_was_tried_and_pins_what_was_taken(api: Api, chosen: str) -> None:
+    result = api.get(f"/jobs/{chosen}/result").json()
+    choice = result["choice"]
+    assert choice["criterion"] == "accuracy"
+    assert choice["reason"].endswith(".")
+    (taken,) = [each for each in choice["candidates"] if each["chosen"]]
+    assert taken["kernel"] == choice["spec"]["kernel"]
+    assert all(each["error"] >= 0 for each in choice["candidates"] if each["error"] is not None)
+    assert result["stability"]["resamples"] == 2
+    pinned = api.submit(**choice["spec"])
+    api.succeeded(pinned)
+    again = api.get(f"/jobs/{pinned}/result").json()
+    assert again["choice"] is None
+    assert [pytest.approx(row, abs=1e-8) for row in result["W"]] == again["W"]
+
+
+def test_those_who_follow_hear_of_trials_and_of_the_choice(api: Api, chosen: str) -> None:
+    events = [(kind, data) for _, kind, data in api.events(chosen)]
+    kinds = [kind for kind, _ in events]
+    assert kinds.count("choice") == 1
+    place = kinds.index("choice")
+    assert "trial" in kinds[:place]
+    assert "step" not in kinds[:place]
+    trial = next(data for kind, data in events if kind == "trial")
+    assert {"scale", "q", "fold", "folds", "tried", "best", "elapsed_seconds"} <= trial.keys()
+    told = events[place][1]
+    assert told["spec"] == api.get(f"/jobs/{chosen}/result").json()["choice"]["spec"]
+
+
+def test_a_job_can_be_cancelled_while_it_chooses(api: Api) -> None:
+    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
+    dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
+    while (view := api.get(f"/jobs/{job}").json())["progress"] is None or view["progress"]["trying"] is None:
+        assert view["state"] in ("queued", "running")
+    assert view["progress"]["stage"] == "choosing"
+    assert api.post(f"/jobs/{job}/cancel").status_code in (200, 202)
+    assert api.ended(job)["state"] == "cancelled"
+
+
+def test_clusterings_choose_by_what_most_settings_agree_on(api: Api, few: str, features: list[str]) -> None:
+    job = api.submit(dataset=few, paradigm="unsupervised", clusters=3, features=features, reference="class")
+    view = api.succeeded(job)
+    choice = api.get(f"/jobs/{job}/result").json()["choice"]
+    assert (choice["criterion"], choice["spec"]["q"]) == ("consensus", 3)
+    assert view["metrics"]["nmi_reference"] > 0.7
+
+
+def test_what_cannot_be_chosen_is_refused_with_a_sentence(api: Api, few: str) -> None:
+    summed = {"sum": [{"weight": 1, "kernel": {"name": "gaussian", "sigma": "auto"}}]}
+    answer = api.post("/jobs", json={"dataset": few, "paradigm": "supervised", "target": "class", "kernel": summed})
+    assert "stands alone; give a number" in problem(answer, 422)["detail"]

@@ -1,0 +1,80 @@
+"""A job that leaves settings open: how they are chosen, and what the result tells about the choice."""
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from ism_core import Choice, Polynomial, Trial
+from ism_core.arrays import Array
+from ism_core.deciding import Decision, deciding
+from ism_core.paradigms import Paradigm
+from ism_jobs.specs import JOB_SPEC, JobSpec
+from worker.translate import kernel_document, kernel_of
+
+Document = dict[str, Any]
+
+
+def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
+    """The spec with every setting decided, for rows without gaps that are not scaled yet; itself if none is open."""
+    if not spec.is_open:
+        return spec, None
+    assert spec.q is not None
+    decision = yield from deciding(
+        X,
+        paradigm,
+        kernel_of(spec),
+        spec.q,
+        scale=spec.scale,
+        delta=spec.delta,
+        starts=spec.starts,
+        seed=spec.seed,
+    )
+    return decided(spec, decision), decision.choice
+
+
+def decided(spec: JobSpec, decision: Decision) -> JobSpec:
+    """The spec with what was decided in place of what was open."""
+    found: Document = {
+        "kernel": kernel_document(decision.kernel),
+        "q": decision.q,
+        "scale": decision.scale,
+        "delta": decision.delta,
+        "starts": decision.starts,
+    }
+    if isinstance(decision.kernel, Polynomial):
+        found["approximation"] = None  # which is for the gaussians among the candidates; this one needs none
+    return JOB_SPEC.validate_python(spec.model_dump() | found)
+
+
+def trial_document(trial: Trial) -> Document:
+    """What is being tried, and the best score so far."""
+    return {
+        "scale": trial.scale,
+        "q": trial.q,
+        "tried": trial.tried,
+        "best": trial.best if np.isfinite(trial.best) else None,
+    }
+
+
+def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
+    """What was tried, what was taken and why, and the spec that asks for just that."""
+    return {
+        "criterion": choice.criterion,
+        "reason": choice.reason,
+        "rows": choice.rows,
+        "seconds": seconds,
+        "spec": {name: value for name, value in spec.model_dump(mode="json").items() if value not in (None, {})},
+        "candidates": [
+            {
+                "kernel": kernel_document(candidate.kernel),
+                "scale": candidate.scale,
+                "q": candidate.q,
+                "score": candidate.score if np.isfinite(candidate.score) else None,
+                "error": candidate.error,
+                "seconds": candidate.seconds,
+                "chosen": candidate is choice.chosen,
+            }
+            for candidate in choice.candidates
+        ],
+    }
