@@ -3,8 +3,8 @@
     python -m benchmarks reductions
 
 In each fold, the scaling, the reduction and an SVM on its output, as it comes, are learnt from the training rows; the
-time is that of learning the reduction. A cell goes on to its next fold only while it is within its time, and says how many of the
-five it saw. q = 2 and q = classes.
+time is that of learning the reduction. A cell goes on to its next fold only while it is within its time, and says how
+many of the five it saw. q = 2 and q = classes.
 """
 
 import time
