@@ -156,4 +156,4 @@ def test_bad_settings_are_refused_before_anything_is_tried() -> None:
         ({"kernel": "round"}, "kernel is 'round'"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
-            choosing(X, Supervised(y), **wrong)  # type: ignore[arg-type]
+            choosing(X, Supervised(y), **wrong)
