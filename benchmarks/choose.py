@@ -59,7 +59,8 @@ def table_of(name: str) -> Dataset:
         face = load("face")
         data = Dataset(face.X, face.extra["pose"], {})
     elif name == "iris":
-        data = Dataset(*load_iris(return_X_y=True), {})
+        X, y = load_iris(return_X_y=True)
+        data = Dataset(X, y, {})
     else:
         data = load({"mnist": "mnist_test"}.get(name, name))
     return Dataset(data.X[:, np.ptp(data.X, axis=0) > 0], data.y, {})
@@ -85,7 +86,7 @@ def cells(method: str, data: str) -> Row:
     for q in sorted({2, table.classes}):
         found = [_judged(METHODS[method](q, table.classes), *fold) for fold in folds_of(data, table)]
         svm, neighbours, seconds = (np.array(column) for column in zip(*found, strict=True))
-        row = {"SVM": 100 * svm.mean(), "5-NN": 100 * neighbours.mean(), "s": float(np.median(seconds))}
+        row = {"SVM": 100 * float(svm.mean()), "5-NN": 100 * float(neighbours.mean()), "s": float(np.median(seconds))}
         rows.append({"data": data, "q": q, "method": method, **row, "folds": len(found)})
         say(f"{method}, {data}, q = {q}: SVM {row['SVM']:.1f}, 5-NN {row['5-NN']:.1f}, {row['s']:.2f} s")
     return {"rows": rows}
@@ -130,9 +131,10 @@ def _judged(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> t
 
 def _warm_up(method: str, table: Dataset) -> None:
     """First calls compile and load libraries."""
-    few = np.concatenate([np.flatnonzero(table.y == label)[:12] for label in np.unique(table.y)[:3]])
+    labels = np.unique(table.y)[:3]
+    few = np.concatenate([np.flatnonzero(table.y == label)[:12] for label in labels])
     other = few[1::2]
-    _judged(METHODS[method](2, 3), table.X[few[::2]], table.y[few[::2]], table.X[other], table.y[other])
+    _judged(METHODS[method](2, len(labels)), table.X[few[::2]], table.y[few[::2]], table.X[other], table.y[other])
 
 
 def main() -> int:

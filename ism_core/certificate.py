@@ -46,7 +46,8 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
             few = moments
             there, first = Point.at(moments, moments.basis.T @ W), moments.basis.T @ first
         else:
-            few = _in_double(problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng))
+            some = problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng)
+            few = _in_double(some if some is problem else some.within([problem.tolerance], W))
             there = point if few is problem else Point.at(few, W)
         slack = there.gradient + ROUNDING
         curvature = _largest_curvature(few, there, first)

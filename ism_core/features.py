@@ -233,10 +233,13 @@ def _weighted_squares(
 
 
 def _pairs_share(share: list[int], moments: Array, scale: Array) -> Array:
-    """XᵀΨX over a share of the columns of U."""
-    total = np.zeros((moments.shape[2], moments.shape[2]))
-    for index in share:
-        total += _weighted_square(moments[index], scale[index])
+    """XᵀΨX over a share of the columns of U, several at once where they have few features."""
+    _, m, d = moments.shape
+    total = np.zeros((d, d))
+    together = max(1, WIDE_BLOCK // m)
+    for start in range(0, len(share), together):
+        some = share[start : start + together]
+        total += _weighted_square(moments[some].reshape(-1, d), scale[some].ravel())
     return total
 
 

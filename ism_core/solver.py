@@ -243,8 +243,9 @@ def _reduce(
 
 def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """Where to begin: at the end of a path, or at the most promising of several points."""
-    if given.starts in (None, "path"):
-        kernels = path(problem.kernel, problem.X, rng, asked=given.starts == "path")
+    asked = given.starts == "path"
+    if asked or (given.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
+        kernels = path(problem.kernel, problem.X, rng, asked=asked)
         if len(kernels) == 1:
             return (yield from search(problem, 1, given.delta, rng, given.tolerances))
         if kernels:
