@@ -81,7 +81,7 @@ def routes(keyed: Keyed) -> list[tuple[str, str, dict[str, Any]]]:
     found = []
     for path, operations in keyed.alice.get("/openapi.json").json()["paths"].items():
         choices = {
-            "table": ("W", "embedding", "labels", "trace", "metrics"),
+            "table": ("W", "embedding", "labels", "stability", "trace", "metrics"),
             "plot": ("embedding",),
             "format": ("svg",),
         }
