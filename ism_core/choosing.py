@@ -40,6 +40,7 @@ FEWEST = 10  # rows that can be cross-validated
 VERY_NEAR = 0.25  # of a standard error: what a simpler kernel may be behind
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
 OF_VALUES = 4  # axes at most for real targets
+PERFECT = 1.0  # no score is higher, so that nothing more is tried
 
 
 def choose(
@@ -109,12 +110,12 @@ def _choosing(
         lanes += some
         yield from race.run(some)
         best = race.best(some)
-        if before is not None and not best.is_ahead_of(before):
+        if best.score >= PERFECT or (before is not None and not best.is_ahead_of(before)):
             break
         before = best
     lanes_left = _with_fewest_axes(lanes, race)
     best = race.best(lanes_left)
-    if any_kernel and best.place >= APART:
+    if any_kernel and best.place >= APART and best.score < PERFECT:
         yield from race.double(next(lane for lane in lanes_left if best in lane.points), best)
     chosen, reason = _taken(lanes_left, race)
     candidates = {

@@ -112,6 +112,15 @@ def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:
     assert choose(spread, Supervised(y), "auto", "auto").chosen.q > 2
 
 
+def test_nothing_more_is_tried_once_no_row_is_missed(rng: np.random.Generator) -> None:
+    y = np.arange(90) % 3
+    X = rng.standard_normal((90, 4))
+    X[:, :3] += 40 * np.eye(3)[y]
+    choice = choose(X, Supervised(y))
+    assert choice.chosen.score == 1
+    assert {candidate.q for candidate in choice.candidates} == {2}
+
+
 def test_real_targets_are_scored_by_r2(rng: np.random.Generator) -> None:
     X = rng.standard_normal((150, 6))
     choice = choose(X, Supervised(np.tanh(2 * X[:, 2]) + 0.1 * rng.standard_normal(150)), "auto", 1)
