@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -38,8 +37,6 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.events = Events.open(settings)
         app.state.children = Children(settings)
         app.state.children.warm_up()
-        if settings.upload_dir:
-            tempfile.tempdir = str(settings.upload_dir)  # for forms, which Starlette writes down before we see them
         app.state.readers = Children(settings)  # apart from the others: long uploads hold up nothing but uploads
         yield
         await app.state.events.close()

@@ -77,7 +77,9 @@ class Settings(BaseSettings):
     max_name_length: int = Field(200, ge=1, description="Longest name of a column, in characters.")
     max_text_bytes: int = Field(100_000, ge=1, description="Longest text in a cell, in bytes of UTF-8.")
     max_header_bytes: int = Field(65_536, ge=1_024, description="Longest address and headers of a request together.")
-    upload_dir: Path | None = Field(None, description="Where uploads wait to be read.")
+    upload_dir: Path | None = Field(
+        None, description="Where uploads wait to be read; forms are first in the system's temporary folder."
+    )
     child_seconds: int = Field(300, ge=1, description="Longest time to read one file or draw one picture.")
     child_memory: ByteSize | None = Field(
         None, ge=2**26, description="Memory that reading one file or drawing one picture may take, such as 2GiB."

@@ -92,7 +92,9 @@ def test_followers_of_one_job_see_the_same(api: Api, wine_id: str, features: lis
 def test_more_events_than_are_read_at_once_all_come(api: Api) -> None:
     """The store is read 500 events at a time; a job's first state must not end the stream at the first 500."""
     dataset = api.upload(b"x,y,class\n" + b"1,2,a\n" * 10 + b"3,4,b\n" * 10)["id"]
-    job = api.submit(dataset=dataset, paradigm="supervised", target="class", kernel="linear", q=1, starts=510, folds=0)
+    job = api.submit(
+        dataset=dataset, paradigm="supervised", target="class", kernel="gaussian", q=1, starts=510, folds=0
+    )
     api.succeeded(job)
     events = api.events(job)
     assert len(events) > 510
