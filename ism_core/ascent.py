@@ -20,9 +20,9 @@ For a polynomial kernel, many steps can be had for one pass over the rows: a lea
 a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
 What is left of the gradient shrinks some fifty times from leap to leap.
 
-Beside a saddle the steps are as small as beside a maximum, and grow only by a factor from one to the next. The last of
-them points along the way out, since along all others W has come to rest. So an ascent that looks out goes further along
-its last step before it stops, and goes on from there if that is higher.
+Beside a saddle the steps are as small as beside a maximum, and grow only by a factor from one to the next. So an ascent
+that looks out asks, before it stops, in which direction J curves most, and goes on from further along it if that is
+higher.
 """
 
 from collections.abc import Callable, Generator
@@ -32,6 +32,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.curvature import curvature, exchange
 from ism_core.grassmann import dominant, largest_angle, largest_stretch, orthonormal
 from ism_core.model import Model
 from ism_core.moments import Moments, flops, is_possible
@@ -52,7 +53,8 @@ LEAP = 6  # of Φ(W)W: what a leap may cost
 ASIDE = 10  # directions of a leap beside W and the gradient
 LEAP_EVALUATIONS = 20  # of Φ within its space that one takes, about
 LEAP_ITERATIONS = 100
-OUTLOOK = 0.1  # radians along the last step: far enough for J to tell a saddle from a maximum
+OUTLOOK = 0.1  # radians: far enough for J to tell a saddle from a maximum
+OUTLOOK_STEPS = 6  # of Φ(W)W, to find the direction
 
 
 class _Points:
@@ -115,7 +117,7 @@ def ascend(
     looking_out: bool = False,
 ) -> Generator[Step, None, Ascent]:
     """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
-    of a problem like this, of any scale. Looking out for saddles costs one Φ(W)W more."""
+    of a problem like this, of any scale. Looking out for saddles costs seven Φ(W)W more."""
     points = _Points(problem)
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
@@ -134,7 +136,7 @@ def ascend(
         change = float(
             np.linalg.norm(there.eigenvalues - here.eigenvalues) / (np.linalg.norm(there.eigenvalues) or 1.0)
         )
-        before, here = here, there
+        here = there
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:
@@ -143,7 +145,7 @@ def ascend(
             if sure is not here:
                 here, shift = sure, 0.0
             elif at_last:
-                higher = _further(points, before, here) if looking_out else None
+                higher = _further(points, here) if looking_out else None
                 if higher is None:
                     return Ascent(here, Stop.CONVERGED, iteration)
                 here, shift = higher, 0.0
@@ -203,14 +205,15 @@ def _ahead(here: Point) -> float:
     return largest_angle(here.W, here.model.dominant(here.W).vectors)
 
 
-def _further(points: _Points, before: Point, here: Point) -> Point | None:
-    """A point further along the step that led here, if it is higher."""
-    onward = here.W - before.W @ np.linalg.inv(here.W.T @ before.W)
-    length = largest_stretch(onward)
-    if length < SMALLEST_ANGLE:
+def _further(points: _Points, here: Point) -> Point | None:
+    """A point further along the direction in which J curves most, if it is higher."""
+    problem = points.problem
+    first = exchange(problem, here, np.random.default_rng(0)).direction
+    largest, direction = curvature(problem, here, first, OUTLOOK_STEPS)
+    if largest <= 0:
         return None
-    there = points.next(here, np.linalg.qr(here.W + np.tan(OUTLOOK) / length * onward)[0])
-    return there if there.objective - here.objective > _noise(points.problem, here) else None
+    there = points.next(here, np.linalg.qr(here.W + np.tan(OUTLOOK) / largest_stretch(direction) * direction)[0])
+    return there if there.objective - here.objective > _noise(problem, here) else None
 
 
 def _noise(problem: Climbable, here: Point) -> float:

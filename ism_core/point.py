@@ -23,6 +23,10 @@ class Climbable(Rows, Protocol):
         """How many columns W has."""
 
     @property
+    def empty(self) -> Array:
+        """d×e: directions that no row has anything of."""
+
+    @property
     def is_small(self) -> bool:
         """Whether all of Φ costs so little that there is no point in saving."""
 
