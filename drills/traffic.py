@@ -12,8 +12,15 @@ import numpy as np
 
 from drills.streams import Refused, events
 
-QUICK = {"paradigm": "supervised", "target": "class", "q": 2, "folds": 0}
-LONG = {"paradigm": "unsupervised", "clusters": 4, "q": 3, "delta": 1e-9, "max_iter": 2_000}  # tens of seconds of steps
+QUICK = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2, "folds": 0}
+LONG = {  # tens of seconds of steps
+    "paradigm": "unsupervised",
+    "clusters": 4,
+    "kernel": "gaussian",
+    "q": 3,
+    "delta": 1e-9,
+    "max_iter": 2_000,
+}
 
 
 @dataclass

@@ -16,6 +16,13 @@ from cli.redis_server import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 
+SLOW = ("tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")  # they wait for processes
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first, so that none is left to run alone at the end."""
+    items.sort(key=lambda item: next((at for at, path in enumerate(SLOW) if item.nodeid.startswith(path)), len(SLOW)))
+
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, check_fits
+from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fits
 from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
 from tests.service.api import Api
 
@@ -216,8 +216,7 @@ def test_what_goes_wrong_in_one_part_is_said_there(opened: Opener, job: str, wat
     expect(page.get_by_role("heading", name="How it was reached")).to_be_visible()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("viewport", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
 def test_a_result_fits_every_window_and_is_accessible(
     opened: Opener, clustered: str, viewport: dict[str, int], dark: bool
 ) -> None:

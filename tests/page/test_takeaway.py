@@ -157,6 +157,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_python_lines_repeat_jobs_of_every_kind(
     page: Page, api: Api, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
