@@ -14,6 +14,8 @@ from tests.page.conftest import Opener
 from tests.page.jobs import WINE, done, drawn
 from tests.service.api import Api
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def job(api: Api) -> str:
@@ -157,7 +159,6 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES)
 def test_python_lines_repeat_jobs_of_every_kind(
     page: Page, api: Api, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
