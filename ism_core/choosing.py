@@ -35,7 +35,7 @@ from ism_core.scaling import SCALES, Scale, Scaling
 SAMPLE = 1_200  # rows that are searched on where there are more
 PER_COLUMN = 3  # rows for each column, if that is more
 MOST = 3_000  # and at most
-FOLDS = 3
+FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
 VERY_NEAR = 0.25  # of a standard error: what a simpler kernel may be behind
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
@@ -102,7 +102,7 @@ def _choosing(
     if not _can_be_validated(paradigm.codes, len(table)):
         usual = Candidate(widest_of.at(scales[0], 0) if is_open else kernel, scales[0], axes[0], np.nan, None, 0.0)
         return Choice(criterion, (usual,), usual, 0, "There are too few rows to choose by; this is the usual setting.")
-    race = Race(table[rows], paradigm.restricted(rows), kernel, POINTS if is_open else 1, FOLDS, rng)
+    race = Race(table[rows], paradigm.restricted(rows), kernel, POINTS if is_open else 1, _folds(len(rows)), rng)
     lanes: list[Lane] = []
     before: Point | None = None
     for q in axes:
@@ -184,6 +184,10 @@ def _sample(paradigm: Supervised, table: Array, rng: np.random.Generator) -> Int
     if paradigm.codes is not None:
         return LabelGamma.of(paradigm.codes).sample(count, rng)
     return np.sort(rng.choice(n, count, replace=False))
+
+
+def _folds(rows: int) -> int:
+    return 5 if rows <= FEW else 3
 
 
 def _can_be_validated(codes: Ints | None, n: int) -> bool:
