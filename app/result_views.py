@@ -40,6 +40,7 @@ class CandidateView(BaseModel):
     kernel: dict[str, Any] = Field(description="With its numbers.")
     scale: str
     q: int
+    neighbours: bool = Field(False, description="Whether the neighbours of each row counted.")
     score: float | None = Field(description="The higher the better; null where nothing could be scored.")
     error: float | None = Field(description="The standard error of the score, where it is known.")
     seconds: float = Field(description="What it took to try, in all folds.")

@@ -126,6 +126,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         varying("--scale", type=click.Choice(["standard", "whiten", "none", "auto"]),
                 help="Whether to standardise the features, or to whiten them as well."),
         click.option("--balance", is_flag=True, default=None, help="Rare classes count for more (supervised)."),
+        click.option("--neighbours", is_flag=True, default=None,
+                     help="Each row's neighbours are to be of its class (supervised)."),
         varying("--seed", type=int, metavar="N", help="Seed of all that is random."),
         varying("--starts", type=NumberOr("path"), metavar="N|path",
                 help="Number of starting points; path follows the kernel from wide to narrow."),

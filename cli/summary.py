@@ -100,7 +100,7 @@ def _tried(choice: Mapping[str, Any]) -> str:
     header = ["tried", "scale", "q", str(choice.get("criterion")), "seconds"]
     rows = [
         [
-            f"{'→ ' if each.get('chosen') else '  '}{kernel(each.get('kernel'))}",
+            f"{'→ ' if each.get('chosen') else '  '}{_setting(each)}",
             str(each.get("scale")),
             number(each.get("q")),
             _with_error(each),
@@ -111,6 +111,10 @@ def _tried(choice: Mapping[str, Any]) -> str:
     shown = rows[:STRONGEST] + [row for row in rows[STRONGEST:] if row[0].startswith("→")]
     nested = " Scores in folds above come from choices that never saw the rows they are judged by."
     return f"{table(header, shown)}\n{choice.get('reason')}{'' if choice.get('criterion') == 'consensus' else nested}"
+
+
+def _setting(candidate: Mapping[str, Any]) -> str:
+    return kernel(candidate.get("kernel")) + (", neighbours" if candidate.get("neighbours") else "")
 
 
 def _by_score(candidate: Mapping[str, Any]) -> float:

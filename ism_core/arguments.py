@@ -11,7 +11,7 @@ from ism_core.arrays import Array, as_table, is_whole
 from ism_core.engine import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
-from ism_core.kernels import Narrowing, as_kernel, is_sum_of_gaussians
+from ism_core.kernels import Narrowing, as_kernel
 from ism_core.means import Means
 from ism_core.paradigms import Paradigm
 
@@ -105,11 +105,10 @@ def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
         raise InvalidInput(
             "starts", 'starts is "path", which leads to a fixed Γ only; for a clustering give a number, or None.'
         )
-    if not isinstance(kernel, Narrowing) and not is_sum_of_gaussians(kernel):
+    if not isinstance(kernel, Narrowing):
         raise InvalidInput(
             "starts",
-            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width to follow, and'
-            " sums of gaussians;"
+            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width to follow;'
             " give a number, or None for the default.",
         )
 

@@ -1,7 +1,7 @@
 """The settings of a reduction, chosen: by cross-validation where there are labels or targets, else by consensus.
 
 Candidates are the points of the path from a wide kernel to a narrow one, on standardised rows and on whitened ones, for
-one or several q; with the kernel "auto" and where narrow ones do best, sums of two widths too. In each fold, scaling, W
+one or several q; for classes and with the kernel "auto" also with a Γ that counts neighbours. In each fold, scaling, W
 and the classifiers are learnt from the other folds. All candidates see the same folds, and a path costs little more
 than its last point. From fold to fold only those go on that the best is not ahead of for certain; the others are shown
 with what they had reached.
@@ -28,13 +28,16 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing, as_kernel
 from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.path import APART, beside, opened, widest, widths, with_width
-from ism_core.race import POINTS, Lane, Point, Race
+from ism_core.path import beginning, opened, widths, with_width
+from ism_core.race import Lane, Point, Race
+from ism_core.rowspace import RowSpace
 from ism_core.scaling import SCALES, Scale, Scaling
+from ism_core.surrogate import Problem
 
 SAMPLE = 1_200  # rows that are searched on where there are more
 PER_COLUMN = 3  # rows for each column, if that is more
 MOST = 3_000  # and at most
+MOST_WITH_NEIGHBOURS = 20_000  # rows: a Γ that counts neighbours takes all pairs of them
 FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
 VERY_NEAR = 0.25  # of a standard error: what a simpler kernel may be behind
@@ -75,7 +78,7 @@ def choosing(
     table = as_table(X)
     paradigm.check(len(table))
     open_kernel = opened(kernel)
-    given = as_kernel(kernel) if open_kernel is None else open_kernel
+    given = as_kernel(kernel) if open_kernel is None else with_width(open_kernel, 1.0)
     is_open = open_kernel is not None
     given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
@@ -98,15 +101,17 @@ def _choosing(
     rng = np.random.default_rng(seed)
     rows = _sample(paradigm, table, rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
-    widest_of = _Widest(table, paradigm, kernel, seed)
+    kernels = _Kernels(table, paradigm, kernel, is_open, seed)
+    kinds = {paradigm.neighbours, any_kernel and paradigm.can_have_neighbours and len(table) <= MOST_WITH_NEIGHBOURS}
     if not _can_be_validated(paradigm.codes, len(table)):
-        usual = Candidate(widest_of.at(scales[0], 0) if is_open else kernel, scales[0], axes[0], np.nan, None, 0.0)
-        return Choice(criterion, (usual,), usual, 0, "There are too few rows to choose by; this is the usual setting.")
-    race = Race(table[rows], paradigm.restricted(rows), kernel, POINTS if is_open else 1, _folds(len(rows)), rng)
+        usual = Lane(scales[0], axes[0], paradigm.neighbours)
+        only = Candidate(kernels.at(usual, 0), usual.scale, usual.q, usual.neighbours, np.nan, None, 0.0)
+        return Choice(criterion, (only,), only, 0, "There are too few rows to choose by; this is the usual setting.")
+    race = Race(table[rows], paradigm.restricted(rows), kernel, is_open, _folds(len(rows)), rng)
     lanes: list[Lane] = []
     before: Point | None = None
     for q in axes:
-        some = [Lane(each, q) for each in scales]
+        some = [Lane(each, q, neighbours) for neighbours in sorted(kinds) for each in scales]
         lanes += some
         yield from race.run(some)
         best = race.best(some)
@@ -114,15 +119,13 @@ def _choosing(
             break
         before = best
     lanes_left = _with_fewest_axes(lanes, race)
-    best = race.best(lanes_left)
-    if any_kernel and best.place >= APART and best.score < PERFECT:
-        yield from race.double(next(lane for lane in lanes_left if best in lane.points), best)
     chosen, reason = _taken(lanes_left, race)
     candidates = {
         id(point): Candidate(
-            widest_of.at(point.scale, point.place, point.is_double) if is_open else kernel,
-            point.scale,
-            point.q,
+            kernels.at(lane, point.place),
+            lane.scale,
+            lane.q,
+            lane.neighbours,
             point.score,
             point.error,
             point.seconds,
@@ -149,30 +152,34 @@ def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
         for point in lane.points
         if race.is_complete(point) and not best.is_ahead_of(point, VERY_NEAR)
     ]
-    chosen = min(near, key=lambda point: (point.place, point.is_double, SCALES.index(point.scale)))
+    chosen = min(near, key=lambda point: (point.neighbours, point.place, SCALES.index(point.scale)))
     if chosen is best:
         return chosen, "It has the best score."
     return chosen, f"It is the simplest whose score is very near the best, {best.score:.3f}."
 
 
-class _Widest:
-    """The kernels of the path on all rows, which are scaled when they are needed."""
+class _Kernels:
+    """The kernels of the paths on all rows, which are scaled when they are needed."""
 
-    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, seed: int) -> None:
+    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
         self._table = table
-        self._codes = paradigm.codes
+        self._paradigm = paradigm
         self._kernel = kernel
+        self._is_open = is_open
         self._seed = seed
-        self._first: dict[Scale, float] = {}
+        self._first: dict[Lane, float] = {}
 
-    def at(self, scale: Scale, place: int, is_double: bool = False) -> Kernel:
-        """The kernel at a place of the path, or its sum with a wider one."""
+    def at(self, lane: Lane, place: int) -> Kernel:
+        """The kernel at a place of the path of a lane; the one that was given where none is open."""
+        if not self._is_open:
+            return self._kernel
         assert isinstance(self._kernel, Narrowing)
-        if scale not in self._first:
-            rows = Scaling.learnt(self._table, scale, self._codes)[1]
-            self._first[scale] = widest(self._kernel, rows, np.random.default_rng(self._seed))
-        narrow = with_width(self._kernel, next(islice(widths(self._first[scale]), place, None)))
-        return beside(narrow, self.at(scale, place - APART)) if is_double else narrow
+        if lane not in self._first:
+            rows = Scaling.learnt(self._table, lane.scale, self._paradigm.codes)[1]
+            space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbours(lane.neighbours).guidance()
+            problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
+            self._first[lane] = beginning(problem, np.random.default_rng(self._seed))
+        return with_width(self._kernel, next(islice(widths(self._first[lane]), place, None)))
 
 
 def _sample(paradigm: Supervised, table: Array, rng: np.random.Generator) -> Ints:

@@ -53,7 +53,7 @@ def agreeing(
     some = paradigm.restricted(rows)
     kernels = _kernels(table, kernel, any_kernel, scale, seed) if is_open else [kernel]
     if len(kernels) == 1 or not _can_be_told(some, len(rows)):
-        usual = Candidate(kernels[0], scale, axes, np.nan, None, 0.0)
+        usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
         why = "There are too few rows to choose by; this" if len(kernels) > 1 else "This"
         return Choice("consensus", (usual,), usual, 0, f"{why} is the usual setting of a clustering.")
     found: list[Ints] = []
@@ -72,7 +72,7 @@ def agreeing(
             yield Trial(scale, axes, number, len(kernels), len(found), best)
         seconds.append(time.perf_counter() - began)
     candidates = tuple(
-        Candidate(each, scale, axes, score, error, taken)
+        Candidate(each, scale, axes, False, score, error, taken)
         for each, score, error, taken in zip(kernels, *_agreement(found), seconds, strict=True)
     )
     chosen = max(candidates, key=lambda candidate: candidate.score)

@@ -23,6 +23,7 @@ Starts = int | Literal["path"] | None
 class Decision:
     """Settings that leave nothing open, and the choice that they come from if there was one."""
 
+    paradigm: Paradigm
     kernel: Kernel | str
     q: int
     scale: Scale
@@ -57,12 +58,14 @@ def deciding(
     if not is_open(kernel, q, scale):
         assert q != "auto"
         assert scale != "auto"
-        return Decision(kernel, q, scale, DELTA if delta is None else delta, starts, None)
+        return Decision(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
     choice = yield from choosing(X, paradigm, kernel, q, scale=scale, seed=seed)
     chosen, on_path = choice.chosen, opened(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
+    if isinstance(paradigm, Supervised):
+        paradigm = paradigm.with_neighbours(chosen.neighbours)
     return Decision(
-        chosen.kernel, chosen.q, chosen.scale, delta, "path" if on_path and starts is None else starts, choice
+        paradigm, chosen.kernel, chosen.q, chosen.scale, delta, "path" if on_path and starts is None else starts, choice
     )

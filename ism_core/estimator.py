@@ -106,7 +106,7 @@ class ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         scaling, rows = Scaling.learnt(table, decision.scale, codes)
         result = solve(
             rows,
-            paradigm,
+            decision.paradigm,
             decision.kernel,
             decision.q,
             delta=decision.delta,

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
 
+LONELY = 0.01  # ε: a row whose neighbours all together are no nearer than this hardly counts
 WIDTH = 512  # columns of a product, before the columns of U are taken a few at a time
 
 
@@ -184,6 +185,58 @@ class BalancedGamma(Gamma):
 
     def restricted(self, rows: Ints) -> "BalancedGamma":
         return BalancedGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
+
+
+@dataclass(frozen=True)
+class NeighbourGamma(Gamma):
+    """A Γ that follows W, with J = Σi pi, where pi is the share that row i's own class has among its neighbours.
+
+    With the kernel's values Kij as the nearness of two rows, si the sum over the others of i's class and di that over
+    all others, pi = si / (di + ε). The gradient of J is that of Σ Γij Kij with Γ held fixed at
+
+        Γij = ½ (Yij − pi) / (di + ε) + ½ (Yij − pj) / (dj + ε),    Y = 1 within a class, else 0
+
+    of rank 2k + 2 for k classes (Goldberger et al., 2004, take the same J with softmax weights). What U and s hold is Γ
+    of the labels: it is where W begins.
+    """
+
+    codes: Ints
+
+    @staticmethod
+    def of(codes: Ints) -> "NeighbourGamma":
+        """From class numbers 0…k−1."""
+        labels = LabelGamma.of(codes)
+        return NeighbourGamma(labels.U, labels.s, codes)
+
+    def at(self, nearness: Array) -> tuple[Gamma, float]:
+        """Γ and J where the values of K of every row, its own left out, add up to these for each class."""
+        rows = np.arange(len(nearness))
+        weights = 1 / (nearness.sum(axis=1) + LONELY)
+        shares = nearness[rows, self.codes] * weights
+        offsets = shares * weights
+        return Gamma(*_symmetric(self.onehot, weights[:, None] * self.onehot, -offsets[:, None])), float(shares.sum())
+
+    @cached_property
+    def onehot(self) -> Array:
+        """Y's factor."""
+        onehot: Array = np.eye(self.codes.max() + 1)[self.codes]
+        return onehot
+
+    def sample(self, count: int, rng: np.random.Generator) -> Ints:
+        return LabelGamma.of(self.codes).sample(count, rng)
+
+    def restricted(self, rows: Ints) -> "NeighbourGamma":
+        return NeighbourGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
+
+
+def _symmetric(Y: Array, weighted: Array, offsets: Array) -> tuple[Array, Array]:
+    """U and s of ½ (Y weightedᵀ + weighted Yᵀ) + ½ (offsets 1ᵀ + 1 offsetsᵀ), each as a difference of two squares."""
+    left, right = np.hstack([Y, np.ones_like(offsets)]), np.hstack([weighted, offsets])
+    balance = np.sqrt(np.linalg.norm(right, axis=0) / np.linalg.norm(left, axis=0))  # so that little cancels out
+    balance[balance == 0] = 1.0
+    left, right = left * balance, right / balance
+    ones = np.ones(left.shape[1])
+    return np.hstack([left + right, left - right]), np.concatenate([ones, -ones]) / 4
 
 
 def _gathering(places: Ints, count: int) -> csr_array:

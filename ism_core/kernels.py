@@ -23,7 +23,7 @@ from ism_core.distances import local_scales, median_distance
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.gamma import Gamma
-from ism_core.kernel import Combination, Kernel, Rows, Term
+from ism_core.kernel import Kernel, Rows, Term
 from ism_core.random_features import gaussian_maps, multiquadratic_maps
 from ism_core.taylor import Taylor
 
@@ -236,12 +236,6 @@ class Multiquadratic(Term):
 
 
 Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width
-
-
-def is_sum_of_gaussians(kernel: Kernel) -> bool:
-    """Whether it is a sum, and of gaussians alone."""
-    return isinstance(kernel, Combination) and all(isinstance(term, Gaussian) for _, term in kernel.parts)
-
 
 KERNELS: dict[str, type[Term]] = {
     "linear": Linear,

@@ -4,6 +4,8 @@ The median distance between rows of d columns is far too wide for their projecti
 tells 59 % of the rows at σ = median, and 78 % at an eighth of it. But J of a narrow kernel has many poor maxima, and
 the one that belongs to Φ0 is among them. From the median downwards, W is led past them. The ascents on the way are
 short: a W that has settled fits the rows it was learnt from, and the next kernel moves it anyway.
+
+Where neighbours count, the kernel has to be narrow beside the projected rows, and the path begins there.
 """
 
 import math
@@ -16,8 +18,9 @@ from ism_core.arrays import Array
 from ism_core.ascent import ascend, drained
 from ism_core.distances import median_distance
 from ism_core.first import first
+from ism_core.gamma import NeighbourGamma
 from ism_core.kernel import Kernel
-from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial, is_sum_of_gaussians
+from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial
 from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.starts import Start, grown
@@ -25,7 +28,7 @@ from ism_core.surrogate import ROUGH, Problem
 from ism_core.threads import own_threads
 
 STEP = math.sqrt(0.5)  # from one width to the next
-APART = 3  # steps between two widths that are summed: a factor of 2.8
+OF_NEIGHBOURS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbours count
 NEAR = 0.75  # of the widest: kernels that are no narrower need no path
 DELTA = 0.05  # of the ascents on the way
 ITERATIONS = 8
@@ -79,22 +82,24 @@ def widths(first: float) -> Iterator[float]:
         first *= STEP
 
 
-def beside(narrow: Kernel, wide: Kernel) -> Kernel:
-    """Both: the narrow kernel sees which rows are neighbours, and the wide one keeps what is farther apart in order."""
-    return narrow + wide
+def beginning(problem: Problem, rng: np.random.Generator) -> float:
+    """The width that the path to the problem's kernel begins with."""
+    kernel = problem.kernel
+    assert isinstance(kernel, Narrowing)
+    if isinstance(problem.gamma, NeighbourGamma):
+        return OF_NEIGHBOURS * widest(kernel, problem.X @ first(problem).W, rng)
+    return widest(kernel, problem.X, rng)
 
 
-def path(kernel: Kernel, X: Array, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
-    """The kernels on the way to this one, which is the last; a kernel that needs no path, or has none, is alone on it.
+def path(problem: Problem, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
+    """The kernels on the way to the problem's, which is the last; one that needs no path, or has none, is alone on it.
 
-    Unless a path was asked for, only narrow gaussians have one. A sum of gaussians is reached from its narrowest.
+    Unless a path was asked for, only narrow gaussians have one.
     """
-    if asked and is_sum_of_gaussians(kernel):
-        narrowest = min((term for _, term in kernel.terms if isinstance(term, Gaussian)), key=width)
-        return [*path(narrowest, X, rng, asked=True), kernel]
+    kernel = problem.kernel
     if not isinstance(kernel, Narrowing if asked else Gaussian):
         return []
-    begin, end = widest(kernel, X, rng), width(kernel)
+    begin, end = beginning(problem, rng), width(kernel)
     if end >= NEAR * begin:
         return [kernel] if asked else []
     before: list[Kernel] = []

@@ -14,15 +14,15 @@ from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing
 from ism_core.means import Means
 from ism_core.paradigms import Supervised
-from ism_core.path import APART, beside, follow, widest, widths, with_width
+from ism_core.path import beginning, follow, widths, with_width
 from ism_core.result import Step
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import Scale, Scaling
 from ism_core.surrogate import Problem
 
 POINTS = 10  # on a path, at most: to the 23rd part of the widest
+OF_NEIGHBOURS = 7  # where neighbours count: to the 8th part
 CERTAIN = 2.0  # standard errors
-DOUBLED = 3  # places from the best on where a sum of two widths is tried
 
 
 @dataclass(eq=False)
@@ -31,8 +31,8 @@ class Point:
 
     scale: Scale
     q: int
+    neighbours: bool
     place: int
-    is_double: bool = False  # whether a wider kernel of the path is added to that of the place
     scores: list[Array] = field(default_factory=list)  # of the rows of each fold
     seconds: float = 0.0
     is_open: bool = True  # whether it goes on to the next fold
@@ -56,10 +56,11 @@ class Point:
 
 @dataclass(eq=False)
 class Lane:
-    """One scale and one q: a path, or one kernel alone."""
+    """One scale, one q and one kind of Γ: a path, or one kernel alone."""
 
     scale: Scale
     q: int
+    neighbours: bool
     points: list[Point] = field(default_factory=list)
 
     @property
@@ -75,8 +76,6 @@ class _Track:
     rows: Array
     judged: Array
     space: RowSpace
-    problem: Problem
-    kernels: list[Kernel]
     steps: Generator[Step, None, object]
     found: list[Array] = field(default_factory=list)
 
@@ -84,26 +83,22 @@ class _Track:
         """W, for the columns of the rows."""
         while len(self.found) <= point.place:
             self.found.append(next(self.steps).W)
-        W = self.found[point.place]
-        if point.is_double:
-            both = beside(self.kernels[point.place], self.kernels[point.place - APART])
-            W = next(follow(self.problem, [both], W)).W
-        return self.space.out(W)
+        return self.space.out(self.found[point.place])
 
 
 class Race:
     """The rows of a search, in folds that all lanes share."""
 
     def __init__(
-        self, X: Array, paradigm: Supervised, kernel: Kernel, points: int, folds: int, rng: np.random.Generator
+        self, X: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, folds: int, rng: np.random.Generator
     ) -> None:
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
-        self._points = points
+        self._is_open = is_open
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
-        self._tracks: dict[tuple[Scale, int, int], _Track] = {}
+        self._tracks: dict[tuple[Lane, int], _Track] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
 
@@ -111,7 +106,8 @@ class Race:
         """All folds of some lanes."""
         self._tracks = {}  # of other lanes
         for lane in lanes:
-            lane.points = [Point(lane.scale, lane.q, place) for place in range(self._points)]
+            places = range(self._length(lane))
+            lane.points = [Point(lane.scale, lane.q, lane.neighbours, place) for place in places]
         for fold in range(len(self._splits)):
             for lane in lanes:
                 if lane.length:
@@ -121,17 +117,6 @@ class Race:
                 lane.points = [point for point in lane.points if point.scores]
                 for point in lane.points:
                     point.is_open = point.is_open and not best.is_ahead_of(point, CERTAIN)
-
-    def double(self, lane: Lane, best: Point) -> Generator[Trial, None, None]:
-        """Sums of two widths around the best of a lane that has been run, as further points of it."""
-        places = range(max(best.place, APART), min(best.place + DOUBLED, self._points))
-        points = [Point(lane.scale, lane.q, place, is_double=True) for place in places]
-        for fold in range(len(self._splits)):
-            track, began = self._track(lane, fold), time.perf_counter()
-            for point in points:
-                began = self._judge(point, track, fold, began)
-                yield self._trial(lane, fold)
-        lane.points += points
 
     def best(self, lanes: list[Lane], folds: int | None = None) -> Point:
         """The best of those that were in all folds, or in so many; of equals the first."""
@@ -175,27 +160,30 @@ class Race:
         return Trial(lane.scale, lane.q, fold + 1, len(self._splits), self._tried, self._leading)
 
     def _track(self, lane: Lane, fold: int) -> _Track:
-        key = (lane.scale, lane.q, fold)
-        if key not in self._tracks:
+        if (lane, fold) not in self._tracks:
             train, test = self._splits[fold]
-            paradigm = self._paradigm.restricted(train)
+            paradigm = self._paradigm.restricted(train).with_neighbours(lane.neighbours)
             scaling, rows = Scaling.learnt(self._X[train], lane.scale, paradigm.codes)
             space = RowSpace.of(rows, lane.q)
-            kernels = list(islice(self._kernels(rows, paradigm), self._points))
-            gamma = paradigm.guidance()
-            problem = Problem.of(space.Z, gamma, kernels[0], lane.q, space.empty, Means(precision="single"))
+            gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
+            kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
+            problem = Problem.of(space.Z, gamma, kernel, lane.q, space.empty, Means(precision="single"))
+            kernels = list(islice(self._kernels(problem, rng), self._length(lane)))
             judged = scaling.apply(self._X[test])
-            self._tracks[key] = _Track(rows, judged, space, problem, kernels, follow(problem, kernels))
-        return self._tracks[key]
+            self._tracks[lane, fold] = _Track(rows, judged, space, follow(problem, kernels))
+        return self._tracks[lane, fold]
 
-    def _kernels(self, rows: Array, paradigm: Supervised) -> Iterator[Kernel]:
-        rng = np.random.default_rng(self._seed)
-        if self._points == 1:
-            yield self._kernel.bound(rows, rng, paradigm.guidance())
+    def _kernels(self, problem: Problem, rng: np.random.Generator) -> Iterator[Kernel]:
+        if not self._is_open:
+            yield problem.kernel
             return
-        assert isinstance(self._kernel, Narrowing)
-        for width in widths(widest(self._kernel, rows, rng)):
-            yield with_width(self._kernel, width)
+        assert isinstance(problem.kernel, Narrowing)
+        for width in widths(beginning(problem, rng)):
+            yield with_width(problem.kernel, width)
+
+    def _length(self, lane: Lane) -> int:
+        """How many points there may be."""
+        return 1 if not self._is_open else OF_NEIGHBOURS if lane.neighbours else POINTS
 
     def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> Array:
         codes, values = self._paradigm.codes, self._paradigm.values

@@ -19,7 +19,7 @@ from ism_core.errors import InvalidInput
 from ism_core.grassmann import count_informative, with_fixed_signs
 from ism_core.kernel import Kernel
 from ism_core.memory import Shape, spare_bytes
-from ism_core.paradigms import Paradigm
+from ism_core.paradigms import Paradigm, Supervised
 from ism_core.path import descend, path
 from ism_core.point import Point
 from ism_core.readable import check_features_per_axis, readable
@@ -152,6 +152,10 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     bound = given.kernel.bound(table, rng, paradigm.guidance())
     if not bound.terms:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
+    if isinstance(paradigm, Supervised) and paradigm.neighbours and not bound.nonnegative:
+        raise InvalidInput(
+            "neighbours", "neighbours takes the kernel's values for nearness, so that it is for gaussian kernels only."
+        )
     if all(term.form == "difference" for _, term in bound.terms):
         table = _centred(table)
     n, d = table.shape
@@ -245,7 +249,7 @@ def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Gene
     """Where to begin: at the end of a path, or at the most promising of several points."""
     asked = given.starts == "path"
     if asked or (given.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
-        kernels = path(problem.kernel, problem.X, rng, asked=asked)
+        kernels = path(problem, rng, asked=asked)
         if len(kernels) == 1:
             return (yield from search(problem, 1, given.delta, rng, given.tolerances))
         if kernels:

@@ -19,7 +19,7 @@ from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
-from ism_core.gamma import Gamma
+from ism_core.gamma import Gamma, NeighbourGamma
 from ism_core.grassmann import NARROW, corrected
 from ism_core.kernel import Kernel
 from ism_core.maps import exact_maps, random_maps, taylor_maps
@@ -72,7 +72,7 @@ class Problem:
         """With random features if they were asked for, else with features cut at the first tolerance that makes them
         cheaper than tiles; for a W like this, where J and Φ(W)W are of that size if it is known.
         """
-        if exact_maps(self.kernel, self.q) is not None:
+        if exact_maps(self.kernel, self.q) is not None or isinstance(self.gamma, NeighbourGamma):
             return self
         if self.means.features is not None:
             return self._with_random_features(self.means.features, W)
@@ -132,6 +132,9 @@ class Problem:
 
     def surrogate(self, W: Array) -> tuple[Array, float]:
         """Φ(W) and J(W)"""
+        if isinstance(self.gamma, NeighbourGamma):
+            fixed, objective = self._following(self.gamma, W)
+            return fixed.surrogate(W)[0], objective
         engine = self._engine(self.flops)
         if self.maps is None:
             phi, objective = tiles.surrogate(
@@ -154,6 +157,9 @@ class Problem:
 
     def row_pull(self, W: Array) -> tuple[Array, float]:
         """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
+        if isinstance(self.gamma, NeighbourGamma):
+            fixed, objective = self._following(self.gamma, W)
+            return fixed.row_pull(W)[0], objective
         engine = self._engine(self.pull_flops)
         if self.maps is not None:
             C, objective = features.pull(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
@@ -166,6 +172,15 @@ class Problem:
             engine = self._engine(self.pull_flops)
             return features.objective(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
         return self.row_pull(W)[1]
+
+    def _following(self, gamma: NeighbourGamma, W: Array) -> tuple["Problem", float]:
+        """The problem with Γ as it is at W, and J(W)."""
+        P = self.X @ W
+        engine = self._engine(self.pull_flops)
+        nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.means.precision, engine=engine)
+        nearness -= tiles.kernel_diagonal(P, self.kernel)[:, None] * gamma.onehot
+        fixed, objective = gamma.at(np.maximum(nearness, 0))
+        return replace(self, gamma=fixed), objective
 
     def _engine(self, flops: float) -> Engine:
         """Who does work of so many flops: for little of it, to send it elsewhere would take longer."""

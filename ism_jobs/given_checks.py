@@ -23,9 +23,10 @@ def given_errors(spec: JobSpec, given: Sequence[Column], kind: Kind | None, rows
         return [FieldError(field, f"{listed(empty, quoted=True)} {have} no values at all; name another column.")]
     errors = _gaps(given, rows, spec) if isinstance(spec, SupervisedSpec) else []
     if kind == "values":
-        if isinstance(spec, SupervisedSpec) and spec.balance:
-            sentence = "balance is for classes, and the target holds values; leave it out."
-            errors.append(FieldError("balance", sentence))
+        if isinstance(spec, SupervisedSpec):
+            asked = [name for name in ("balance", "neighbours") if getattr(spec, name)]
+            sentence = "is for classes, and the target holds values; leave it out."
+            errors += [FieldError(name, f"{name} {sentence}") for name in asked]
         return errors + _value_errors(field, given)
     if len(given) > 1:
         sentence = (

@@ -141,8 +141,8 @@ class CommonSpec(Strict):
         kernel = info.data.get("kernel")
         if starts == "path" and kernel is not None and not isinstance(kernel, list) and not has_width(kernel):
             raise refused_with(
-                'starts is "path", and only a gaussian, multiquadratic or polynomial kernel or a sum of gaussians has'
-                " a width to follow; give a number, or leave it out."
+                'starts is "path", and only a gaussian, multiquadratic or polynomial kernel has a width to follow;'
+                " give a number, or leave it out."
             )
         return starts
 

@@ -112,6 +112,7 @@ KERNELS: dict[str, type[SimpleKernel]] = {
     "multiquadratic": MultiquadraticKernel,
 }
 OPEN = {"gaussian": (("sigma", "auto"),), "multiquadratic": (("c", "auto"),), "polynomial": (("gamma", "path"),)}
+NEARNESS = ("gaussian", "relative_gaussian")  # whose values tell how near two rows are
 _Object = Annotated[SimpleKernel, Field(discriminator="name")]
 
 
@@ -225,10 +226,8 @@ class Approximation(Strict):
 
 
 def has_width(kernel: KernelChoice | KernelObject) -> bool:
-    """Whether it can be reached from a wider one: a kernel that has a width, or a sum of gaussians."""
-    if isinstance(kernel, SumKernel):
-        return all(simple_kernel(part.kernel).name == "gaussian" for part in kernel.sum)
-    return not isinstance(kernel, AlignedKernel) and simple_kernel(kernel).name in OPEN
+    """Whether it can be reached from a wider one."""
+    return not isinstance(kernel, SumKernel | AlignedKernel) and simple_kernel(kernel).name in OPEN
 
 
 def has_open_width(kernel: KernelChoice | KernelObject) -> bool:

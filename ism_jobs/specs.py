@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, field_validator
+from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from ism_jobs.errors import FieldError
 from ism_jobs.field_types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
 from ism_jobs.job_fields import CommonSpec
-from ism_jobs.kernel_specs import AlignedKernel, KernelName, KernelObject
+from ism_jobs.kernel_specs import NEARNESS, AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec_errors import MOST_ERRORS, field_errors, refusal
 from ism_jobs.wording import asked, choice, nearest, shown
 
@@ -42,6 +42,24 @@ class SupervisedSpec(CommonSpec):
     balance: Annotated[bool, Truth()] = Field(
         False, description="Whether rare classes count for more: the indicators of all classes are given one length."
     )
+    neighbours: Annotated[bool, Truth()] = Field(
+        False,
+        description="Whether what counts is the share that each row's own class has among its neighbours, rather than"
+        " how far the kernel follows the classes. For gaussian kernels; takes all pairs of rows.",
+    )
+
+    @field_validator("neighbours")
+    @classmethod
+    def _check_neighbours(cls, neighbours: Any, info: ValidationInfo) -> Any:
+        kernel = info.data.get("kernel")  # not there if it is wrong itself
+        if neighbours is not True or kernel is None or isinstance(kernel, list):  # lists, of a grid: job by job
+            return neighbours
+        if not all(term.name in NEARNESS for term in terms(kernel)):
+            raise refused_with("neighbours is for gaussian kernels, whose values tell how near two rows are.")
+        for other in ("balance", "approximation"):
+            if info.data.get(other):
+                raise refused_with(f"neighbours does not go with {other}; leave out one of the two.")
+        return neighbours
 
 
 class _Clustering(CommonSpec):

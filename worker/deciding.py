@@ -8,7 +8,7 @@ import numpy as np
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.deciding import Decision, deciding
-from ism_core.paradigms import Paradigm
+from ism_core.paradigms import Paradigm, Supervised
 from ism_jobs.specs import JOB_SPEC, JobSpec
 from worker.translate import kernel_document, kernel_of
 
@@ -42,8 +42,11 @@ def decided(spec: JobSpec, decision: Decision) -> JobSpec:
         "delta": decision.delta,
         "starts": decision.starts,
     }
-    if isinstance(decision.kernel, Polynomial):
-        found["approximation"] = None  # which is for the gaussians among the candidates; this one needs none
+    neighbours = isinstance(decision.paradigm, Supervised) and decision.paradigm.neighbours
+    if neighbours:
+        found["neighbours"] = True
+    if neighbours or isinstance(decision.kernel, Polynomial):
+        found["approximation"] = None  # which is for others among the candidates; these do without
     return JOB_SPEC.validate_python(spec.model_dump() | found)
 
 
@@ -70,6 +73,7 @@ def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
                 "kernel": kernel_document(candidate.kernel),
                 "scale": candidate.scale,
                 "q": candidate.q,
+                "neighbours": candidate.neighbours,
                 "score": candidate.score if np.isfinite(candidate.score) else None,
                 "error": candidate.error,
                 "seconds": candidate.seconds,

@@ -83,6 +83,7 @@ def run(
         yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
         paradigm = paradigm_of(spec, design.given, design.kind)
         spec = yield from _decide(spec, design, paradigm, trace, clock)
+        paradigm = paradigm_of(spec, design.given, design.kind)
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         preparation, X = Preparation.learnt(design.X, spec.missing, settled_scale(spec), codes)

@@ -91,7 +91,7 @@ class Folds:
 
     def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
         rows, spec = self._design.X[train], self._spec
-        paradigm = Supervised(self._y[train], self._kind, balance=spec.balance)
+        paradigm = self._paradigm(train, spec)
         decision = decide(spec, filled(rows, spec.missing), paradigm)
         while True:
             try:
@@ -102,6 +102,8 @@ class Folds:
             yield None
         preparation, X = Preparation.learnt(rows, spec.missing, settled_scale(decided), paradigm.codes)
         options = self._options(decided) | {"whitening": preparation.scaling.whitening}
+        assert isinstance(decided, SupervisedSpec)
+        paradigm = self._paradigm(train, decided)
         steps = iterate(X, paradigm, kernel_of(decided), settled_q(decided), max_iter=spec.max_iter, **options)
         while True:
             try:
@@ -116,6 +118,9 @@ class Folds:
         if self._codes is not None:
             return float(SVC().fit(P_taught, self._codes[taught]).score(P_judged, self._codes[judged]))
         return _r2(P_taught, self._y[taught], P_judged, self._y[judged])
+
+    def _paradigm(self, rows: Rows, spec: SupervisedSpec) -> Supervised:
+        return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbours=spec.neighbours)
 
     def _sample(self, rows: Rows) -> Rows:
         """So many rows as an SVM can take; of classes, each keeps its share and at least one row."""

@@ -9,7 +9,6 @@ from sklearn.datasets import load_wine
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
 from ism_core.arrays import Array, Ints
 from ism_core.choosing import SAMPLE, choose, choosing
-from ism_core.kernel import Combination
 from ism_core.scaling import Scaling
 
 
@@ -50,20 +49,6 @@ def test_a_narrower_kernel_is_chosen_where_the_median_distance_is_too_wide(rings
     assert isinstance(widest.kernel, Gaussian)
     assert float(choice.chosen.kernel.sigma) < 0.8 * float(widest.kernel.sigma)
     assert choice.chosen.score > widest.score + 0.05
-
-
-def test_where_narrow_kernels_are_best_sums_of_two_widths_are_tried_too(rings: tuple[Array, Ints]) -> None:
-    """In noise that hides the rings from wide kernels."""
-    X = rings[0] * np.where(np.arange(30) < 2, 0.3, 1.0)
-    choice = choose(X, Supervised(rings[1]), "auto", 2, scale="none")
-    sums = [candidate.kernel for candidate in choice.candidates if isinstance(candidate.kernel, Combination)]
-    assert sums
-    for narrow, wide in ([term for _, term in kernel.terms] for kernel in sums):
-        assert isinstance(narrow, Gaussian)
-        assert isinstance(wide, Gaussian)
-        assert float(wide.sigma) == pytest.approx(2**1.5 * float(narrow.sigma))
-    alone = choose(X, Supervised(rings[1]), Gaussian("auto"), 2, scale="none")
-    assert all(isinstance(candidate.kernel, Gaussian) for candidate in alone.candidates)
 
 
 def test_the_same_seed_gives_the_same_choice() -> None:

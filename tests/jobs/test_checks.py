@@ -139,6 +139,12 @@ REFUSED = [
         "balance",
         "balance is for classes, and the target holds values; leave it out",
     ),
+    (
+        described(*FEATURES, number("y")),
+        spec(target="y", neighbours=True),
+        "neighbours",
+        "neighbours is for classes, and the target holds values; leave it out",
+    ),
     # sizes
     (described(CLASS), spec(), "features", "No features are left"),
     (WINE, spec(q=5), "q", "q = 5 is more than the 4 features of this job; ask for 4 or fewer"),

@@ -68,6 +68,13 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(q=10**5000), "q", "is a whole number of about 5,000 digits"),
     (body(balance="yes"), "balance", 'is "yes"; it must be true or false'),
     (body("unsupervised", clusters=3, balance=True), "balance", "is for supervised jobs"),
+    (body(kernel="polynomial", neighbours=True), "neighbours", "is for gaussian kernels"),
+    (body(balance=True, neighbours=True), "neighbours", "does not go with balance; leave out one"),
+    (
+        body(kernel="gaussian", approximation={"features": 64}, neighbours=True),
+        "neighbours",
+        "does not go with approximation; leave out one",
+    ),
     (body(kernel="linear", starts="path"), "starts", "has a width to follow"),
     (body("unsupervised", starts="path"), "starts", "is for supervised jobs"),
     (body(starts="road"), "starts", 'is "road"; it must be "path" or a whole number from 1 to 1,000, or null'),

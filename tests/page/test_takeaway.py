@@ -150,6 +150,12 @@ CASES: dict[str, dict[str, Any]] = {
         "balance": True,
         "features_per_axis": 2,
     },
+    "neighbours": {
+        "target": "strong",
+        "features": ["magnesium", "ash", "malic_acid"],
+        "kernel": {"name": "gaussian", "sigma": 1.0},
+        "neighbours": True,
+    },
     "weights by the target": {
         "target": "strong",
         "features": ["magnesium", "ash", "malic_acid"],

@@ -11,18 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ism_core import Gaussian, Polynomial, Supervised, choose
+from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
 from ism_core.deciding import Decision
-from ism_core.kernel import Combination
 from ism_core.scaling import Scaling
-from ism_jobs.specs import JOB_SPEC
+from ism_jobs.specs import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.test_run import CLASSES, NAMES, X, drained, wine
 from worker.artifacts import result_document
 from worker.deciding import decided
 from worker.run import Moment, Outcome, run
 from worker.trace import Trace
-from worker.translate import kernel_of
 
 FEW = slice(None, None, 3)  # of the rows: what is chosen from them is found soon
 SPEC: dict[str, Any] = {"paradigm": "supervised", "target": "class", "features": NAMES, "folds": 0}
@@ -193,19 +191,20 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         {"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "approximation": {"features": 64}}
     )
     for kernel, kept in ((Gaussian(2.0), {"features": 64}), (Polynomial(3, 1.0, 0.1), None)):
-        found = decided(spec, Decision(kernel, 3, "standard", 0.01, None, None))
+        found = decided(spec, Decision(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
         assert not found.is_open
 
 
-def test_a_sum_that_is_chosen_is_posted_with_its_path() -> None:
-    spec = JOB_SPEC.validate_python({"dataset": "d", "paradigm": "supervised", "target": "y"})
-    found = decided(spec, Decision(Gaussian(0.5) + Gaussian(1.5), 2, "whiten", 0.1, "path", None))
+def test_neighbours_that_are_chosen_are_posted_with_their_path_and_without_an_approximation() -> None:
+    open_spec = {"dataset": "d", "paradigm": "supervised", "target": "y", "approximation": {"features": 64}}
+    paradigm = Supervised([0, 1, 0], neighbours=True)
+    decision = Decision(paradigm, Gaussian(0.5), 2, "whiten", 0.1, "path", None)
+    found = decided(JOB_SPEC.validate_python(open_spec), decision)
     again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
-    assert (again, again.starts, again.is_open) == (found, "path", False)
-    kernel = kernel_of(again)
-    assert isinstance(kernel, Combination)
-    assert kernel.parts == (Gaussian(0.5) + Gaussian(1.5)).parts
+    assert again == found
+    assert isinstance(again, SupervisedSpec)
+    assert (again.neighbours, again.starts, again.approximation, again.is_open) == (True, "path", None, False)
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:

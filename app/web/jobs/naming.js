@@ -12,8 +12,8 @@ export function settingsLine(spec) {
 }
 
 // What was chosen: the kernel with its numbers, the scale and q.
-export function settingLine({ kernel, scale, q }) {
-  return [kernelWithNumbers(kernel), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
+export function settingLine({ kernel, scale, q, neighbours }) {
+  return [kernelWithNumbers(kernel), ...(neighbours ? ["neighbours"] : []), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
 }
 
 function kernelWithNumbers(kernel) {

@@ -25,6 +25,7 @@ const DEFAULTS = {
   approximation: null,
   features_per_axis: null,
   balance: false,
+  neighbours: false,
 };
 
 // The job with what was chosen: the lines repeat the result, not the choice.

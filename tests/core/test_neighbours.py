@@ -1,0 +1,122 @@
+"""A Γ that follows W: the share that each row's own class has among its neighbours."""
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_wine
+
+from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
+from ism_core.arrays import Array, Ints
+from ism_core.choosing import choose
+from ism_core.gamma import LONELY, NeighbourGamma
+from ism_core.kernel import Kernel
+from ism_core.means import Means
+from ism_core.scaling import standardised
+from ism_core.surrogate import Problem
+from ism_core.tiles import Precision
+
+KERNELS = [Gaussian(0.8), Gaussian(0.3) + 0.5 * Gaussian(2.0)]
+
+
+@pytest.fixture
+def rows(rng: np.random.Generator) -> tuple[Array, Ints]:
+    return rng.standard_normal((60, 5)), rng.integers(0, 3, 60)
+
+
+def problem(X: Array, codes: Ints, kernel: Kernel, precision: Precision = "double") -> Problem:
+    return Problem.of(X, NeighbourGamma.of(codes), kernel, 2, means=Means(precision=precision))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_j_adds_up_the_shares_of_each_rows_own_class(rows: tuple[Array, Ints], kernel: Kernel) -> None:
+    X, codes = rows
+    W = np.linalg.qr(X[:5, :2])[0]
+    P = X @ W
+    squares = ((P[:, None] - P[None]) ** 2).sum(axis=2)
+    K = sum(weight * term.value(squares) for weight, term in kernel.terms)
+    np.fill_diagonal(K, 0)
+    own = (K * (codes[:, None] == codes)).sum(axis=1)
+    expected = (own / (K.sum(axis=1) + LONELY)).sum()
+    assert problem(X, codes, kernel).objective(W) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_twice_the_pull_is_the_gradient_of_j(
+    rows: tuple[Array, Ints], kernel: Kernel, rng: np.random.Generator
+) -> None:
+    of = problem(*rows, kernel)
+    W, direction = np.linalg.qr(rng.standard_normal((5, 2)))[0], rng.standard_normal((5, 2))
+    pulled, _ = of.pull(W)
+    along = (of.objective(W + 1e-5 * direction) - of.objective(W - 1e-5 * direction)) / 2e-5
+    assert 2 * np.vdot(pulled, direction) == pytest.approx(along, rel=1e-6)
+    assert_allclose(of.surrogate(W)[0] @ W, pulled, atol=1e-10)
+
+
+def test_single_precision_gives_the_same_objective_to_five_digits_and_its_gradient_to_four(rows: tuple[Array, Ints]) -> None:
+    W = np.linalg.qr(rows[0][:5, :2])[0]
+    double, single = (problem(*rows, Gaussian(0.5), each).pull(W) for each in ("double", "single"))
+    assert single[1] == pytest.approx(double[1], rel=1e-5)
+    assert_allclose(single[0], double[0], atol=1e-4 * np.abs(double[0]).max())
+
+
+def test_j_never_goes_down_and_ends_at_a_maximum() -> None:
+    data = load_wine()
+    X = standardised(data.data)[0]
+    result = solve(X, Supervised(data.target, neighbours=True), Gaussian(0.5), 2)
+    objectives = [step.objective for step in result.steps]
+    assert all(later >= earlier * (1 - 1e-9) for earlier, later in itertools.pairwise(objectives))
+    assert result.converged
+    assert result.certificate.second_order
+    assert 0.95 * len(X) < result.objective <= len(X)
+
+
+def test_rows_with_no_neighbours_count_for_nothing(rows: tuple[Array, Ints]) -> None:
+    X, codes = rows
+    X[0] = 1e3
+    found = solve(X, Supervised(codes, neighbours=True), Gaussian(0.01), 2)
+    assert np.isfinite(found.W).all()
+    assert found.objective <= len(X)
+
+
+def test_classes_around_each_other_are_kept_apart_where_wide_kernels_mix_them(rng: np.random.Generator) -> None:
+    """Stripes that take turns along one column, beside others that vary more."""
+    stripe = rng.integers(0, 6, 300)
+    X = rng.standard_normal((300, 6)) * 3
+    X[:, 0] = stripe + 0.1 * rng.standard_normal(300)
+    found = solve(X, Supervised(stripe % 2, neighbours=True), Gaussian(0.2), 1, starts="path")
+    assert abs(found.W[0, 0]) > 0.95
+
+
+def test_it_is_for_classes_and_for_kernels_that_tell_how_near_rows_are(rows: tuple[Array, Ints]) -> None:
+    X, codes = rows
+    with pytest.raises(InvalidInput, match="neighbours counts rows of the same class, and y holds real values"):
+        Supervised(X[:, 0], neighbours=True)
+    with pytest.raises(InvalidInput, match="neighbours is 'yes'; it must be True or False"):
+        Supervised(codes, neighbours="yes")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="balance does not go with neighbours"):
+        Supervised(codes, balance=True, neighbours=True)
+    with pytest.raises(InvalidInput, match="neighbours takes the kernel's values for nearness"):
+        solve(X, Supervised(codes, neighbours=True), Polynomial(), 2)
+
+
+def test_a_choice_tries_neighbours_too_and_what_it_takes_can_be_given() -> None:
+    X, y = load_wine(return_X_y=True)
+    X, y = X[::2, :5], y[::2]
+    choice = choose(X, Supervised(y), "auto", 2)
+    assert {candidate.neighbours for candidate in choice.candidates} == {False, True}
+    given = choose(X, Supervised(y, neighbours=True), "auto", 2)
+    assert {candidate.neighbours for candidate in given.candidates} == {True}
+    chosen = SupervisedISM("auto", 2, neighbours=True).fit(X, y)
+    assert chosen.choice_ is not None
+    taken = chosen.choice_.chosen
+    again = SupervisedISM(taken.kernel, 2, scale=taken.scale, starts="path", delta=0.1, neighbours=True).fit(X, y)
+    assert_allclose(again.components_, chosen.components_, atol=1e-8)
+
+
+def test_values_and_given_kernels_have_no_neighbours(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((60, 4))
+    for y, kernel in ((X[:, 0], "auto"), (np.arange(60) % 2, Gaussian("auto"))):
+        choice = choose(X, Supervised(y), kernel, 1, scale="standard")
+        assert {candidate.neighbours for candidate in choice.candidates} == {False}
