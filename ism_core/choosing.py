@@ -9,8 +9,8 @@ with what they had reached.
 A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these, the
 simplest of the candidates no more than a quarter of one below: one without neighbours, then the widest kernel, then
-rows that are not whitened. That error is the one of the difference between the two, row by row. A whole one would be too easy on kernels
-that are too wide: on digits at q = 2 it costs half a point.
+rows that are not whitened. That error is the one of the difference between the two, row by row. A whole one would be
+too easy on kernels that are too wide: on digits at q = 2 it costs half a point.
 """
 
 from collections.abc import Generator

@@ -54,7 +54,7 @@ def test_twice_the_pull_is_the_gradient_of_j(
     assert_allclose(of.surrogate(W)[0] @ W, pulled, atol=1e-10)
 
 
-def test_single_precision_gives_the_same_objective_to_five_digits_and_its_gradient_to_four(rows: tuple[Array, Ints]) -> None:
+def test_single_precision_gives_j_to_five_digits_and_its_gradient_to_four(rows: tuple[Array, Ints]) -> None:
     W = np.linalg.qr(rows[0][:5, :2])[0]
     double, single = (problem(*rows, Gaussian(0.5), each).pull(W) for each in ("double", "single"))
     assert single[1] == pytest.approx(double[1], rel=1e-5)
