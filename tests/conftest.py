@@ -72,13 +72,14 @@ def running_service(
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/readyz", timeout=5).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.05)
+    with httpx.Client(timeout=5) as client:
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                if client.get(f"{url}/readyz").status_code == 200:
+                    return
+            except httpx.HTTPError:
+                pass
+            time.sleep(0.05)
     raise AssertionError(f"The service did not start:\n{log.read_text()}")
 
 
