@@ -16,7 +16,8 @@ from cli.redis_server import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 
-SLOW = ("tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")  # they wait for processes
+# The first is one long computation, the others wait for processes.
+SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
