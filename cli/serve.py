@@ -131,15 +131,16 @@ def _greet(settings: Settings, keys: bool) -> None:
     """Say where it is, once it is there."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{settings.port}"
-    for _ in range(600):
-        try:
-            if httpx.get(f"{address}/readyz", timeout=1).status_code == 200:
-                break
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.1)
-    else:
-        return
+    with httpx.Client(timeout=1) as client:  # one: each reads all certificates, 50 ms that the others need to start
+        for _ in range(600):
+            try:
+                if client.get(f"{address}/readyz").status_code == 200:
+                    break
+            except httpx.HTTPError:
+                pass
+            time.sleep(0.1)
+        else:
+            return
     key = '-H "Authorization: Bearer $ISM_API_KEY" ' if keys else ""
     kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.redis_dir
     click.echo(

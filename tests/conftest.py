@@ -16,7 +16,8 @@ from cli.redis_server import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 
-SLOW = ("tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")  # they wait for processes
+# The first is one long computation, the others wait for processes.
+SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,13 +73,14 @@ def running_service(
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 240) -> None:
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx.get(f"{url}/readyz", timeout=5).status_code == 200:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.05)
+    with httpx.Client(timeout=5) as client:
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                if client.get(f"{url}/readyz").status_code == 200:
+                    return
+            except httpx.HTTPError:
+                pass
+            time.sleep(0.05)
     raise AssertionError(f"The service did not start:\n{log.read_text()}")
 
 

@@ -40,6 +40,7 @@ def test_the_page_asks_for_a_key_and_goes_on_with_it(page: Page) -> None:
     give(page, ALICE)
     expect(dialog).to_have_count(0)
     drop(page, ".drop", "wine.csv", WINE)
+    page.get_by_label("Kernel", exact=True).select_option("gaussian")
     page.get_by_role("button", name="Run").click()
     expect(page.locator("h1 .badge")).to_have_text("done")
     page.get_by_role("link", name="Jobs").click()

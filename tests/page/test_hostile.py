@@ -55,6 +55,8 @@ def test_markup_in_a_table_stays_text_on_the_way_to_a_result(quiet: Page) -> Non
     drop(quiet, ".drop", f"{SCRIPT}.csv", hostile())
     expect(quiet.get_by_role("button", name="Run", exact=True)).to_be_visible()
     check_no_markup(quiet)
+    quiet.get_by_text("Advanced settings").click()
+    quiet.get_by_label("Folds").fill("0")
     quiet.get_by_role("button", name="Run", exact=True).click()
     drawn(quiet, 45)
     check_no_markup(quiet)

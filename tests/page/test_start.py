@@ -145,6 +145,7 @@ def test_the_form_as_curl_posts_the_same_job(page: Page, api: Api) -> None:
 def test_an_error_of_the_api_stands_beside_its_field(page: Page, watch: Watch) -> None:
     watch.provoked.add(422)
     begin(page, WINE)
+    page.get_by_label("Kernel", exact=True).select_option("gaussian")
     page.get_by_label("New axes (q)").fill("99")
     page.get_by_role("button", name="Run").click()
     expect(field(page, "q").locator(".error")).to_contain_text("99")
@@ -271,6 +272,9 @@ def test_everything_can_be_done_with_the_keyboard(page: Page) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Column to explain")).to_have_value("class")
+    kernel = page.get_by_label("Kernel", exact=True)
+    kernel.press("l")
+    expect(kernel).to_have_value("linear")
     page.get_by_label("New axes (q)").press("Enter")
     expect(page.locator("h1 .badge")).to_have_text("done")
 
