@@ -111,10 +111,17 @@ def _choosing(
     lanes: list[Lane] = []
     before: Point | None = None
     for q in axes:
-        some = [Lane(each, q, neighbours) for neighbours in sorted(kinds) for each in scales]
+        some: list[Lane] = []
+        best: Point | None = None
+        for neighbours in sorted(kinds):
+            more = [Lane(each, q, neighbours) for each in scales]
+            yield from race.run(more, best)
+            some += more
+            best = race.best(some)
+            if best.score >= PERFECT:
+                break
+        assert best is not None
         lanes += some
-        yield from race.run(some)
-        best = race.best(some)
         if best.score >= PERFECT or (before is not None and not best.is_ahead_of(before)):
             break
         before = best

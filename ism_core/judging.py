@@ -1,7 +1,10 @@
 """How good a projection is for rows that nothing was learnt from: folds, and a score for every row of one."""
 
+from contextlib import AbstractContextManager
+
 import numpy as np
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from scipy.spatial.distance import cdist
+from sklearn import config_context
 from sklearn.svm import SVC, SVR
 
 from ism_core.arrays import Array, Ints
@@ -21,9 +24,10 @@ def splits(n: int, codes: Ints | None, folds: int, rng: np.random.Generator) -> 
 
 def classified(P: Array, codes: Ints, P_test: Array, codes_test: Ints) -> Array:
     """For each test row, the share of two classifiers that tell its class: an SVM, and 5 nearest neighbours."""
-    neighbours = KNeighborsClassifier(min(NEIGHBOURS, len(P))).fit(P, codes)
-    right = [each.predict(P_test) == codes_test for each in (SVC().fit(P, codes), neighbours)]
-    share: Array = np.mean(right, axis=0)
+    with _unchecked():
+        told = SVC().fit(P, codes).predict(P_test)
+    votes = np.eye(codes.max() + 1)[codes[_nearest(P, P_test)]].sum(axis=1)
+    share: Array = np.mean([told == codes_test, votes.argmax(axis=1) == codes_test], axis=0)
     return share
 
 
@@ -35,8 +39,22 @@ def predicted(P: Array, Y: Array, P_test: Array, Y_test: Array) -> Array:
     mean, spread = Y.mean(axis=0), Y.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     taught = (Y - mean) / spread
-    machines = np.column_stack([SVR().fit(P, column).predict(P_test) for column in taught.T])
-    neighbours = KNeighborsRegressor(min(NEIGHBOURS, len(P))).fit(P, taught).predict(P_test)
+    with _unchecked():
+        machines = np.column_stack([SVR().fit(P, column).predict(P_test) for column in taught.T])
+    neighbours = taught[_nearest(P, P_test)].mean(axis=1)
     errors = [((each - (Y_test - mean) / spread) ** 2).mean(axis=1) for each in (machines, neighbours)]
     share: Array = 1 - np.mean(errors, axis=0)
     return share
+
+
+def _nearest(P: Array, P_test: Array) -> Ints:
+    """The nearest rows of P to each test row. For a few hundred rows this takes a tenth of scikit-learn's time."""
+    k = min(NEIGHBOURS, len(P))
+    nearest: Ints = np.argpartition(cdist(P_test, P, "sqeuclidean"), k - 1, axis=1)[:, :k]
+    return nearest
+
+
+def _unchecked() -> AbstractContextManager[None]:
+    """Without scikit-learn's checks of what is known to be fine: a third of the time for a few hundred rows."""
+    unchecked: AbstractContextManager[None] = config_context(assume_finite=True, skip_parameter_validation=True)
+    return unchecked

@@ -20,7 +20,7 @@ from ism_core.rowspace import RowSpace
 from ism_core.scaling import Scale, Scaling
 from ism_core.surrogate import Problem
 
-POINTS = 10  # on a path, at most: to the 23rd part of the widest
+POINTS = 8  # on a path, at most: to the 11th part of the widest
 OF_NEIGHBOURS = 7  # where neighbours count: to the 8th part
 CERTAIN = 2.0  # standard errors
 
@@ -102,21 +102,23 @@ class Race:
         self._tried = 0
         self._leading = -np.inf  # the best score so far
 
-    def run(self, lanes: list[Lane]) -> Generator[Trial, None, None]:
-        """All folds of some lanes."""
+    def run(self, lanes: list[Lane], rival: Point | None = None) -> Generator[Trial, None, None]:
+        """All folds of some lanes, as far as they are not behind the best of them, or a rival of earlier ones."""
         self._tracks = {}  # of other lanes
         for lane in lanes:
             places = range(self._length(lane))
             lane.points = [Point(lane.scale, lane.q, lane.neighbours, place) for place in places]
         for fold in range(len(self._splits)):
+            if not any(lane.length for lane in lanes):
+                return
             for lane in lanes:
                 if lane.length:
                     yield from self._lap(lane, fold)
-            best = self.best(lanes, fold + 1)
+            leaders = [self.best(lanes, fold + 1), *([rival] if rival else [])]
             for lane in lanes:
                 lane.points = [point for point in lane.points if point.scores]
                 for point in lane.points:
-                    point.is_open = point.is_open and not best.is_ahead_of(point, CERTAIN)
+                    point.is_open = point.is_open and not any(each.is_ahead_of(point, CERTAIN) for each in leaders)
 
     def best(self, lanes: list[Lane], folds: int | None = None) -> Point:
         """The best of those that were in all folds, or in so many; of equals the first."""
