@@ -140,15 +140,16 @@ def ascend(
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:
-            at_last = (_ahead(here) if leaps else angle) < delta / 10
-            sure = points.sure(here, delta, at_last)
-            if sure is not here:
-                here, shift = sure, 0.0
-            elif at_last:
-                higher = _further(points, here) if looking_out else None
-                if higher is None:
-                    return Ascent(here, Stop.CONVERGED, iteration)
-                here, shift = higher, 0.0
+            with own_threads():
+                at_last = (_ahead(here) if leaps else angle) < delta / 10
+                better = points.sure(here, delta, at_last)
+                if better is here and at_last:
+                    higher = _further(points, here) if looking_out else None
+                    if higher is None:
+                        return Ascent(here, Stop.CONVERGED, iteration)
+                    better = higher
+            if better is not here:
+                here, shift = better, 0.0
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 

@@ -7,20 +7,20 @@ something sent was lost, it is sent again. What a share gives does not depend on
 are added up, in the order of the shares.
 
 A message between client, scheduler and worker takes a millisecond or more of processor time, however short it is. So
-all shares start by one message, with what they need in it if that is not much, and come back together.
+all shares start by one message, with what they need in it if that is not much, and come back together. What is large
+goes to workers on this machine, and comes from them, without the scheduler between.
 """
 
 import asyncio
 import copy
-import pickle
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from types import TracebackType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
@@ -32,7 +32,8 @@ from ism_core.threads import own_threads
 try:
     import dask
     from distributed import Client, Future, KilledWorker
-    from distributed.protocol.serialize import dask_deserialize, dask_serialize
+
+    from ism_core.parcel import Parcel
 except ImportError as missing:
     raise InvalidInput(
         "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism[dask]".'
@@ -67,6 +68,7 @@ class Dask(Engine):
         self._threads = 0  # the most there have been
         self._looked = -np.inf  # when there was last seen to be one
         self._stopped_manager = False
+        self._near = True  # whether all have been on this machine
 
     @staticmethod
     def current() -> "Dask":
@@ -146,7 +148,8 @@ class Dask(Engine):
 
     def _results(self, futures: list[Future[Any]]) -> list[Any]:
         loop = self._client.loop.asyncio_loop
-        coming = asyncio.run_coroutine_threadsafe(self._client.gather(futures, asynchronous=True), loop)
+        gathered = self._client.gather(futures, direct=self._near or None, asynchronous=True)
+        coming = asyncio.run_coroutine_threadsafe(gathered, loop)
         try:
             while not wait([coming], GLANCE_SECONDS).done:
                 self._look()
@@ -158,7 +161,7 @@ class Dask(Engine):
                 self._client.cancel(futures, force=True)
             raise
 
-    def _packed(self, args: tuple[Any, ...], room: int) -> tuple["_Parcel[list[Any]]", list[Future[Any]]]:
+    def _packed(self, args: tuple[Any, ...], room: int) -> tuple["Parcel[list[Any]]", list[Future[Any]]]:
         """Arguments as they go with every share: themselves, or where to find them among what was sent."""
         packed: list[Any] = []
         sent: list[Future[Any]] = []
@@ -172,7 +175,7 @@ class Dask(Engine):
             else:
                 packed.append(_Sent(len(sent)))
                 sent.append(self._sent(copies))
-        return _Parcel.of(packed), sent
+        return Parcel.of(packed), sent
 
     def _sent(self, copies: "_Copies") -> Future[Any]:
         if copies.future is None or copies.future.status not in ("pending", "finished"):
@@ -183,8 +186,18 @@ class Dask(Engine):
                 if self._client.amm.running():
                     self._client.amm.stop()
                     self._stopped_manager = True
-                copies.future = self._client.scatter({key: copies.parcel}, broadcast=True)[key]
+                copies.future = self._scattered(key, copies.parcel)
         return copies.future
+
+    def _scattered(self, key: tuple[str, int], parcel: Parcel[Any]) -> Future[Any]:
+        """On every worker."""
+        scatter: Callable[..., dict[Any, Future[Any]]] = self._client.scatter
+        if self._near:
+            try:
+                return scatter({key: parcel}, broadcast=True, direct=True)[key]
+            except OSError:  # as where the scheduler is at the end of a tunnel
+                self._near = False
+        return scatter({key: parcel}, broadcast=True)[key]
 
     def _look(self) -> None:
         """See how many threads the workers have that take work; waits for the first of them."""
@@ -195,6 +208,7 @@ class Dask(Engine):
             threads = self._client.sync(self._client.scheduler.ncores_running)  # without those short of memory
             if threads:
                 self._threads = max(self._threads, sum(threads.values()))  # as many shares as before when one is lost
+                self._near = self._near and all(_is_here(each) for each in (self._address, *threads))
                 self._looked = time.monotonic()
                 return
             if time.monotonic() > deadline:
@@ -216,54 +230,15 @@ def _connected(address: str, *, as_default: bool = False) -> Client:
         raise ClusterLost(f"No Dask scheduler answers at {address}: {error}") from error
 
 
-class _Parcel(Generic[T]):
-    """A value as it travels, in frames: its pickle and its arrays. On its way it need not be opened."""
-
-    def __init__(self, frames: list[Any]) -> None:
-        self.frames: list[Any] = [np.frombuffer(frame, np.uint8) for frame in frames]
-
-    @staticmethod
-    def of(value: T) -> "_Parcel[T]":
-        buffers: list[pickle.PickleBuffer] = []
-        head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
-        parcel: _Parcel[T] = _Parcel([head, *(buffer.raw() for buffer in buffers)])
-        parcel.value = value
-        return parcel
-
-    @cached_property
-    def value(self) -> T:
-        """With arrays that are aligned as numpy's own, to 16 bytes, and can be written to; some arrive otherwise."""
-        head, *buffers = self.frames
-        usable = (each.flags.writeable and each.ctypes.data % 16 == 0 for each in buffers)
-        self.frames = [head, *(each if fine else each.copy() for each, fine in zip(buffers, usable, strict=True))]
-        return cast(T, pickle.loads(head, buffers=self.frames[1:]))
-
-    def opened(self) -> "_Parcel[T]":
-        """Itself, once its value is there for all threads that will use it."""
-        _ = self.value
-        return self
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        return sum(len(frame) for frame in self.frames)
-
-    def __sizeof__(self) -> int:
-        return self.size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Parcel, ([pickle.PickleBuffer(frame) for frame in self.frames],)
-
-
-dask_serialize.register(_Parcel)(lambda parcel: ({}, parcel.frames))  # type: ignore[no-untyped-call]
-dask_deserialize.register(_Parcel)(lambda _, frames: _Parcel(frames).opened())  # type: ignore[no-untyped-call]
+def _is_here(address: str) -> bool:
+    return (urlsplit(address).hostname or "").startswith("127.")
 
 
 class _Copies:
     """A value here and, once it was needed there, on the workers."""
 
     def __init__(self, value: Any) -> None:
-        self.parcel = _Parcel.of(value)
+        self.parcel = Parcel.of(value)
         self.uses = 0
         self.future: Future[Any] | None = None
 
@@ -281,19 +256,19 @@ class _Share:
 
     work: Callable[..., Any]
     items: list[int]
-    args: _Parcel[list[Any]]
+    args: Parcel[list[Any]]
 
 
-def _done(share: _Share, *sent: _Parcel[Any]) -> _Parcel[Any]:
+def _done(share: _Share, *sent: Parcel[Any]) -> Parcel[Any]:
     args = [sent[arg.index].value if isinstance(arg, _Sent) else arg for arg in share.args.value]
     keep_memory()
     with own_threads(), np.errstate(over="ignore", invalid="ignore"):
-        return _Parcel.of(share.work(share.items, *args))
+        return Parcel.of(share.work(share.items, *args))
 
 
-def _itself(parcel: _Parcel[T]) -> _Parcel[T]:
+def _itself(parcel: Parcel[T]) -> Parcel[T]:
     return parcel.opened()
 
 
-def _added(first: _Parcel[Any], *others: _Parcel[Any]) -> _Parcel[Any]:
-    return _Parcel.of(total_of([copy.deepcopy(first.value), *(other.value for other in others)]))
+def _added(first: Parcel[Any], *others: Parcel[Any]) -> Parcel[Any]:
+    return Parcel.of(total_of([copy.deepcopy(first.value), *(other.value for other in others)]))

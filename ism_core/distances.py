@@ -5,6 +5,7 @@ from scipy.spatial.distance import pdist
 from sklearn.neighbors import NearestNeighbors
 
 from ism_core.arrays import Array
+from ism_core.engine import LOCAL
 from ism_core.errors import InvalidInput
 
 MEDIAN_SAMPLE = 2_000  # rows that the median distance is taken from: 2 million pairs
@@ -32,8 +33,14 @@ def _distances(X: Array) -> Array:
         return pdist(X)
     centred = X - X.mean(axis=0)
     squares = np.einsum("ij,ij->i", centred, centred)
+    return np.concatenate(LOCAL.run(_distance_share, -(-len(X) // BLOCK), centred, squares))
+
+
+def _distance_share(share: list[int], centred: Array, squares: Array) -> Array:
+    """From the rows of some blocks to those that come after."""
     parts: list[Array] = []
-    for start in range(0, len(X), BLOCK):
+    for index in share:
+        start = index * BLOCK
         rows = slice(start, start + BLOCK)
         sums = squares[rows, None] + squares[start:]
         distances = sums - 2 * (centred[rows] @ centred[start:].T)

@@ -10,7 +10,7 @@ part: C, or the row sums Ψ1. What it works on is a list with a `TermMap` for ea
 Distances do not see an offset, so that features of difference form are those of P less its mean.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel
+from ism_core.rows import blocks_of, projected
 
 WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
 NARROW_BLOCKS = (256, 2_048)  # rows beside P, the fewer the more features they have
@@ -68,18 +69,6 @@ def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, e
     """J(W) alone: the first of the two passes."""
     P, offset = _projected(X, maps, W, engine)
     return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps)))
-
-
-def column_sums(X: Array, C: Array) -> Array:
-    """XᵀC"""
-    return LOCAL.total(_column_sums, -(-len(X) // WIDE_BLOCK), X, C)
-
-
-def _column_sums(share: list[int], X: Array, C: Array) -> Array:
-    total = np.zeros((X.shape[1], C.shape[1]))
-    for rows in blocks_of(share, len(X), WIDE_BLOCK):
-        total += X[rows].T @ C[rows]
-    return total
 
 
 def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
@@ -155,16 +144,9 @@ class _Term:
 
 def _projected(X: Placed[Array], maps: Maps, W: Array, engine: Engine) -> tuple[Placed[Array], Array]:
     """P, made here since bringing it back would take longer; and its mean where there are distances."""
-    n, q = len(X.here), W.shape[1]
-    P = np.empty((n, q))
-    for rows, values in (block for share in LOCAL.run(_project, -(-n // WIDE_BLOCK), X.here, W) for block in share):
-        P[rows] = values
-    mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(q)
+    P = projected(X.here, W)
+    mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
     return engine.place(P), mean
-
-
-def _project(share: list[int], X: Array, W: Array) -> list[tuple[slice, Array]]:
-    return [(rows, X[rows] @ W) for rows in blocks_of(share, len(X), WIDE_BLOCK)]
 
 
 def _moments(
@@ -293,8 +275,3 @@ def narrow_block(maps: Maps) -> int:
     """How many rows to take at a time where there is no product with X."""
     fewest, most = NARROW_BLOCKS
     return min(most, max(fewest, BLOCK_NUMBERS // max(each.slope.made for each in maps)))
-
-
-def blocks_of(share: list[int], n: int, size: int) -> Iterator[slice]:
-    """The rows of each block of a share."""
-    return (slice(index * size, min((index + 1) * size, n)) for index in share)

@@ -19,10 +19,10 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.feature_maps import FeatureMap, Power, TermMap
-from ism_core.features import blocks_of
 from ism_core.gamma import Gamma
 from ism_core.maps import exact_maps
 from ism_core.monomials import monomials
+from ism_core.rows import blocks_of
 from ism_core.surrogate import Problem
 
 BLOCK = 512  # rows at a time

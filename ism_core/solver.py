@@ -24,6 +24,7 @@ from ism_core.path import descend, path
 from ism_core.point import Point
 from ism_core.readable import check_features_per_axis, readable
 from ism_core.result import Result, Step, Stop
+from ism_core.rows import means
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import is_constant
 from ism_core.starts import DEFAULT_STARTS, Start, search
@@ -260,12 +261,10 @@ def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Gene
 
 def _centred(table: Array) -> Array:
     """Without its mean, which differences do not see but rounding does; itself where the mean is small already."""
-    mean = table.mean(axis=0)
-    constant = is_constant(table)
-    if (mean**2 <= CENTRED**2 * np.einsum("ij,ij->j", table, table) / len(table)).all() and not table[
-        0, constant
-    ].any():
+    mean, square = means(table)
+    if (mean**2 <= CENTRED**2 * square).all():
         return table
+    constant = is_constant(table)
     table = table - mean
     table[:, constant] = 0
     return table

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ism_core import features, tiles
+from ism_core import features, rows, tiles
 from ism_core.arrays import Array, Ints
 from ism_core.costs import Costs
 from ism_core.engine import LOCAL, Engine, Placed
@@ -24,8 +24,8 @@ from ism_core.grassmann import NARROW, corrected
 from ism_core.kernel import Kernel
 from ism_core.maps import exact_maps, random_maps, taylor_maps
 from ism_core.means import Means
-from ism_core.threads import allowed_threads
-from ism_core.truncation import Bound, Norms, least_degree
+from ism_core.threads import allowed_threads, own_threads
+from ism_core.truncation import Bound, Extents, least_degree
 
 Way = Literal["tiles", "features", "random features"]
 
@@ -51,6 +51,7 @@ class Problem:
     q: int
     empty: Array  # d×e: directions that no row has anything of
     means: Means
+    extents: Extents
     maps: list[TermMap] | None = None  # of the features that are used; None: tiles
     rough: list[TermMap] | None = None  # fewer features, that do for what of Φ is not Φ(W)W; None: the same
     features_are: Literal["exact", "cut", "random"] = "exact"
@@ -64,10 +65,11 @@ class Problem:
     ) -> "Problem":
         """With the kernel's exact features where they are cheaper than tiles."""
         means = means or Means()
-        none = np.empty((X.shape[1], 0))
-        problem = Problem(means.engine.place(X), gamma, kernel, q, none if empty is None else empty, means)
+        empty = np.empty((X.shape[1], 0)) if empty is None else empty
+        problem = Problem(means.engine.place(X), gamma, kernel, q, empty, means, Extents(X))
         return problem._cheaper(exact_maps(kernel, q))
 
+    @own_threads()
     def within(self, tolerances: Iterable[float], W: Array, size: Bound | None = None) -> "Problem":
         """With random features if they were asked for, else with features cut at the first tolerance that makes them
         cheaper than tiles; for a W like this, where J and Φ(W)W are of that size if it is known.
@@ -79,7 +81,7 @@ class Problem:
         tiled = replace(self, maps=None, rough=None, features_are="exact", noise=0.0)
         if tiled.is_small or taylor_maps(self.kernel, self.q, 0) is None:
             return tiled
-        norms, size = self._norms(W), size or self._size(W)
+        norms, size = self.extents.norms(W, self.gamma), size or self._size(W)
         costs = self._costs
         most = int(costs.tiled_pull() / (costs.pull(1) - costs.pull(0)))
         for tolerance in tolerances:
@@ -104,9 +106,12 @@ class Problem:
             )
         return replace(self, maps=maps, features_are="random", frame=W)
 
+    @own_threads()
     def bound(self, W: Array) -> Bound:
         """How far off J and Φ(W)W can be, rounding aside, since features were cut."""
-        return self._norms(W).bound(self.maps) if self.maps and self.features_are == "cut" else Bound(0.0, 0.0)
+        if not self.maps or self.features_are != "cut":
+            return Bound(0.0, 0.0)
+        return self.extents.norms(W, self.gamma).bound(self.maps)
 
     @property
     def X(self) -> Array:  # noqa: N802
@@ -195,11 +200,12 @@ class Problem:
             features.first_surrogate(self.rows, self.placed_gamma, self.kernel, engine=self.means.engine)
         )
 
-    def restricted(self, rows: Ints) -> "Problem":
+    def restricted(self, chosen: Ints) -> "Problem":
         """The problem on some of the rows, computed here."""
         means = replace(self.means, engine=LOCAL)
-        kernel = self.kernel.restricted(rows, rows)
-        return Problem.of(self.X[rows], self.gamma.restricted(rows), kernel, self.q, self.empty, means)
+        kernel = self.kernel.restricted(chosen, chosen)
+        few = rows.picked(self.X, chosen)
+        return Problem.of(few, self.gamma.restricted(chosen), kernel, self.q, self.empty, means)
 
     def _inside(self, phi: Array) -> Array:
         """Φ without what rounding has left of the empty directions."""
@@ -242,7 +248,7 @@ class Problem:
     def column_sums(self, C: Array) -> Array:
         """XᵀC, less what rounding has left of the empty directions."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._outside_empty(features.column_sums(self.X, C))
+            return self._outside_empty(rows.column_sums(self.X, C))
 
     @cached_property
     def flops(self) -> float:
@@ -293,17 +299,6 @@ class Problem:
         n, d = self.X.shape
         return Costs(n, d, self.q, len(self.kernel.terms), self.gamma)
 
-    def _norms(self, W: Array) -> Norms:
-        return Norms.of(self.X @ W, self._lengths, self.gamma)
-
-    @cached_property
-    def _lengths(self) -> Array:
-        """Of the rows, less their mean."""
-        mean = self.X.mean(axis=0)
-        squares = np.einsum("ij,ij->i", self.X, self.X) - 2 * (self.X @ mean) + mean @ mean
-        lengths: Array = np.sqrt(np.maximum(squares, 0))
-        return lengths
-
     def _size(self, W: Array) -> Bound:
         """About how large J and Φ(W)W are, from a sample of the rows."""
         few = self.sampled(SIZE_ROWS, np.random.default_rng(0))
@@ -311,9 +306,9 @@ class Problem:
         scale = (len(self.X) / len(few.X)) ** 2
         return Bound(scale * abs(objective), scale * float(np.linalg.norm(pulled)))
 
-    def sampled(self, rows: int, rng: np.random.Generator) -> "Problem":
+    def sampled(self, count: int, rng: np.random.Generator) -> "Problem":
         """The problem on a sample of so many rows, computed here; itself if it has no more."""
-        return self if rows >= len(self.X) else self.restricted(self.gamma.sample(rows, rng))
+        return self if count >= len(self.X) else self.restricted(self.gamma.sample(count, rng))
 
     @cached_property
     def placed_gamma(self) -> Placed[Gamma]:

@@ -14,10 +14,12 @@ were at the upper edge of its bin, and after that a degree costs next to nothing
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gammainc
 
+from ism_core import rows
 from ism_core.arrays import Array
 from ism_core.feature_maps import TermMap
 from ism_core.gamma import Gamma
@@ -36,6 +38,26 @@ class Bound:
 
     objective: float  # on |ΔJ|
     gradient: float  # on ‖ΔΦ(W)W‖, Frobenius
+
+
+class Extents:
+    """How far out rows lie: kept, since a search asks for several tolerances at one W, and a result for its bound."""
+
+    def __init__(self, X: Array) -> None:
+        self._X = X
+        self._last: tuple[Array, Gamma, Norms] | None = None
+
+    def norms(self, W: Array, gamma: Gamma) -> "Norms":
+        """Of the rows projected by W."""
+        last = self._last
+        if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
+            last = self._last = W, gamma, Norms.of(rows.projected(self._X, W), self._lengths, gamma)
+        return last[2]
+
+    @cached_property
+    def _lengths(self) -> Array:
+        """Less the mean."""
+        return rows.lengths(self._X, rows.means(self._X)[0])
 
 
 @dataclass(frozen=True)

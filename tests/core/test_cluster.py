@@ -120,6 +120,25 @@ def test_a_solve_finds_the_same_and_sends_the_rows_once(
     assert sum(sent) < table.nbytes + 2 * GAMMAS["labels"].U.nbytes
 
 
+def test_rows_go_by_the_scheduler_where_workers_are_out_of_reach(
+    engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[bool | None] = []
+    scatter = engine._client.scatter
+
+    def tunnelled(data: dict[Any, Any], direct: bool | None = None, **options: Any) -> Any:
+        ways.append(direct)
+        if direct:
+            raise OSError("Timed out trying to connect")
+        return scatter(data, direct=direct, **options)
+
+    monkeypatch.setattr(engine._client, "scatter", tunnelled)
+    there, here = solved(table, engine=engine), solved(table)
+    np.testing.assert_allclose(there.W, here.W, rtol=0, atol=1e-8)
+    assert ways[:2] == [True, None]
+    assert True not in ways[1:]
+
+
 def test_a_clustering_is_the_same(engine: Dask, table: Array) -> None:
     options: dict[str, Any] = {"initial_W": START, "max_iter": 2}
     there = solve(table, Unsupervised(3), Polynomial(2, 1.0), Q, engine=engine, **options)

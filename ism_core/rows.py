@@ -1,0 +1,82 @@
+"""Passes over all rows, on our own threads: each is as fast as the memory gives them, so that one thread would wait."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ism_core.arrays import Array, Ints
+from ism_core.engine import LOCAL
+
+BLOCK = 1_024  # rows
+
+
+def projected(X: Array, W: Array) -> Array:
+    """XW"""
+    P = np.empty((len(X), W.shape[1]))
+    LOCAL.run(_project, _blocks(len(X)), X, W, P)
+    return P
+
+
+def _project(share: list[int], X: Array, W: Array, P: Array) -> None:
+    for rows in blocks_of(share, len(X), BLOCK):
+        np.matmul(X[rows], W, out=P[rows])
+
+
+def column_sums(X: Array, C: Array) -> Array:
+    """XᵀC"""
+    return LOCAL.total(_column_sums, _blocks(len(X)), X, C)
+
+
+def _column_sums(share: list[int], X: Array, C: Array) -> Array:
+    total = np.zeros((X.shape[1], C.shape[1]))
+    for rows in blocks_of(share, len(X), BLOCK):
+        total += X[rows].T @ C[rows]
+    return total
+
+
+def means(X: Array) -> tuple[Array, Array]:
+    """Of each column and of its squares."""
+    sums, squares = LOCAL.total(_sums, _blocks(len(X)), X)
+    return sums / len(X), squares / len(X)
+
+
+def _sums(share: list[int], X: Array) -> tuple[Array, Array]:
+    sums, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for rows in blocks_of(share, len(X), BLOCK):
+        sums += X[rows].sum(axis=0)
+        squares += np.einsum("ij,ij->j", X[rows], X[rows])
+    return sums, squares
+
+
+def lengths(X: Array, centre: Array) -> Array:
+    """Of the rows less the centre."""
+    squares = np.empty(len(X))
+    LOCAL.run(_squares, _blocks(len(X)), X, centre, squares)
+    return np.sqrt(squares)
+
+
+def _squares(share: list[int], X: Array, centre: Array, squares: Array) -> None:
+    for rows in blocks_of(share, len(X), BLOCK):
+        away = X[rows] - centre
+        np.einsum("ij,ij->i", away, away, out=squares[rows])
+
+
+def picked(X: Array, chosen: Ints) -> Array:
+    """X[chosen]"""
+    few = np.empty((len(chosen), X.shape[1]))
+    LOCAL.run(_pick, _blocks(len(chosen)), X, chosen, few)
+    return few
+
+
+def _pick(share: list[int], X: Array, chosen: Ints, few: Array) -> None:
+    for rows in blocks_of(share, len(chosen), BLOCK):
+        few[rows] = X[chosen[rows]]
+
+
+def blocks_of(share: list[int], n: int, size: int) -> Iterator[slice]:
+    """The rows of each block of a share."""
+    return (slice(index * size, min((index + 1) * size, n)) for index in share)
+
+
+def _blocks(n: int) -> int:
+    return -(-n // BLOCK)

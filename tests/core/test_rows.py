@@ -1,0 +1,46 @@
+"""Passes over all rows give what numpy gives at once, however the rows fall into blocks."""
+
+import numpy as np
+import pytest
+
+from ism_core import rows
+from ism_core.arrays import Array
+from ism_core.gamma import LabelGamma
+from ism_core.truncation import Extents, Norms
+
+N, D = 23, 5
+
+
+@pytest.fixture(params=[1, 4, 23, 100])
+def table(request: pytest.FixtureRequest, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> Array:
+    monkeypatch.setattr(rows, "BLOCK", request.param)
+    return rng.standard_normal((N, D)) + 3.0
+
+
+def test_products_are_those_of_the_whole_table(table: Array, rng: np.random.Generator) -> None:
+    W, C = rng.standard_normal((D, 2)), rng.standard_normal((N, 3))
+    np.testing.assert_allclose(rows.projected(table, W), table @ W, rtol=1e-13)
+    np.testing.assert_allclose(rows.column_sums(table, C), table.T @ C, rtol=1e-12, atol=1e-13)
+
+
+def test_means_and_lengths_are_those_of_the_whole_table(table: Array) -> None:
+    mean, square = rows.means(table)
+    np.testing.assert_allclose(mean, table.mean(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(square, (table**2).mean(axis=0), rtol=1e-13)
+    np.testing.assert_allclose(rows.lengths(table, mean), np.linalg.norm(table - mean, axis=1), rtol=1e-12)
+
+
+def test_rows_are_picked_in_the_order_asked_for(table: Array) -> None:
+    chosen = np.array([3, 3, 22, 0, 7, 1])
+    np.testing.assert_array_equal(rows.picked(table, chosen), table[chosen])
+
+
+def test_extents_follow_w_and_gamma(table: Array, rng: np.random.Generator) -> None:
+    extents = Extents(table)
+    lengths = np.linalg.norm(table - table.mean(axis=0), axis=1)
+    gammas = [LabelGamma.of(np.arange(N) % k) for k in (2, 3)]
+    for W in np.linalg.qr(rng.standard_normal((2, D, 2)))[0]:
+        for gamma in (*gammas, gammas[0]):
+            expected = Norms.of(table @ W, lengths, gamma)
+            for _ in range(2):
+                np.testing.assert_allclose(extents.norms(W, gamma).moments, expected.moments, rtol=1e-12, atol=1e-12)
