@@ -1,8 +1,10 @@
 """Passes over all rows, on our own threads: each is as fast as the memory gives them, so that one thread would wait."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
 from ism_core.engine import LOCAL
@@ -20,6 +22,20 @@ def projected(X: Array, W: Array) -> Array:
 def _project(share: list[int], X: Array, W: Array, P: Array) -> None:
     for rows in blocks_of(share, len(X), BLOCK):
         np.matmul(X[rows], W, out=P[rows])
+
+
+def converted(X: Array, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    """X in a precision; itself where that is its own."""
+    if X.dtype == dtype:
+        return X
+    other = np.empty(X.shape, dtype)
+    LOCAL.run(_convert, _blocks(len(X)), X, other)
+    return other
+
+
+def _convert(share: list[int], X: Array, other: NDArray[Any]) -> None:
+    for rows in blocks_of(share, len(X), BLOCK):
+        other[rows] = X[rows]
 
 
 def column_sums(X: Array, C: Array) -> Array:

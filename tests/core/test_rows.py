@@ -30,6 +30,11 @@ def test_means_and_lengths_are_those_of_the_whole_table(table: Array) -> None:
     np.testing.assert_allclose(rows.lengths(table, mean), np.linalg.norm(table - mean, axis=1), rtol=1e-12)
 
 
+def test_a_table_in_single_precision_is_the_rounded_one(table: Array) -> None:
+    np.testing.assert_array_equal(rows.converted(table, np.float32), table.astype(np.float32))
+    assert rows.converted(table, np.float64) is table
+
+
 def test_rows_are_picked_in_the_order_asked_for(table: Array) -> None:
     chosen = np.array([3, 3, 22, 0, 7, 1])
     np.testing.assert_array_equal(rows.picked(table, chosen), table[chosen])
