@@ -1,6 +1,6 @@
 # make setup    a virtual environment with everything; once, then again only when pyproject.toml changes
 # make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
-# make test     the test suite, four files at a time, each on one thread of the BLAS: tests wait as much as they compute
+# make test     the test suite, four files at a time, each on one thread of the BLAS: tests wait as much as they compute; MARK=thorough for the longest of the page
 # make check    lint, format, types, import rules, known vulnerabilities (make audit: with more time to look them up)
 # make lock     requirements.lock of the image anew; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
@@ -30,7 +30,7 @@ serve: setup
 	$(BIN)/ism serve $(ARGS)
 
 test: setup
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -m "$(or $(MARK),not thorough)" $(ARGS)
 
 check: setup
 	$(BIN)/ruff check .

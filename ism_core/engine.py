@@ -61,7 +61,10 @@ def added(total: Any, part: Any) -> Any:
 
 
 class Threads(Engine):
-    """Threads of this process, as many as its BLAS may use."""
+    """Threads of this process, as many as its BLAS may use, or fewer."""
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
 
     def place(self, value: T) -> Placed[T]:
         return Placed(value, value)
@@ -69,10 +72,11 @@ class Threads(Engine):
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
         values = [arg.here if isinstance(arg, Placed) else arg for arg in args]
         with own_threads() as threads:
-            return in_threads(lambda share: work(share, *values), items, threads)
+            return in_threads(lambda share: work(share, *values), items, min(threads, self._most or threads))
 
 
 LOCAL = Threads()
+ALONE = Threads(1)
 
 
 @cache

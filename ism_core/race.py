@@ -1,4 +1,5 @@
-"""Candidates side by side, fold by fold: what the best is ahead of for certain does not start in the next fold."""
+"""Candidates side by side, fold by fold. To the next goes the better half of them (successive halving: Jamieson and
+Talwalkar, 2016), without those that the best is ahead of for certain."""
 
 import time
 from collections.abc import Generator, Iterator
@@ -23,6 +24,7 @@ from ism_core.surrogate import Problem
 POINTS = 8  # on a path, at most: to the 11th part of the widest
 OF_NEIGHBOURS = 7  # where neighbours count: to the 8th part
 CERTAIN = 2.0  # standard errors
+FEWEST = 3  # points that go on to the next fold, if they are not behind for certain
 
 
 @dataclass(eq=False)
@@ -117,8 +119,12 @@ class Race:
             leaders = [self.best(lanes, fold + 1), *([rival] if rival else [])]
             for lane in lanes:
                 lane.points = [point for point in lane.points if point.scores]
-                for point in lane.points:
-                    point.is_open = point.is_open and not any(each.is_ahead_of(point, CERTAIN) for each in leaders)
+            points = [point for lane in lanes for point in lane.points if point.is_open]
+            near = [point for point in points if not any(each.is_ahead_of(point, CERTAIN) for each in leaders)]
+            near.sort(key=lambda point: -point.score)  # of equals, those of the simpler lane and wider kernel first
+            going_on = near[: max(FEWEST, len(points) // 2)]
+            for point in points:
+                point.is_open = point in going_on
 
     def best(self, lanes: list[Lane], folds: int | None = None) -> Point:
         """The best of those that were in all folds, or in so many; of equals the first."""

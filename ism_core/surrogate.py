@@ -15,7 +15,7 @@ import numpy as np
 from ism_core import features, rows, tiles
 from ism_core.arrays import Array, Ints
 from ism_core.costs import Costs
-from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.engine import ALONE, LOCAL, Engine, Placed
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
@@ -31,6 +31,7 @@ Way = Literal["tiles", "features", "random features"]
 
 SMALL = 1e9  # flops, of a narrow Φ
 HERE = 2e9  # flops: some 30 ms of two threads, about what the messages to a cluster cost
+ONE_THREAD = 3e8  # flops: with less, two threads spend more time on taking turns than they save
 SCATTER_ROWS = 2_000
 SIZE_ROWS = 500
 ROUGH = 3e-2  # how far Φ may be off away from W, relative to Φ(W)W
@@ -183,13 +184,13 @@ class Problem:
         P = self.X @ W
         engine = self._engine(self.pull_flops)
         nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.means.precision, engine=engine)
-        nearness -= tiles.kernel_diagonal(P, self.kernel)[:, None] * gamma.onehot
+        nearness -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # a gaussian is 1 where β is 0
         fixed, objective = gamma.at(np.maximum(nearness, 0))
         return replace(self, gamma=fixed), objective
 
     def _engine(self, flops: float) -> Engine:
         """Who does work of so many flops: for little of it, to send it elsewhere would take longer."""
-        return self.means.engine if flops > HERE else LOCAL
+        return self.means.engine if flops > HERE else LOCAL if flops > ONE_THREAD else ALONE
 
     def _framed(self, W: Array) -> Array:
         return W if self.frame is None else W @ turn(W, self.frame)

@@ -40,7 +40,7 @@ def surrogate(
     kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
     """
     made = None
-    if engine is LOCAL:  # once for all threads: each with its own took some 3 % longer in single precision
+    if engine is LOCAL:  # once for all threads
         made = projected(X.here, W), converted(X.here, DTYPES[precision])
     half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T

@@ -8,8 +8,12 @@ import pytest
 
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
 from ism_core.distances import median_distance
+from ism_core.first import first
+from ism_core.gamma import NeighbourGamma
+from ism_core.kernel import Kernel
 from ism_core.path import STEP, path, width, with_width
 from ism_core.scaling import standardised
+from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled
 
 
@@ -18,8 +22,12 @@ def median(wdbc: Labelled) -> float:
     return median_distance(wdbc.X, np.random.default_rng(0))
 
 
+def supervised(data: Labelled, kernel: Kernel) -> Problem:
+    return Problem.of(data.X, Supervised(data.y).guidance(), kernel, 2)
+
+
 def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Labelled, median: float) -> None:
-    kernels = path(Gaussian(0.2 * median), wdbc.X, np.random.default_rng(0), asked=False)
+    kernels = path(supervised(wdbc, Gaussian(0.2 * median)), np.random.default_rng(0), asked=False)
     found = [width(kernel) for kernel in kernels if isinstance(kernel, Gaussian)]
     assert found[0] == median
     assert found[-1] == 0.2 * median
@@ -28,19 +36,18 @@ def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Lab
 
 
 def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: float) -> None:
-    rng = np.random.default_rng(0)
-    assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=False) == []
-    assert path(Gaussian(0.8 * median), wdbc.X, rng, asked=True) == [Gaussian(0.8 * median)]
+    problem, rng = supervised(wdbc, Gaussian(0.8 * median)), np.random.default_rng(0)
+    assert path(problem, rng, asked=False) == []
+    assert path(problem, rng, asked=True) == [Gaussian(0.8 * median)]
 
 
-def test_a_sum_of_gaussians_is_reached_from_its_narrowest(wdbc: Labelled, median: float) -> None:
-    narrow, rng = Gaussian(0.3 * median), np.random.default_rng(0)
-    both = narrow + Gaussian(0.8 * median)
-    assert path(both, wdbc.X, rng, asked=True) == [*path(narrow, wdbc.X, rng, asked=True), both]
-    assert path(both, wdbc.X, rng, asked=False) == []
-    result = solve(wdbc.X, Supervised(wdbc.y), both, 2, starts="path")
-    assert result.converged
-    assert result.certificate.second_order
+def test_where_neighbours_count_a_path_begins_at_half_the_median_distance_of_projected_rows(wdbc: Labelled) -> None:
+    gamma, kernel, rng = NeighbourGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
+    problem = Problem.of(wdbc.X, gamma, kernel, 2)
+    kernels = path(problem, rng, asked=True)
+    assert isinstance(kernels[0], Gaussian)
+    assert width(kernels[0]) == pytest.approx(0.5 * median_distance(wdbc.X @ first(problem).W, rng))
+    assert kernels[-1] == kernel
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Multiquadratic(2.0), Polynomial(gamma=0.25)])

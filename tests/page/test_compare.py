@@ -9,6 +9,8 @@ from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, c
 from tests.page.jobs import done, drawn
 from tests.service.api import Api
 
+pytestmark = pytest.mark.thorough
+
 KERNELS = {"linear", "squared", "polynomial", "gaussian", "relative gaussian", "multiquadratic"}
 
 

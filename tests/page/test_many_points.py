@@ -10,6 +10,8 @@ from tests.page.conftest import Opener
 from tests.page.jobs import done, drawn, embedding, eventually, lasso, on_screen, pixels
 from tests.service.api import Api
 
+pytestmark = pytest.mark.thorough
+
 MANY = 60_000
 
 

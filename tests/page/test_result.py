@@ -11,6 +11,8 @@ from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fi
 from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
 from tests.service.api import Api
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def job(api: Api) -> str:

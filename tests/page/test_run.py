@@ -13,6 +13,8 @@ from tests.page.conftest import LOOKS, PATIENCE, Opener, Watch, check_accessible
 from tests.service.api import Api
 from tests.service.conftest import SLOW
 
+pytestmark = pytest.mark.thorough
+
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_bytes()
 
 

@@ -14,6 +14,8 @@ from tests.page.conftest import Opener
 from tests.page.jobs import WINE, done, drawn
 from tests.service.api import Api
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def job(api: Api) -> str:
