@@ -63,8 +63,7 @@ def added(total: Any, part: Any) -> Any:
 class Threads(Engine):
     """Threads of this process, as many as its BLAS may use, or fewer."""
 
-    def __init__(self, most: int | None = None) -> None:
-        self._most = most
+    most: int | None = None
 
     def place(self, value: T) -> Placed[T]:
         return Placed(value, value)
@@ -72,11 +71,17 @@ class Threads(Engine):
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
         values = [arg.here if isinstance(arg, Placed) else arg for arg in args]
         with own_threads() as threads:
-            return in_threads(lambda share: work(share, *values), items, min(threads, self._most or threads))
+            return in_threads(lambda share: work(share, *values), items, min(threads, self.most or threads))
+
+
+class OneThread(Threads):
+    """The thread that asks."""
+
+    most = 1
 
 
 LOCAL = Threads()
-ALONE = Threads(1)
+ALONE = OneThread()
 
 
 @cache
