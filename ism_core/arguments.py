@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ism_core.arrays import Array, as_table, is_whole
+from ism_core.arrays import Array, as_table, extremes, is_whole
 from ism_core.engine import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernel import Kernel
@@ -145,7 +145,8 @@ def _engine(engine: Engine | str) -> Engine:
 
 
 def _check_size(table: Array) -> None:
-    largest = max(float(table.max()), -float(table.min()))
+    lowest, highest = extremes(table)
+    largest = max(highest, -lowest)
     if largest > 1e20 or 0 < largest < 1e-20:
         raise InvalidInput(
             "X",

@@ -20,6 +20,8 @@ For a polynomial kernel, many steps can be had for one pass over the rows: a lea
 a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
 What is left of the gradient shrinks some fifty times from leap to leap.
 
+Where Γ follows W, all of this is of little use, and gradients lead the way (`ism_core.climbing`).
+
 Beside a saddle the steps are as small as beside a maximum, and grow only by a factor from one to the next. So an ascent
 that looks out asks, before it stops, in which direction J curves most, and goes on from further along it if that is
 higher.
@@ -32,6 +34,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.climbing import climb
 from ism_core.curvature import curvature, exchange
 from ism_core.grassmann import dominant, largest_angle, largest_stretch, orthonormal
 from ism_core.model import Model
@@ -118,6 +121,10 @@ def ascend(
 ) -> Generator[Step, None, Ascent]:
     """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
     of a problem like this, of any scale. Looking out for saddles costs seven Φ(W)W more."""
+    if isinstance(problem, Problem) and problem.follows:
+        W, stop, iteration = yield from climb(problem, W, delta, max_iter, round, first)
+        with own_threads():
+            return Ascent(Point.at(problem, W), stop, iteration)
     points = _Points(problem)
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)

@@ -37,7 +37,7 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         else:
             some = problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng)
             few = _in_double(some if some is problem else some.within([problem.tolerance], W))
-            there = point if few is problem else Point.at(few, W)
+            there = point if few is problem else _on(few, point)
         slack = there.gradient + ROUNDING
         curved = curvature(few, there, first).largest
     return Certificate(
@@ -47,6 +47,13 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         curvature=curved,
         second_order=curved is None or curved <= slack,
     )
+
+
+def _on(few: Problem, point: Point) -> Point:
+    """The same point on a sample of the rows, with all of Φ but Φ(W)W scaled from that of all of them."""
+    pulled, objective = few.pull(point.W)
+    scale = float(np.linalg.norm(pulled)) / (float(np.linalg.norm(point.pulled)) or 1.0)
+    return replace(point, model=point.model.scaled(scale), pulled=pulled, objective=objective)
 
 
 def error(problem: Problem, point: Point) -> Error:

@@ -7,10 +7,10 @@ than its last point. From fold to fold only those go on that the best is not ahe
 with what they had reached.
 
 A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
-The fewest axes are taken whose best score is no more than a standard error below the best of all; with these, the
-simplest of the candidates no more than a quarter of one below: one without neighbours, then the widest kernel, then
-rows that are not whitened. That error is the one of the difference between the two, row by row. A whole one would be
-too easy on kernels that are too wide: on digits at q = 2 it costs half a point.
+The fewest axes are taken whose best score is no more than a standard error below the best of all; with these,
+neighbours only if they are ahead of everything else by more than one; and of what is left the simplest that is near the
+best, the widest kernel first and then whitened rows, whose widest kernels are discriminant analysis. The errors are
+those of the difference between two candidates, row by row.
 """
 
 from collections.abc import Generator
@@ -34,13 +34,14 @@ from ism_core.rowspace import RowSpace
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.surrogate import Problem
 
-SAMPLE = 1_200  # rows that are searched on where there are more
-PER_COLUMN = 3  # rows for each column, if that is more
+SAMPLE = 800  # rows that are searched on where there are more
+PER_COLUMN = 5  # rows for each column, if that is more
 MOST = 3_000  # and at most
 MOST_WITH_NEIGHBOURS = 20_000  # rows: a Γ that counts neighbours takes all pairs of them
 FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
-VERY_NEAR = 0.25  # of a standard error: what a simpler kernel may be behind
+NEAR = 1.0  # standard errors that a simpler kernel may be behind
+VERY_NEAR = 0.25  # where neighbours count, which get better with narrow kernels step by step
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
 OF_VALUES = 4  # axes at most for real targets
 PERFECT = 1.0  # no score is higher, so that nothing more is tried
@@ -101,13 +102,14 @@ def _choosing(
     rng = np.random.default_rng(seed)
     rows = _sample(paradigm, table, rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
-    kernels = _Kernels(table, paradigm, kernel, is_open, seed)
+    folds = _folds(len(rows))
+    kernels = _Kernels(table, paradigm, kernel, is_open, len(table) / (len(rows) * (1 - 1 / folds)), seed)
     kinds = {paradigm.neighbours, any_kernel and paradigm.can_have_neighbours and len(table) <= MOST_WITH_NEIGHBOURS}
     if not _can_be_validated(paradigm.codes, len(table)):
         usual = Lane(scales[0], axes[0], paradigm.neighbours)
         only = Candidate(kernels.at(usual, 0), usual.scale, usual.q, usual.neighbours, np.nan, None, 0.0)
         return Choice(criterion, (only,), only, 0, "There are too few rows to choose by; this is the usual setting.")
-    race = Race(table[rows], paradigm.restricted(rows), kernel, is_open, _folds(len(rows)), rng)
+    race = Race(table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng)
     lanes: list[Lane] = []
     before: Point | None = None
     for q in axes:
@@ -151,28 +153,36 @@ def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
 
 
 def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
-    """The simplest of those that are very near the best."""
+    """The simplest of those that are near the best; neighbours only where they are ahead of all others."""
     best = race.best(lanes)
-    near = [
-        point
-        for lane in lanes
-        for point in lane.points
-        if race.is_complete(point) and not best.is_ahead_of(point, VERY_NEAR)
-    ]
-    chosen = min(near, key=lambda point: (point.neighbours, point.place, SCALES.index(point.scale)))
+    without = [lane for lane in lanes if not lane.neighbours]
+    if without and not best.is_ahead_of(race.best(without)):
+        lanes = without
+    leading = race.best(lanes)
+    errors = VERY_NEAR if leading.neighbours else NEAR
+    points = [point for lane in lanes for point in lane.points if race.is_complete(point)]
+    near = [point for point in points if not leading.is_ahead_of(point, errors)]
+    chosen = min(near, key=lambda point: (point.place, point.scale != "whiten"))
     if chosen is best:
         return chosen, "It has the best score."
-    return chosen, f"It is the simplest whose score is very near the best, {best.score:.3f}."
+    return chosen, f"It is the simplest whose score is near the best, {best.score:.3f}."
 
 
 class _Kernels:
-    """The kernels of the paths on all rows, which are scaled when they are needed."""
+    """The kernels of the paths on all rows, which are scaled when they are needed.
 
-    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
+    Among `times` as many rows as the candidates learnt from, neighbours are nearer: by times^(−1/(q + 4)), as widths go
+    that estimate a density best (Scott, 1992).
+    """
+
+    def __init__(
+        self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, times: float, seed: int
+    ) -> None:
         self._table = table
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
+        self._times = times
         self._seed = seed
         self._first: dict[Lane, float] = {}
 
@@ -185,7 +195,8 @@ class _Kernels:
             rows = Scaling.learnt(self._table, lane.scale, self._paradigm.codes)[1]
             space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbours(lane.neighbours).guidance()
             problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
-            self._first[lane] = beginning(problem, np.random.default_rng(self._seed))
+            nearer = self._times ** (-1 / (lane.q + 4)) if lane.neighbours else 1.0
+            self._first[lane] = nearer * beginning(problem, np.random.default_rng(self._seed))
         return with_width(self._kernel, next(islice(widths(self._first[lane]), place, None)))
 
 

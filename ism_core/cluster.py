@@ -12,10 +12,11 @@ goes to workers on this machine, and comes from them, without the scheduler betw
 """
 
 import asyncio
+import concurrent.futures
 import copy
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, wait
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
@@ -69,6 +70,7 @@ class Dask(Engine):
         self._looked = -np.inf  # when there was last seen to be one
         self._stopped_manager = False
         self._near = True  # whether all have been on this machine
+        self._background = ThreadPoolExecutor(1, "ism-placing")
 
     @staticmethod
     def current() -> "Dask":
@@ -101,7 +103,11 @@ class Dask(Engine):
         self.close()
 
     def place(self, value: T) -> Placed[T]:
-        return Placed(value, _Copies(value))
+        """What is too large to go with the shares is on its way from now on, while other work is done here."""
+        copies = _Copies(value)
+        if copies.parcel.size > INLINE and self._client.status == "running":
+            copies.coming = self._background.submit(self._brought, copies.parcel)
+        return Placed(value, copies)
 
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
         return self._attempts(lambda: self._results(self._started(work, items, args)))
@@ -178,19 +184,23 @@ class Dask(Engine):
         return Parcel.of(packed), sent
 
     def _sent(self, copies: "_Copies") -> Future[Any]:
+        if copies.coming is not None:
+            if copies.coming.exception() is None:  # else, as where a worker was lost meanwhile, it is sent again
+                copies.future = copies.coming.result()
+            copies.coming = None
         if copies.future is None or copies.future.status not in ("pending", "finished"):
-            key = (f"placed-{uuid4().hex}", 0)
             if copies.parcel.size <= KEPT and copies.uses <= USES:
-                copies.future = self._client.submit(_itself, copies.parcel, key=key, pure=False)
+                copies.future = self._client.submit(_itself, copies.parcel, key=_key(), pure=False)
             else:
-                if self._client.amm.running():
-                    self._client.amm.stop()
-                    self._stopped_manager = True
-                copies.future = self._scattered(key, copies.parcel)
+                copies.future = self._scattered(copies.parcel)
         return copies.future
 
-    def _scattered(self, key: tuple[str, int], parcel: Parcel[Any]) -> Future[Any]:
+    def _scattered(self, parcel: Parcel[Any]) -> Future[Any]:
         """On every worker."""
+        if self._client.amm.running():
+            self._client.amm.stop()
+            self._stopped_manager = True
+        key = _key()
         scatter: Callable[..., dict[Any, Future[Any]]] = self._client.scatter
         if self._near:
             try:
@@ -198,6 +208,12 @@ class Dask(Engine):
             except OSError:  # as where the scheduler is at the end of a tunnel
                 self._near = False
         return scatter({key: parcel}, broadcast=True)[key]
+
+    def _brought(self, parcel: Parcel[Any]) -> Future[Any]:
+        """The same before anything else was done there."""
+        if not self._threads:
+            self._look()
+        return self._scattered(parcel)
 
     def _look(self) -> None:
         """See how many threads the workers have that take work; waits for the first of them."""
@@ -230,6 +246,10 @@ def _connected(address: str, *, as_default: bool = False) -> Client:
         raise ClusterLost(f"No Dask scheduler answers at {address}: {error}") from error
 
 
+def _key() -> tuple[str, int]:
+    return f"placed-{uuid4().hex}", 0
+
+
 def _is_here(address: str) -> bool:
     return (urlsplit(address).hostname or "").startswith("127.")
 
@@ -241,6 +261,7 @@ class _Copies:
         self.parcel = Parcel.of(value)
         self.uses = 0
         self.future: Future[Any] | None = None
+        self.coming: concurrent.futures.Future[Future[Any]] | None = None
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ Maps = Sequence[TermMap]
 
 
 def surrogate(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
-    """Φ(W) and J(W). Memory: a few matrices of r·m·d and d·d for each of the engine's shares."""
-    P, offset = _projected(X, maps, W, engine)
+    """Φ(W) and J(W); XW may be known. Memory: a few matrices of r·m·d and d·d for each of the engine's shares."""
+    P, offset = _projected(X, maps, W, known, engine)
     terms = _moments(X, P, offset, gamma, maps, engine, WIDE_BLOCK)
     d = X.here.shape[1]
     phi = np.zeros((d, d))
@@ -49,10 +49,10 @@ def surrogate(
 
 
 def pull(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
-    P, offset = _projected(X, maps, W, engine)
+    P, offset = _projected(X, maps, W, known, engine)
     size = narrow_block(maps)
     terms = _moments(None, P, offset, gamma, maps, engine, size)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -65,9 +65,11 @@ def pull(
         return C, _objective(terms)
 
 
-def objective(X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, engine: Engine = LOCAL) -> float:
+def objective(
+    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
+) -> float:
     """J(W) alone: the first of the two passes."""
-    P, offset = _projected(X, maps, W, engine)
+    P, offset = _projected(X, maps, W, known, engine)
     return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps)))
 
 
@@ -142,9 +144,11 @@ class _Term:
         return pairs if self.map.form == "product" else np.concatenate([-2 * pairs, 2 * self.degrees], axis=2)
 
 
-def _projected(X: Placed[Array], maps: Maps, W: Array, engine: Engine) -> tuple[Placed[Array], Array]:
+def _projected(
+    X: Placed[Array], maps: Maps, W: Array, known: Array | None, engine: Engine
+) -> tuple[Placed[Array], Array]:
     """P, made here since bringing it back would take longer; and its mean where there are distances."""
-    P = projected(X.here, W)
+    P = projected(X.here, W) if known is None else known
     mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
     return engine.place(P), mean
 
@@ -204,13 +208,14 @@ def _weighted_squares(
     d = X.shape[1]
     total = np.zeros((d, d))
     memory = np.empty(max(each.made for each, _ in parts) * WIDE_BLOCK)
+    roots = np.empty((min(WIDE_BLOCK, len(X)), d))
     for block in blocks_of(share, len(X), WIDE_BLOCK):
         rows = gamma.rows(block)
         centred = P[rows] - offset
         degrees = np.zeros(len(centred))
         for each, G in parts:
             degrees += gamma.mix(block, each.of(centred, memory), G)[:, 0]
-        total += _weighted_square(X[rows], degrees)
+        _add_weighted_square(total, X, np.arange(len(X))[rows], degrees, roots)
     return total
 
 
@@ -221,7 +226,8 @@ def _pairs_share(share: list[int], moments: Array, scale: Array) -> Array:
     together = max(1, WIDE_BLOCK // m)
     for start in range(0, len(share), together):
         some = share[start : start + together]
-        total += _weighted_square(moments[some].reshape(-1, d), scale[some].ravel())
+        roots = np.empty((len(some) * m, d))
+        _add_weighted_square(total, moments[some].reshape(-1, d), np.arange(len(roots)), scale[some].ravel(), roots)
     return total
 
 
@@ -251,15 +257,14 @@ def _pulled(
     return pulled
 
 
-def _weighted_square(A: Array, weights: Array) -> Array:
-    """Aᵀ Diag(weights) A, by products of a matrix with its own transpose: half the flops of others."""
-    roots = A * np.sqrt(np.abs(weights))[:, None]
-    positive = weights > 0
-    if positive.all():
-        return roots.T @ roots
-    plus, minus = roots[positive], roots[~positive]
-    square: Array = plus.T @ plus - minus.T @ minus
-    return square
+def _add_weighted_square(total: Array, A: Array, rows: Ints, weights: Array, memory: Array) -> None:
+    """Add Aᵀ Diag(weights) A of some rows, by products of a matrix with its own transpose: half the flops of others."""
+    for add, chosen in ((np.add, weights > 0), (np.subtract, ~(weights > 0))):
+        count = np.count_nonzero(chosen)
+        if count:
+            roots = np.take(A, rows[chosen], axis=0, out=memory[:count], mode="clip")  # unlike others without a copy
+            roots *= np.sqrt(np.abs(weights[chosen]))[:, None]
+            add(total, roots.T @ roots, out=total)
 
 
 def _spread(gamma: Placed[Gamma], parts: list[tuple[FeatureMap, Array]]) -> list[tuple[FeatureMap, Array]]:

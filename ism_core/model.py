@@ -23,6 +23,7 @@ from ism_core.grassmann import (
     largest_angle,
     largest_stretch,
 )
+from ism_core.threads import own_threads
 
 BESIDE = 30  # dominant eigenvectors beyond the q, to begin with
 WIDE = 4  # times the first space: of fewer columns likewise, and no space gets wider
@@ -84,6 +85,7 @@ class Model:
         return Model(phi, rows, q, Space(basis, images, np.zeros((first, first))))
 
     @cached_property
+    @own_threads()
     def size(self) -> float:
         """‖Φ‖, as it was computed."""
         return float(np.linalg.norm(self.base))

@@ -17,7 +17,8 @@ from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, Relat
 Tile = NDArray[Any]  # of either precision
 Dtype = type[np.float64] | type[np.float32]
 
-COMPILED_ROWS = 4_000  # from here on a few evaluations save more than importing numba costs
+COMPILED_ROWS = 1_000  # from here on some dozen evaluations save more than importing numba costs
+OFTEN = 2  # times as few in single precision, which is for those who evaluate often
 DEEP = 48  # columns from which the product of two factors is left to the BLAS
 
 
@@ -192,8 +193,12 @@ class CompiledPairs(Pairs):
 
 def _padded(factors: tuple[Tile, Tile], steps: int) -> tuple[Tile, Tile]:
     """With zeros, so that the steps of their product are a multiple of so many."""
-    more = -len(factors[1]) % steps
-    return np.pad(factors[0], ((0, 0), (0, more))), np.pad(factors[1], ((0, more), (0, 0)))
+    left, right = factors
+    more = -len(right) % steps
+    return (
+        np.hstack([left, np.zeros((len(left), more), left.dtype)]),
+        np.vstack([right, np.zeros((more, right.shape[1]), right.dtype)]),
+    )
 
 
 def _classes(codes: Ints, dtype: Dtype) -> tuple[Tile, Tile]:
@@ -246,7 +251,8 @@ KNOWN = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial
 
 def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> Pairs:
     """The pairs of projected rows P, in whichever way is faster for so many."""
-    if len(P) >= COMPILED_ROWS and kernel.terms and all(type(term) in KNOWN for _, term in kernel.terms):
+    fewest = COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // OFTEN
+    if len(P) >= fewest and kernel.terms and all(type(term) in KNOWN for _, term in kernel.terms):
         passes = _compiled()
         if passes is not None:
             return CompiledPairs(passes, P, kernel, gamma, dtype)

@@ -5,23 +5,25 @@ tells 59 % of the rows at σ = median, and 78 % at an eighth of it. But J of a n
 the one that belongs to Φ0 is among them. From the median downwards, W is led past them. The ascents on the way are
 short: a W that has settled fits the rows it was learnt from, and the next kernel moves it anyway.
 
-Where neighbours count, the kernel has to be narrow beside the projected rows, and the path begins there.
+Where neighbours count, the kernel has to be narrow beside the projected rows, and the path begins there. With them, W
+gets better the longer it climbs: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40.
 """
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import count, takewhile
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import ascend, drained
+from ism_core.ascent import ascend, drained, mapped
+from ism_core.climbing import climb
 from ism_core.distances import median_distance
 from ism_core.first import first
-from ism_core.gamma import NeighbourGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial
-from ism_core.point import Point
 from ism_core.result import Step
 from ism_core.starts import Start, grown
 from ism_core.surrogate import ROUGH, Problem
@@ -30,9 +32,9 @@ from ism_core.threads import own_threads
 STEP = math.sqrt(0.5)  # from one width to the next
 OF_NEIGHBOURS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbours count
 NEAR = 0.75  # of the widest: kernels that are no narrower need no path
-DELTA = 0.05  # of the ascents on the way
-ITERATIONS = 8
-FLOPS = 5e9  # of a Φ: if it costs more, the way is gone on a sample of the rows
+DELTA, ITERATIONS = 0.05, 8  # of the ascents on the way
+DELTA_OF_NEIGHBOURS, ITERATIONS_OF_NEIGHBOURS = 1.0, 60
+FLOPS = 5e9  # of a step: if it costs more, the way is gone on a sample of the rows
 
 
 def opened(kernel: Kernel | str) -> Narrowing | None:
@@ -77,16 +79,14 @@ def widest(kernel: Narrowing, X: Array, rng: np.random.Generator) -> float:
 
 def widths(first: float) -> Iterator[float]:
     """The widths along the path, without end."""
-    while True:
-        yield first
-        first *= STEP
+    return (first * STEP**number for number in count())
 
 
 def beginning(problem: Problem, rng: np.random.Generator) -> float:
     """The width that the path to the problem's kernel begins with."""
     kernel = problem.kernel
     assert isinstance(kernel, Narrowing)
-    if isinstance(problem.gamma, NeighbourGamma):
+    if problem.follows:
         return OF_NEIGHBOURS * widest(kernel, problem.X @ first(problem).W, rng)
     return widest(kernel, problem.X, rng)
 
@@ -102,38 +102,49 @@ def path(problem: Problem, rng: np.random.Generator, *, asked: bool) -> list[Ker
     begin, end = beginning(problem, rng), width(kernel)
     if end >= NEAR * begin:
         return [kernel] if asked else []
-    before: list[Kernel] = []
-    for each in widths(begin):
-        if each * STEP**0.5 < end:
-            return [*before, kernel]
-        before.append(with_width(kernel, each))
-    raise AssertionError
+    before = takewhile(lambda each: each * STEP**0.5 >= end, widths(begin))
+    return [*(with_width(kernel, each) for each in before), kernel]
 
 
-def follow(problem: Problem, kernels: Sequence[Kernel], W: Array | None = None) -> Generator[Step, None, Point]:
-    """Along the kernels, from W or from Φ0; yields a Step for each."""
-    point: Point | None = None
+def along(problem: Problem, kernels: Iterable[Kernel]) -> Iterator[Array]:
+    """The W that each of the kernels leads to, from Φ0 on."""
+    start: Start | None = None
+    for kernel in kernels:
+        start = drained(_leg(problem, kernel, start))
+        yield start.W
+
+
+def follow(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, None, Start]:
+    """The same way to its end; yields the steps, numbered by their kernel."""
+    start: Start | None = None
     for number, kernel in enumerate(kernels):
-        each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.empty, problem.means)
-        if W is None:
-            with own_threads():
-                W = first(each).W
-        known = None if point is None else point.model
-        point = drained(ascend(each.within([ROUGH], W), W, DELTA, ITERATIONS, known=known)).point
-        W = point.W
-        yield Step("search", 0, number, point.objective, point.eigenvalues, None, None, point.gradient, W)
-    assert point is not None
-    return point
+        numbered = partial(replace, stage="search", iteration=number)
+        start = yield from mapped(_leg(problem, kernel, start), numbered)
+    assert start is not None
+    return start
+
+
+def _leg(problem: Problem, kernel: Kernel, start: Start | None) -> Generator[Step, None, Start]:
+    """One kernel, from where another has led or from Φ0."""
+    each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.empty, problem.means)
+    if start is None:
+        with own_threads():
+            start = Start(first(each).W)
+    if each.follows:
+        climbed = yield from climb(each, start.W, DELTA_OF_NEIGHBOURS, ITERATIONS_OF_NEIGHBOURS)
+        return Start(climbed.W)
+    rough = each.within([ROUGH], start.W)
+    point = (yield from ascend(rough, start.W, DELTA, ITERATIONS, known=start.model)).point
+    return Start(point.W, point.model)
 
 
 def descend(
     problem: Problem, kernels: list[Kernel], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
 ) -> Generator[Step, None, Start]:
     """Where to begin on all rows with the last of the kernels: after the path, on a sample where there are many."""
-    rows = problem.rows_within(FLOPS)
-    few = problem.sampled(rows, rng)
-    if few is problem:  # what is computed on the way need not be exact
-        point = yield from follow(replace(problem, means=replace(problem.means, precision="single")), kernels[:-1])
-        return Start(point.W)
-    point = yield from follow(few, kernels)
-    return (yield from grown(problem, point, len(few.X), len(kernels), delta, rng, tolerances))
+    inexact = replace(problem, means=replace(problem.means, precision="single"))  # which is enough on the way
+    few = inexact.sampled(problem.rows_within(FLOPS), rng)
+    if few is inexact:
+        return Start((yield from follow(few, kernels[:-1])).W)
+    start = yield from follow(few, kernels)
+    return (yield from grown(problem, start, len(few.X), len(kernels), delta, rng, tolerances))

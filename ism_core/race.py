@@ -15,15 +15,16 @@ from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing
 from ism_core.means import Means
 from ism_core.paradigms import Supervised
-from ism_core.path import beginning, follow, widths, with_width
-from ism_core.result import Step
+from ism_core.path import along, beginning, widths, with_width
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import Scale, Scaling
 from ism_core.surrogate import Problem
 
 POINTS = 8  # on a path, at most: to the 11th part of the widest
-OF_NEIGHBOURS = 7  # where neighbours count: to the 8th part
+BESIDE_NEIGHBOURS = 6  # to the 6th part, where neighbours may be tried as well: those are better with narrow kernels
+OF_NEIGHBOURS = 9  # where neighbours count: to the 16th part
 CERTAIN = 2.0  # standard errors
+ENOUGH = 100  # rows that must have been judged before the better half is known
 FEWEST = 3  # points that go on to the next fold, if they are not behind for certain
 
 
@@ -78,13 +79,13 @@ class _Track:
     rows: Array
     judged: Array
     space: RowSpace
-    steps: Generator[Step, None, object]
+    path: Iterator[Array]
     found: list[Array] = field(default_factory=list)
 
     def reached(self, point: Point) -> Array:
         """W, for the columns of the rows."""
         while len(self.found) <= point.place:
-            self.found.append(next(self.steps).W)
+            self.found.append(next(self.path))
         return self.space.out(self.found[point.place])
 
 
@@ -92,12 +93,20 @@ class Race:
     """The rows of a search, in folds that all lanes share."""
 
     def __init__(
-        self, X: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, folds: int, rng: np.random.Generator
+        self,
+        X: Array,
+        paradigm: Supervised,
+        kernel: Kernel,
+        is_open: bool,
+        beside_neighbours: bool,
+        folds: int,
+        rng: np.random.Generator,
     ) -> None:
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
+        self._points = BESIDE_NEIGHBOURS if beside_neighbours else POINTS
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
         self._tracks: dict[tuple[Lane, int], _Track] = {}
@@ -121,8 +130,9 @@ class Race:
                 lane.points = [point for point in lane.points if point.scores]
             points = [point for lane in lanes for point in lane.points if point.is_open]
             near = [point for point in points if not any(each.is_ahead_of(point, CERTAIN) for each in leaders)]
-            near.sort(key=lambda point: -point.score)  # of equals, those of the simpler lane and wider kernel first
-            going_on = near[: max(FEWEST, len(points) // 2)]
+            near.sort(key=lambda point: (-point.score, point.place, point.scale != "whiten"))
+            judged = sum(len(test) for _, test in self._splits[: fold + 1])
+            going_on = near if judged < ENOUGH else near[: max(FEWEST, len(points) // 2)]
             for point in points:
                 point.is_open = point in going_on
 
@@ -176,9 +186,9 @@ class Race:
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
             kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
             problem = Problem.of(space.Z, gamma, kernel, lane.q, space.empty, Means(precision="single"))
-            kernels = list(islice(self._kernels(problem, rng), self._length(lane)))
+            kernels = islice(self._kernels(problem, rng), self._length(lane))
             judged = scaling.apply(self._X[test])
-            self._tracks[lane, fold] = _Track(rows, judged, space, follow(problem, kernels))
+            self._tracks[lane, fold] = _Track(rows, judged, space, along(problem, kernels))
         return self._tracks[lane, fold]
 
     def _kernels(self, problem: Problem, rng: np.random.Generator) -> Iterator[Kernel]:
@@ -191,7 +201,7 @@ class Race:
 
     def _length(self, lane: Lane) -> int:
         """How many points there may be."""
-        return 1 if not self._is_open else OF_NEIGHBOURS if lane.neighbours else POINTS
+        return 1 if not self._is_open else OF_NEIGHBOURS if lane.neighbours else self._points
 
     def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> Array:
         codes, values = self._paradigm.codes, self._paradigm.values

@@ -17,6 +17,7 @@ class Stop(Enum):
 
     CONVERGED = "Converged: the eigenvalues, the subspace and the gradient have settled within delta."
     FIXED_POINT = "Converged: no step turns W by more than rounding, so it is a fixed point."
+    SETTLED = "Converged: three steps together raised the objective by less than 0.3 % of delta."
     STALLED = "Stopped: no step raises the objective beyond rounding, though the gradient is not yet within delta."
     ROUNDS = (
         "Stopped: max_iter was reached while the clustering still changed; raise max_iter, or accept a wider delta."
@@ -25,7 +26,7 @@ class Stop(Enum):
 
     @property
     def converged(self) -> bool:
-        return self in (Stop.CONVERGED, Stop.FIXED_POINT)
+        return self in (Stop.CONVERGED, Stop.FIXED_POINT, Stop.SETTLED)
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,26 @@ def _convert(share: list[int], X: Array, other: NDArray[Any]) -> None:
 
 def column_sums(X: Array, C: Array) -> Array:
     """XᵀC"""
-    return LOCAL.total(_column_sums, _blocks(len(X)), X, C)
+    return LOCAL.total(_column_sums, _blocks(len(X)), X, C).T
 
 
 def _column_sums(share: list[int], X: Array, C: Array) -> Array:
-    total = np.zeros((X.shape[1], C.shape[1]))
+    """CᵀX, which the BLAS does in two thirds of the time of XᵀC."""
+    total = np.zeros((C.shape[1], X.shape[1]))
     for rows in blocks_of(share, len(X), BLOCK):
-        total += X[rows].T @ C[rows]
+        total += C[rows].T @ X[rows]
+    return total
+
+
+def squares(X: Array) -> Array:
+    """XᵀX"""
+    return LOCAL.total(_squares, _blocks(len(X)), X)
+
+
+def _squares(share: list[int], X: Array) -> Array:
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for rows in blocks_of(share, len(X), BLOCK):
+        total += X[rows].T @ X[rows]
     return total
 
 
@@ -67,11 +80,11 @@ def _sums(share: list[int], X: Array) -> tuple[Array, Array]:
 def lengths(X: Array, centre: Array) -> Array:
     """Of the rows less the centre."""
     squares = np.empty(len(X))
-    LOCAL.run(_squares, _blocks(len(X)), X, centre, squares)
+    LOCAL.run(_square_lengths, _blocks(len(X)), X, centre, squares)
     return np.sqrt(squares)
 
 
-def _squares(share: list[int], X: Array, centre: Array, squares: Array) -> None:
+def _square_lengths(share: list[int], X: Array, centre: Array, squares: Array) -> None:
     for rows in blocks_of(share, len(X), BLOCK):
         away = X[rows] - centre
         np.einsum("ij,ij->i", away, away, out=squares[rows])

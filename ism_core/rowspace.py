@@ -18,6 +18,7 @@ from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array
 from ism_core.engine import LOCAL
+from ism_core.rows import squares
 from ism_core.threads import own_threads
 
 WORTH = 1e-3  # of the largest: what a direction must add
@@ -60,7 +61,8 @@ class RowSpace:
             assert basis is not None
             return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), basis.shape[1], X)
         if n >= d:
-            empty = _empty_directions(X)
+            with own_threads():  # the BLAS's would still be in the way of what comes next
+                empty = _empty_directions(X)
             rank = d - empty.shape[1]
             return RowSpace(X, None, empty[:, max(0, q - rank) :], rank)
         with own_threads() if X.size < SMALL else nullcontext():  # which several threads would only be in the way of
@@ -144,7 +146,7 @@ def _empty_directions(X: Array) -> Array:
     if len(used) == 0:
         return directions
     unit = rows[:, used] / lengths[used]
-    factor, order, rank, _ = dpstrf(unit.T @ unit, tol=TOLERANCE, lower=0, overwrite_a=1)
+    factor, order, rank, _ = dpstrf(squares(unit), tol=TOLERANCE, lower=0, overwrite_a=1)
     if rank == len(used):
         return directions
     order = used[order - 1]

@@ -134,8 +134,10 @@ class _Halves:
         return self.result.kernel
 
     def loadings(self, W: Array) -> Array:
-        """As they are read: of the features before whitening."""
-        return W if self.whitening is None else self.whitening.times(W)
+        """As they are read: of the features before whitening, and 0 where an axis has none of one, without rounding."""
+        loadings = W if self.whitening is None else self.whitening.times(W)
+        sparsity = self.result.sparsity
+        return loadings if sparsity is None else np.where(sparsity.support, loadings, 0.0)
 
     def solved(self, rng: np.random.Generator, count: int) -> Array:
         """W for so many of the rows, in the basis that is nearest to that of all rows."""

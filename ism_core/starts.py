@@ -90,31 +90,33 @@ def search(
     best, number = yield from _best(coarse, candidates(coarse, rng), outlying, starts, delta)
     if coarse is problem:
         return Start(best.W)
-    return (yield from grown(problem, best, rows, number, delta, rng, tolerances))
+    return (yield from grown(problem, Start(best.W, best.model), rows, number, delta, rng, tolerances))
 
 
 def grown(
     problem: Problem,
-    best: Point,
+    start: Start,
     rows: int,
     number: int,
     delta: float,
     rng: np.random.Generator,
     tolerances: Sequence[float],
 ) -> Generator[Step, None, Start]:
-    """From the best point on a sample of so many rows to a start on all of them; `number` counts what was tried."""
+    """From a start on a sample of so many rows to a start on all of them; `number` counts what was tried."""
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
-        finer = problem.sampled(rows, rng).within([ROUGH], best.W)
-        best = drained(ascend(finer, best.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=best.model)).point
+        finer = problem.sampled(rows, rng).within([ROUGH], start.W)
+        steps = ascend(finer, start.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=start.model)
+        point = drained(steps).point
+        start = Start(point.W, point.model)
         number += 1
-        yield _report(number, best)
-    roughly, exactly = problem.within([ROUGH], best.W), problem.within(tolerances, best.W)
+        yield _report(number, point)
+    roughly, exactly = problem.within([ROUGH], start.W), problem.within(tolerances, start.W)
     if roughly.features_are == "cut" and exactly.pull_flops > WORTH * roughly.pull_flops:
-        steps = ascend(roughly, best.W, delta, ROUGH_ITERATIONS, known=best.model, looking_out=True)
-        best = drained(steps).point
-        yield _report(number + 1, best)
-        return Start(best.W, best.model)
-    return Start(best.W, best.model, exactly)
+        steps = ascend(roughly, start.W, delta, ROUGH_ITERATIONS, known=start.model, looking_out=True)
+        point = drained(steps).point
+        yield _report(number + 1, point)
+        return Start(point.W, point.model)
+    return start._replace(problem=exactly)
 
 
 class _Space(NamedTuple):

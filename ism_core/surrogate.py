@@ -75,7 +75,7 @@ class Problem:
         """With random features if they were asked for, else with features cut at the first tolerance that makes them
         cheaper than tiles; for a W like this, where J and Φ(W)W are of that size if it is known.
         """
-        if exact_maps(self.kernel, self.q) is not None or isinstance(self.gamma, NeighbourGamma):
+        if exact_maps(self.kernel, self.q) is not None or self.follows:
             return self
         if self.means.features is not None:
             return self._with_random_features(self.means.features, W)
@@ -127,6 +127,11 @@ class Problem:
         return "random features" if self.features_are == "random" else "features"
 
     @property
+    def follows(self) -> bool:
+        """Whether Γ follows W."""
+        return isinstance(self.gamma, NeighbourGamma)
+
+    @property
     def resolution(self) -> float:
         """The share of J below which it says nothing about whether a step was good."""
         return SINGLE if self.maps is None and self.means.precision == "single" else self.noise
@@ -148,7 +153,9 @@ class Problem:
             )
         else:
             maps = self.rough or self.maps
-            phi, objective = features.surrogate(self.rows, self.placed_gamma, maps, self._framed(W), engine=engine)
+            V = self._framed(W)
+            known = self.extents.projected(V)
+            phi, objective = features.surrogate(self.rows, self.placed_gamma, maps, V, known=known, engine=engine)
         phi = self._inside(phi)
         if self.rough is not None or self.features_are == "random":
             pulled, objective = self.pull(W)
@@ -168,7 +175,9 @@ class Problem:
             return fixed.row_pull(W)[0], objective
         engine = self._engine(self.pull_flops)
         if self.maps is not None:
-            C, objective = features.pull(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
+            V = self._framed(W)
+            known = self.extents.projected(V)
+            C, objective = features.pull(self.rows, self.placed_gamma, self.maps, V, known=known, engine=engine)
             return C if self.frame is None else C @ turn(W, self.frame).T, objective
         return tiles.pull(self.rows, self.placed_gamma, self._kernel, W, precision=self.means.precision, engine=engine)
 
@@ -272,8 +281,8 @@ class Problem:
         return self.flops < (SMALL if self.X.shape[1] < NARROW else SMALL / 10)
 
     def rows_within(self, flops: float) -> int:
-        """How many of the rows a problem may have for its Φ to cost no more than that."""
-        share = (flops / self.flops) ** (0.5 if self.maps is None else 1.0)
+        """How many of the rows a problem may have for its Φ, or what a step takes of it, to cost no more than that."""
+        share = (flops / (self.pull_flops if self.follows else self.flops)) ** (0.5 if self.maps is None else 1.0)
         return min(len(self.X), int(len(self.X) * share))
 
     def _cheaper(self, maps: list[TermMap] | None, rough: list[TermMap] | None = None) -> "Problem":

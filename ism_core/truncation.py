@@ -29,6 +29,8 @@ from ism_core.taylor import MAX_DEGREE, Taylor
 
 RATIO = 0.01  # of a bin's edges, in logarithms: the bound is at most (degree + 1)·RATIO/2 too large for it
 BINS = 1_200  # the last one, down to 0, begins at 6e-6 of the largest ‖p‖²
+MEAN_ROWS = 1_000
+SAME = 1e-12  # what rounding leaves of the difference between two bases of one space
 MARGIN = 1e-9  # for the rounding of the bins and of the incomplete gamma function
 
 
@@ -41,23 +43,39 @@ class Bound:
 
 
 class Extents:
-    """How far out rows lie: kept, since a search asks for several tolerances at one W, and a result for its bound."""
+    """Where rows lie and how far out: kept for the last W, since Φ, Φ(W)W, several tolerances and the bound of a result
+    are asked for at one W."""
 
     def __init__(self, X: Array) -> None:
         self._X = X
+        self._projected: tuple[Array, Array] | None = None
         self._last: tuple[Array, Gamma, Norms] | None = None
 
+    def projected(self, W: Array) -> Array:
+        """XW"""
+        if self._projected is None or not np.array_equal(self._projected[0], W):
+            self._projected = W, rows.projected(self._X, W)
+        return self._projected[1]
+
     def norms(self, W: Array, gamma: Gamma) -> "Norms":
-        """Of the rows projected by W."""
+        """Of the rows projected by W, or by another basis of what it spans, which has the same bounds."""
         last = self._last
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
-            last = self._last = W, gamma, Norms.of(rows.projected(self._X, W), self._lengths, gamma)
+            last = self._last = W, gamma, Norms.of(self._spanned(W), self._lengths, gamma)
         return last[2]
+
+    def _spanned(self, W: Array) -> Array:
+        """XW, or what there is of the same span: a point turns its W to the eigenvectors."""
+        if self._projected is not None:
+            V, P = self._projected
+            if V.shape == W.shape and np.abs(V @ (V.T @ W) - W).max(initial=0) < SAME:
+                return P
+        return self.projected(W)
 
     @cached_property
     def _lengths(self) -> Array:
-        """Less the mean."""
-        return rows.lengths(self._X, rows.means(self._X)[0])
+        """Less about the mean: any row would do."""
+        return rows.lengths(self._X, self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0))
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,26 @@ def test_a_solve_finds_the_same_and_sends_the_rows_once(
     assert sum(sent) < table.nbytes + 2 * GAMMAS["labels"].U.nbytes
 
 
+def test_rows_are_on_their_way_before_they_are_needed_and_sent_again_if_that_failed(
+    engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placed = engine.place(table)
+    there = placed.there.coming.result()
+    assert tiles.pull(placed, *(engine.place(each) for each in (GAMMAS["labels"], Gaussian(2.0))), START, engine=engine)
+    assert placed.there.future is there
+    scatter, failures = engine._client.scatter, [OSError("A worker was lost"), RuntimeError("closed")]
+
+    def failing(data: dict[Any, Any], **options: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return scatter(data, **options)
+
+    monkeypatch.setattr(engine._client, "scatter", failing)
+    there, here = solved(table, engine=engine), solved(table)
+    np.testing.assert_allclose(there.W, here.W, rtol=0, atol=1e-8)
+    assert not failures
+
+
 def test_rows_go_by_the_scheduler_where_workers_are_out_of_reach(
     engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:

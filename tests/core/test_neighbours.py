@@ -13,9 +13,11 @@ from ism_core.choosing import choose
 from ism_core.gamma import LONELY, NeighbourGamma
 from ism_core.kernel import Kernel
 from ism_core.means import Means
+from ism_core.path import beginning
 from ism_core.scaling import standardised
 from ism_core.surrogate import Problem
 from ism_core.tiles import Precision
+from tests.core.conftest import Labelled
 
 KERNELS = [Gaussian(0.8), Gaussian(0.3) + 0.5 * Gaussian(2.0)]
 
@@ -113,6 +115,14 @@ def test_a_choice_tries_neighbours_too_and_what_it_takes_can_be_given() -> None:
     taken = chosen.choice_.chosen
     again = SupervisedISM(taken.kernel, 2, scale=taken.scale, starts="path", delta=0.1, neighbours=True).fit(X, y)
     assert_allclose(again.components_, chosen.components_, atol=1e-8)
+
+
+def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(wdbc: Labelled) -> None:
+    paradigm = Supervised(wdbc.y, neighbours=True)
+    widest = choose(wdbc.X, paradigm, "auto", 2, scale="standard").candidates[0].kernel
+    begin = beginning(Problem.of(wdbc.X, NeighbourGamma.of(wdbc.y), Gaussian(1.0), 2), np.random.default_rng(0))
+    assert isinstance(widest, Gaussian)
+    assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from
 
 
 def test_values_and_given_kernels_have_no_neighbours(rng: np.random.Generator) -> None:

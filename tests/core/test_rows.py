@@ -6,6 +6,8 @@ import pytest
 from ism_core import rows
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
+from ism_core.kernels import Gaussian
+from ism_core.maps import taylor_maps
 from ism_core.truncation import Extents, Norms
 
 N, D = 23, 5
@@ -21,6 +23,7 @@ def test_products_are_those_of_the_whole_table(table: Array, rng: np.random.Gene
     W, C = rng.standard_normal((D, 2)), rng.standard_normal((N, 3))
     np.testing.assert_allclose(rows.projected(table, W), table @ W, rtol=1e-13)
     np.testing.assert_allclose(rows.column_sums(table, C), table.T @ C, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(rows.squares(table), table.T @ table, rtol=1e-12)
 
 
 def test_means_and_lengths_are_those_of_the_whole_table(table: Array) -> None:
@@ -38,6 +41,25 @@ def test_a_table_in_single_precision_is_the_rounded_one(table: Array) -> None:
 def test_rows_are_picked_in_the_order_asked_for(table: Array) -> None:
     chosen = np.array([3, 3, 22, 0, 7, 1])
     np.testing.assert_array_equal(rows.picked(table, chosen), table[chosen])
+
+
+def test_rows_are_projected_once_for_a_w_and_its_bound(
+    table: Array, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extents, gamma = Extents(table), LabelGamma.of(np.arange(N) % 3)
+    W, other = np.linalg.qr(rng.standard_normal((2, D, 2)))[0]
+    turned = W @ np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    maps = taylor_maps(Gaussian(2.0), 2, 3)
+    expected = Extents(table).norms(turned, gamma).bound(maps)
+    P = extents.projected(W)
+    monkeypatch.setattr(rows, "projected", None)
+    assert extents.projected(W.copy()) is P
+    found = extents.norms(turned, gamma).bound(maps)
+    assert (found.objective, found.gradient) == pytest.approx((expected.objective, expected.gradient))
+    with pytest.raises(TypeError):
+        extents.projected(other)
+    with pytest.raises(TypeError):
+        extents.norms(other, gamma)
 
 
 def test_extents_follow_w_and_gamma(table: Array, rng: np.random.Generator) -> None:

@@ -1,6 +1,7 @@
 """Threads of our own: the BLAS is held to one and released again, and the sums stay the same."""
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,6 +100,23 @@ def test_every_item_is_worked_on_once_and_shares_keep_their_order(items: int, th
     assert sorted(index for share in shares for index in share) == list(range(items))
     assert shares == in_threads(list, items, threads)
     assert len(shares) <= min(items, threads)
+
+
+def test_norms_of_large_matrices_leave_the_threads_of_the_blas_asleep(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those are sums of more than 10,000 squares, which OpenBLAS would share out; its threads then spin for a while."""
+    norm, awake = np.linalg.norm, []
+
+    def watched(x: Array, *args: Any, **named: Any) -> Any:
+        if np.size(x) > 10_000:
+            awake.append(max(blas_threads()))
+        return norm(x, *args, **named)
+
+    monkeypatch.setattr(np.linalg, "norm", watched)
+    X, y = rng.standard_normal((300, 110)), np.arange(300) % 3
+    solve(X + y[:, None], Supervised(y), "gaussian", 2)
+    assert set(awake) == {1}
 
 
 def test_an_error_in_a_thread_reaches_the_caller() -> None:

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, keys
+from ism_jobs.store import Record, State, Store, blobs, keys
 from ism_jobs.tables import open_table
 from tests.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_process import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
+from worker.trace import Trace
 from worker.watch import Watch
 
 QUEUE = "rq:queue:ism"
@@ -94,6 +95,12 @@ def alive(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def step_events(store: Store, id: str) -> list[int]:
     entries = [entry for _, entry in store.redis.xrange(keys.events(id)) if entry[b"kind"] == b"step"]
     return [json.loads(entry[b"data"])["iteration"] for entry in entries]
+
+
+def checkpointed(store: Store, id: str) -> int:
+    """The iteration that another attempt would go on from."""
+    left = blobs.get(store.redis, keys.checkpoint(id))
+    return Trace.unpacked(left).resumed_at if left else 0
 
 
 def ends(store: Store, record: Record) -> int:
@@ -205,7 +212,7 @@ def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_ne
     redis: FaultyRedis, kept: Store, dataset: str, alive: Alive, tmp_path: Path
 ) -> None:
     kept.jobs.create([("goeson", {"dataset": dataset} | LONG)])
-    wait(lambda: kept.redis.exists(keys.checkpoint("goeson")))
+    wait(lambda: checkpointed(kept, "goeson") >= 1)  # where the next attempt begins, it tells that step again
     alive.process.kill()
     with worker(redis.url, tmp_path / "second.log"):
         record = ended(kept, "goeson")

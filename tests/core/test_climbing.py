@@ -1,0 +1,77 @@
+"""Up a J whose Γ follows W, by gradients alone."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ism_core import Gaussian
+from ism_core.arrays import Array
+from ism_core.ascent import drained
+from ism_core.climbing import Climb, climb
+from ism_core.first import first
+from ism_core.gamma import NeighbourGamma
+from ism_core.result import Step, Stop
+from ism_core.surrogate import Problem
+from tests.core.conftest import Labelled
+
+
+@pytest.fixture
+def problem(wdbc: Labelled) -> Problem:
+    return Problem.of(wdbc.X, NeighbourGamma.of(wdbc.y), Gaussian(0.5), 2)
+
+
+def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Climb]:
+    steps: list[Step] = []
+    walk = climb(problem, W, delta, most)
+    while True:
+        try:
+            steps.append(next(walk))
+        except StopIteration as end:
+            return steps, end.value
+
+
+def test_every_step_goes_up_and_keeps_the_columns_orthonormal(problem: Problem) -> None:
+    steps, _ = climbed(problem, first(problem).W, 0.01)
+    assert all(after.objective > before.objective for before, after in pairwise(steps))
+    for step in steps:
+        np.testing.assert_allclose(step.W.T @ step.W, np.eye(2), atol=1e-12)
+        assert step.objective == pytest.approx(problem.objective(step.W), rel=1e-12)
+
+
+def test_with_a_small_delta_it_ends_where_the_gradient_is_next_to_nothing(problem: Problem) -> None:
+    steps, end = climbed(problem, first(problem).W, 1e-10, 1_000)
+    assert end.stop is not Stop.MAX_ITER
+    assert steps[-1].gradient < 1e-4
+    pulled = problem.pull(end.W)[0]
+    assert np.linalg.norm(pulled - end.W @ (end.W.T @ pulled)) < 1e-4 * np.linalg.norm(pulled)
+
+
+def test_it_ends_once_three_steps_together_have_gained_next_to_nothing(problem: Problem) -> None:
+    steps, end = climbed(problem, first(problem).W, 0.1)
+    gains = [after.objective - before.objective for before, after in zip(steps, steps[3:], strict=False)]
+    enough = [0.003 * 0.1 * step.objective for step in steps[3:]]
+    assert end.stop.converged
+    assert [gain < least for gain, least in zip(gains, enough, strict=True)] == [False] * (len(gains) - 1) + [True]
+
+
+def test_where_it_stopped_for_want_of_steps_it_says_so_and_another_climb_goes_on(problem: Problem) -> None:
+    steps, end = climbed(problem, first(problem).W, 1e-6, 4)
+    assert (end.stop, end.iteration, len(steps)) == (Stop.MAX_ITER, 4, 5)
+    again, _ = climbed(problem, end.W, 1e-6)
+    assert again[0].objective == pytest.approx(steps[-1].objective, rel=1e-12)
+    assert again[-1].objective > steps[-1].objective
+
+
+def test_at_a_maximum_it_stays(problem: Problem) -> None:
+    top = drained(climb(problem, first(problem).W, 1e-9, 500)).W
+    steps, end = climbed(problem, top, 0.01)
+    assert end.stop.converged
+    assert steps[-1].objective == pytest.approx(steps[0].objective, rel=1e-6)
+
+
+def test_rows_that_say_nothing_lead_nowhere() -> None:
+    alone = Problem.of(np.eye(6) * 1e3, NeighbourGamma.of(np.arange(6) % 2), Gaussian(0.01), 2)
+    steps, end = climbed(alone, np.eye(6)[:, :2], 0.01)
+    assert len(steps) == 1
+    assert end.stop is Stop.FIXED_POINT
