@@ -2,7 +2,8 @@
 
 With few rows, some steps of W for each clustering until that stands still. With many, where a clustering costs more
 than a step, one step for each, by the mixed Φ of the last rounds: first on a sample, from W = I, then on all rows. On
-these with few features until W and Y stand still, then exactly until they do again.
+these with few features until W and Y stand still, then exactly until they do again. Where a number of starts is given,
+the sample is clustered as few rows are, to the end: that takes twice as long, and leads to poor clusters less often.
 """
 
 from collections.abc import Generator
@@ -112,10 +113,10 @@ class _Alternation:
         return gamma, clustering
 
     def from_nothing(self, X: Array, empty: Array, rng: np.random.Generator) -> Generator[Step, None, Solution]:
-        """Beginning at W = I."""
+        """Beginning at W = I; on a sample only until W and Y are near, unless starts were asked for."""
         gamma, clustering = self.gamma(X, None)
         problem = Problem.of(X, gamma, self._kernel, self._given.q, empty, self._means)
-        if self._rows is not None:
+        if self._rows is not None and not isinstance(self._given.starts, int):
             start = Start(next(candidates(problem, rng)))
             return (yield from self.settle(problem, clustering, start, 0))
         starts = self._given.starts if isinstance(self._given.starts, int) else 1

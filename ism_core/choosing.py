@@ -9,7 +9,7 @@ with what they had reached.
 A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these,
 neighbours only if they are ahead of everything else by more than one; and of what is left the simplest that is near the
-best, the widest kernel first and then whitened rows, whose widest kernels are discriminant analysis. The errors are
+best: on whitened rows if any is, whose wide kernels are discriminant analysis, then the widest kernel. The errors are
 those of the difference between two candidates, row by row.
 """
 
@@ -162,7 +162,7 @@ def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
     errors = VERY_NEAR if leading.neighbours else NEAR
     points = [point for lane in lanes for point in lane.points if race.is_complete(point)]
     near = [point for point in points if not leading.is_ahead_of(point, errors)]
-    chosen = min(near, key=lambda point: (point.place, point.scale != "whiten"))
+    chosen = min(near, key=lambda point: (point.scale != "whiten", point.place))
     if chosen is best:
         return chosen, "It has the best score."
     return chosen, f"It is the simplest whose score is near the best, {best.score:.3f}."
@@ -196,7 +196,7 @@ class _Kernels:
             space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbours(lane.neighbours).guidance()
             problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
             nearer = self._times ** (-1 / (lane.q + 4)) if lane.neighbours else 1.0
-            self._first[lane] = nearer * beginning(problem, np.random.default_rng(self._seed))
+            self._first[lane] = nearer * lane.widest * beginning(problem, np.random.default_rng(self._seed))
         return with_width(self._kernel, next(islice(widths(self._first[lane]), place, None)))
 
 

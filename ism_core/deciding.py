@@ -15,6 +15,7 @@ from ism_core.scaling import Scale
 
 DELTA = 0.01
 DELTA_ON_A_PATH = 0.1  # a narrow kernel that has settled more than this fits the rows it was learnt from
+CAREFUL = 1  # start of a clustering whose settings are chosen: of many rows it then clusters a sample to the end
 
 Starts = int | Literal["path"] | None
 
@@ -64,8 +65,8 @@ def deciding(
     chosen, on_path = choice.chosen, opened(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
+    if starts is None:
+        starts = "path" if on_path else CAREFUL if paradigm.alternates else None
     if isinstance(paradigm, Supervised):
         paradigm = paradigm.with_neighbours(chosen.neighbours)
-    return Decision(
-        paradigm, chosen.kernel, chosen.q, chosen.scale, delta, "path" if on_path and starts is None else starts, choice
-    )
+    return Decision(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

@@ -60,9 +60,10 @@ def solve(
 
     X is taken as it is given: standardise it first unless its scales mean something. `delta` is how still the
     eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
-    (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings,
-    and 1 is the paper's own start alone; "path" follows the kernel from wide to narrow, which is the default for a
-    gaussian narrower than the median distance. `initial_W` replaces them. The same seed gives the same result.
+    (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings
+    (which, if a number is given and the rows are many, cluster their sample to the end first), and 1 is the paper's own
+    start alone; "path" follows the kernel from wide to narrow, which is the default for a gaussian narrower than the
+    median distance. `initial_W` replaces them. The same seed gives the same result.
 
     What it costs and how exact it is: `precision` is that of sums over pairs of rows. `tolerance` is how far Φ(W)W may
     be off, proven, where a gaussian kernel is cut to finitely many features: by default 1e-8, or delta/100 where that

@@ -35,8 +35,10 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternation, "SAMPLE_ROWS", 90)
 
 
-def watched(data: Labelled, paradigm: Paradigm, kernel: str) -> tuple[list[Step], Result]:
-    steps = iterate(data.X, paradigm, kernel, 2)
+def watched(
+    data: Labelled, paradigm: Paradigm, kernel: str, starts: int | None = None
+) -> tuple[list[Step], Result]:
+    steps = iterate(data.X, paradigm, kernel, 2, starts=starts)
     seen = []
     while True:
         try:
@@ -116,3 +118,15 @@ def test_an_alternative_of_many_rows_is_the_other_clustering(
     monkeypatch.setattr(alternation, "SAMPLE_ROWS", 80)
     result = solve(two_clusterings.X, Alternative(two_clusterings.clear, 2), "gaussian", 1)
     assert nmi(result.labels, two_clusterings.faint) > 0.9
+
+
+@pytest.mark.usefixtures("few_at_a_time")
+def test_with_a_number_of_starts_the_sample_is_clustered_to_the_end(many: Labelled) -> None:
+    """By default it is left once its clusters are near."""
+    last = {}
+    for starts in (None, 1):
+        seen, result = watched(many, Unsupervised(3), "gaussian", starts)
+        last[starts] = [step for step in seen if step.stage == "search"][-1]
+        assert result.converged
+        assert nmi(result.labels, many.y) > 0.95
+    assert last[1].gradient < 0.001 < last[None].gradient

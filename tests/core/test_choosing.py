@@ -9,7 +9,8 @@ from sklearn.datasets import load_wine
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
 from ism_core.arrays import Array, Ints
 from ism_core.choosing import SAMPLE, choose, choosing
-from ism_core.scaling import Scaling
+from ism_core.race import Point
+from ism_core.scaling import Scale, Scaling
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +79,25 @@ def test_other_kernels_have_paths_too(kernel: Any) -> None:
     assert choice.chosen.score > 0.95
 
 
-def test_kernels_on_the_path_have_the_widths_of_all_rows() -> None:
+@pytest.mark.parametrize(("scale", "share"), [("standard", 1.0), ("whiten", 0.5)])
+def test_candidates_begin_at_the_median_distance_of_all_rows_or_at_half_of_it(scale: Scale, share: float) -> None:
     X, y = load_wine(return_X_y=True)
-    choice = choose(X, Supervised(y), "auto", 2, scale="whiten")
-    rows = Scaling.learnt(X, "whiten", y)[1]
-    assert choice.candidates[0].kernel == Gaussian().bound(rows, np.random.default_rng(0))
+    choice = choose(X, Supervised(y), "auto", 2, scale=scale)
+    median = Gaussian().bound(Scaling.learnt(X, scale, y)[1], np.random.default_rng(0)).sigma
+    widest = choice.candidates[0].kernel
+    assert isinstance(widest, Gaussian)
+    assert widest.sigma == pytest.approx(share * median)
+
+
+def test_three_rows_more_are_a_lead_and_two_are_not() -> None:
+    """Of a hundred, judged in folds whose rows to learn from are nearly the same."""
+    better, other = (Point("standard", 2, False, 0) for _ in range(2))
+    for more, ahead in ((2, False), (3, True)):
+        other.scores = [np.ones(50), np.ones(50)]
+        other.scores[0][:more] = 0
+        better.scores = [np.ones(50), np.ones(50)]
+        assert better.is_ahead_of(other) == ahead
+        assert not other.is_ahead_of(better)
 
 
 def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:

@@ -75,6 +75,6 @@ def test_units_of_the_columns_do_not_matter_to_a_whitened_model() -> None:
 def test_a_clustering_that_was_chosen_is_solved_as_one_that_was_given() -> None:
     X, _ = load_wine(return_X_y=True)
     decision = drained(deciding(X, Unsupervised(3), "auto", "auto"))
-    assert (decision.q, decision.scale, decision.delta, decision.starts) == (3, "standard", 0.01, None)
+    assert (decision.q, decision.scale, decision.delta, decision.starts) == (3, "standard", 0.01, 1)
     assert decision.choice is not None
     assert decision.kernel == decision.choice.chosen.kernel
