@@ -35,9 +35,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alternation, "SAMPLE_ROWS", 90)
 
 
-def watched(
-    data: Labelled, paradigm: Paradigm, kernel: str, starts: int | None = None
-) -> tuple[list[Step], Result]:
+def watched(data: Labelled, paradigm: Paradigm, kernel: str, starts: int | None = None) -> tuple[list[Step], Result]:
     steps = iterate(data.X, paradigm, kernel, 2, starts=starts)
     seen = []
     while True:
