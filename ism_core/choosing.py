@@ -8,9 +8,9 @@ with what they had reached.
 
 A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these,
-neighbours only if they are ahead of everything else by more than one; and of what is left the simplest that is near the
-best: on whitened rows if any is, whose wide kernels are discriminant analysis, then the widest kernel. The errors are
-those of the difference between two candidates, row by row.
+the best with neighbours if it is ahead of everything else by more than one; else the simplest that is no more than one
+behind the best: on whitened rows if any is, whose wide kernels are discriminant analysis, then the widest kernel. The
+errors are those of the difference between two candidates, row by row.
 """
 
 from collections.abc import Generator
@@ -40,8 +40,6 @@ MOST = 3_000  # and at most
 MOST_WITH_NEIGHBOURS = 20_000  # rows: a Γ that counts neighbours takes all pairs of them
 FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
-NEAR = 1.0  # standard errors that a simpler kernel may be behind
-VERY_NEAR = 0.25  # where neighbours count, which get better with narrow kernels step by step
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
 OF_VALUES = 4  # axes at most for real targets
 PERFECT = 1.0  # no score is higher, so that nothing more is tried
@@ -153,16 +151,14 @@ def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
 
 
 def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
-    """The simplest of those that are near the best; neighbours only where they are ahead of all others."""
-    best = race.best(lanes)
+    """The best with neighbours where it is ahead of all others; else the simplest of these that is near their best."""
+    best = chosen = race.best(lanes)
     without = [lane for lane in lanes if not lane.neighbours]
     if without and not best.is_ahead_of(race.best(without)):
-        lanes = without
-    leading = race.best(lanes)
-    errors = VERY_NEAR if leading.neighbours else NEAR
-    points = [point for lane in lanes for point in lane.points if race.is_complete(point)]
-    near = [point for point in points if not leading.is_ahead_of(point, errors)]
-    chosen = min(near, key=lambda point: (point.scale != "whiten", point.place))
+        leading = race.best(without)
+        points = [point for lane in without for point in lane.points if race.is_complete(point)]
+        near = [point for point in points if not leading.is_ahead_of(point)]
+        chosen = min(near, key=lambda point: (point.scale != "whiten", point.place))
     if chosen is best:
         return chosen, "It has the best score."
     return chosen, f"It is the simplest whose score is near the best, {best.score:.3f}."
