@@ -117,9 +117,10 @@ class Pairs:
 class CompiledPairs(Pairs):
     """The same in one compiled pass a term: everything summed over pairs is linear in the kernel."""
 
+    width = 2  # what is compiled works on pieces of a row: it may be as wide as products with X like it
+
     def __init__(self, passes: ModuleType, P: Array, kernel: Kernel, gamma: Gamma | None, dtype: Dtype) -> None:
         super().__init__(P, kernel, gamma, dtype)
-        self.width = 2 if dtype is np.float64 else 4
         self._passes = passes
         self.factors = {form: _padded(factors, passes.STEPS) for form, factors in self.factors.items()}
         self._by_label = isinstance(gamma, LabelGamma)

@@ -21,7 +21,7 @@ Precision = Literal["double", "single"]
 
 TILE = 512  # rows of a panel at least: enough for products with X to run well; twice as many do so at full speed
 GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
-PANELS = 16  # at least, before panels are higher than they must be: enough to share out
+PANELS = 10  # at least, before panels are higher than they must be: enough to share out
 DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
@@ -39,13 +39,14 @@ def surrogate(
     With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
     kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
     """
-    made = None
+    made, factor = None, X
     if engine is LOCAL:  # once for all threads
         made = projected(X.here, W), converted(X.here, DTYPES[precision])
+        factor = engine.place(made[1])
     half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
-        phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), X, D, precision)
+        phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), factor, D, precision)
     return phi, objective
 
 
@@ -98,12 +99,13 @@ def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) 
     """Of XᵀDX: ±ZᵀZ, which the BLAS does at half the price of other products."""
     total = np.zeros((X.shape[1], X.shape[1]))
     blocks = _by_sign(D)
+    roots = np.sqrt(np.abs(D)).astype(X.dtype, copy=False)[:, None]
     for index in share:
         rows = blocks[index]
         Z = buffers("part", DTYPES[precision], len(rows), X.shape[1])
         for start in range(0, len(rows), GATHERED):
             few = slice(start, start + GATHERED)
-            np.multiply(X[rows[few]], np.sqrt(np.abs(D[rows[few]]))[:, None], out=Z[few], casting="same_kind")
+            np.multiply(X[rows[few]], roots[rows[few]], out=Z[few], casting="same_kind")
         if D[rows[0]] > 0:
             total += Z.T @ Z
         else:
