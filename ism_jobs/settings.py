@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     events_kept: int = Field(10_000, ge=10, description="Most events kept of one job.")
     job_time_limit: int = Field(DAY, ge=1, description="Longest time that one attempt at a job may run, in seconds.")
     max_attempts: int = Field(3, ge=1, description="How often a job may lose its worker before it is failed.")
-    lease_seconds: int = Field(10, ge=2, description="After this long without a sign of life a job is put back.")
+    lease_seconds: int = Field(8, ge=2, description="After this long without a sign of life a job is put back.")
     shutdown_seconds: int = Field(
         20, ge=1, description="How long running jobs have to reach their next step at a stop."
     )
