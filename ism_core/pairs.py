@@ -117,7 +117,7 @@ class Pairs:
 class CompiledPairs(Pairs):
     """The same in one compiled pass a term: everything summed over pairs is linear in the kernel."""
 
-    width = 2  # what is compiled works on pieces of a row: it may be as wide as products with X like it
+    width = 4  # what is compiled works on pieces of a row: it may be as wide as products with X like it
 
     def __init__(self, passes: ModuleType, P: Array, kernel: Kernel, gamma: Gamma | None, dtype: Dtype) -> None:
         super().__init__(P, kernel, gamma, dtype)

@@ -149,7 +149,13 @@ class Problem:
         engine = self._engine(self.flops)
         if self.maps is None:
             phi, objective = tiles.surrogate(
-                self.rows, self.placed_gamma, self._kernel, W, precision=self.means.precision, engine=engine
+                self.rows,
+                self.placed_gamma,
+                self._kernel,
+                W,
+                precision=self.means.precision,
+                engine=engine,
+                lean=self.means.spare is not None and self.means.spare < self.X.nbytes,
             )
         else:
             maps = self.rough or self.maps

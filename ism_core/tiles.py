@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.engine import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel
-from ism_core.pairs import Dtype, Pairs, Tile, buffers, pairs_of
+from ism_core.pairs import Dtype, Tile, buffers, pairs_of
 from ism_core.rows import converted, projected
 
 Precision = Literal["double", "single"]
@@ -33,17 +33,25 @@ def surrogate(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
+    lean: bool = False,
 ) -> tuple[Array, float]:
     """Φ(W) and J(W).
 
     With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
-    kernel of a sum. Single precision is that of a tile; what is added up over tiles is double.
+    kernel of a sum. D is known last. Threads, which share their memory, keep as many numbers as X has until then, of UX
+    for the upper half U of M, and XᵀDX comes with Xᵀ(UX + DX) for nothing; if they are to be lean, and elsewhere, it is
+    a product of its own. Single precision is that of a tile; what is added up over tiles is double.
     """
-    made, factor = None, X
+    n, made, dtype = len(X.here), None, DTYPES[precision]
     if engine is LOCAL:  # once for all threads
-        made = projected(X.here, W), converted(X.here, DTYPES[precision])
-        factor = engine.place(made[1])
-    half, D, objective = engine.total(_surrogate_share, _items(len(X.here)), X, gamma, kernel, W, precision, made)
+        made = projected(X.here, W), converted(X.here, dtype)
+    factor = engine.place(made[1]) if made else X
+    if isinstance(engine, Threads) and not lean:
+        kept = np.empty(X.here.shape, dtype)
+        D, objective = engine.total(_kept_share, _items(n), X, gamma, kernel, W, precision, made, kept)
+        half = engine.total(_square_share, len(_blocks(n)), factor, kept, D)
+        return half + half.T, objective
+    half, D, objective = engine.total(_surrogate_share, _items(n), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
         phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), factor, D, precision)
@@ -63,6 +71,36 @@ def pull(
     return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision)
 
 
+def _kept_share(
+    share: list[int],
+    X: Array,
+    gamma: Gamma,
+    kernel: Kernel,
+    W: Array,
+    precision: Precision,
+    made: tuple[Array, Tile] | None,
+    kept: Tile,
+) -> tuple[Array, float]:
+    """Of Ψd 1 and of J; UX is kept."""
+    upper = _Upper(X, gamma, kernel, W, precision, made)
+    for panel, product in upper.products(share):
+        kept[panel] = product
+    return upper.degrees, upper.objective
+
+
+def _square_share(share: list[int], X: Array, kept: Tile, D: Array) -> Array:
+    """Of Xᵀ(UX + DX); what was kept is used up."""
+    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), kept.dtype)
+    panels, D = _blocks(len(X)), D.astype(kept.dtype)[:, None]
+    for index in share:
+        panel = panels[index]
+        for start in range(panel.start, panel.stop, GATHERED):
+            few = slice(start, min(start + GATHERED, panel.stop))
+            kept[few] += D[few] * X[few]
+        half += np.matmul(X[panel].T, kept[panel], out=square)
+    return half
+
+
 def _surrogate_share(
     share: list[int],
     X: Array,
@@ -72,27 +110,46 @@ def _surrogate_share(
     precision: Precision,
     made: tuple[Array, Tile] | None,
 ) -> tuple[Array, Array, float]:
-    """Of XᵀMX the half that its transpose completes, of Ψd 1, and of J; P, and X in the precision, may be made."""
-    n, d = X.shape
-    dtype = DTYPES[precision]
-    P, factor = made or (_projected(X, W), X.astype(dtype, copy=False))
-    pairs = pairs_of(P, kernel, gamma, dtype)
-    square = np.empty((d, d), dtype)
-    half = np.zeros((d, d))
-    degrees = np.zeros(n)
-    objective = 0.0
-    for panel, tiles in _panels(share, n, pairs.width):
-        product = buffers("panel", np.float64, panel.stop - panel.start, d)
-        product.fill(0)
-        for rows, columns in tiles:
-            M, value = pairs.slopes(rows, columns, degrees)
-            if columns == rows:
-                M *= 0.5
-            objective += value if columns == rows else 2 * value
-            part = np.matmul(M, factor[columns], out=buffers("part", dtype, len(M), d))
-            product[rows.start - panel.start : rows.stop - panel.start] += part
-        half += np.matmul(factor[panel].T, product.astype(dtype, copy=False), out=square)
-    return half, degrees, objective
+    """Of XᵀUX, of Ψd 1, and of J."""
+    upper = _Upper(X, gamma, kernel, W, precision, made)
+    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), DTYPES[precision])
+    for panel, product in upper.products(share):
+        half += np.matmul(upper.factor[panel].T, product.astype(square.dtype, copy=False), out=square)
+    return half, upper.degrees, upper.objective
+
+
+class _Upper:
+    """UX for U the upper half of M, with half of its diagonal, and what is summed on the way: Ψd 1 and J."""
+
+    def __init__(
+        self,
+        X: Array,
+        gamma: Gamma,
+        kernel: Kernel,
+        W: Array,
+        precision: Precision,
+        made: tuple[Array, Tile] | None,
+    ) -> None:
+        """XW, and X in the precision, may be made."""
+        P, self.factor = made or (_projected(X, W), X.astype(DTYPES[precision], copy=False))
+        self._pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
+        self.degrees = np.zeros(len(X))
+        self.objective = 0.0
+
+    def products(self, share: list[int]) -> Iterator[tuple[slice, Array]]:
+        """A share of the panels; each is good until the next."""
+        d, dtype = self.factor.shape[1], self._pairs.dtype
+        for panel, tiles in _panels(share, len(self.factor), self._pairs.width):
+            product = buffers("panel", np.float64, panel.stop - panel.start, d)
+            product.fill(0)
+            for rows, columns in tiles:
+                M, value = self._pairs.slopes(rows, columns, self.degrees)
+                if columns == rows:
+                    M *= 0.5
+                self.objective += value if columns == rows else 2 * value
+                part = np.matmul(M, self.factor[columns], out=buffers("part", dtype, len(M), d))
+                product[rows.start - panel.start : rows.stop - panel.start] += part
+            yield panel, product
 
 
 def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) -> Array:
@@ -176,33 +233,12 @@ def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precisi
     return product
 
 
-def kernel_diagonal(P: Array, kernel: Kernel) -> Array:
-    """The diagonal of K."""
-    pairs = Pairs(P, kernel)
-    tiles = [rows for block in _blocks(len(P)) for rows, columns in _triangle(block) if rows == columns]
-    return np.concatenate([pairs.values(rows, rows).diagonal().copy() for rows in tiles])
-
-
-def smallest_value(P: Array, kernel: Kernel | Placed[Kernel], scale: Array, *, engine: Engine = LOCAL) -> float:
-    """The smallest entry of Diag(scale) K Diag(scale)."""
-    return min(engine.run(_smallest_share, _items(len(P)), P, kernel, scale))
-
-
-def _smallest_share(share: list[int], P: Array, kernel: Kernel, scale: Array) -> float:
-    smallest = np.inf
-    for rows, columns, tile in _values(share, P, kernel):
-        tile *= scale[rows, None]
-        tile *= scale[columns]
-        smallest = min(smallest, float(tile.min()))
-    return smallest
-
-
 def square_sum(P: Array, kernel: Kernel | Placed[Kernel], offsets: Array, *, engine: Engine = LOCAL) -> float:
     """Σ (Kij − offsets[i] − offsets[j])²"""
-    return sum(engine.run(_square_share, _items(len(P)), P, kernel, offsets))
+    return sum(engine.run(_offset_share, _items(len(P)), P, kernel, offsets))
 
 
-def _square_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) -> float:
+def _offset_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) -> float:
     total = 0.0
     for rows, columns, tile in _values(share, P, kernel):
         tile -= offsets[rows, None]
