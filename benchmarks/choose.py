@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks.datasets import Dataset, load
-from benchmarks.measuring import Row, run_part, say, serve_parts
+from benchmarks.measuring import Row, load_compiled, run_part, say, serve_parts
 from benchmarks.reductions import umap_with_labels
 from benchmarks.verdicts import AUTO, NCA, PAPER, as_markdown, verdicts
 from ism_core import SupervisedISM, UnsupervisedISM
@@ -131,6 +131,7 @@ def _judged(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> t
 
 def _warm_up(method: str, table: Dataset) -> None:
     """First calls compile and load libraries."""
+    load_compiled()
     labels = np.unique(table.y)[:3]
     few = np.concatenate([np.flatnonzero(table.y == label)[:12] for label in labels])
     other = few[1::2]
