@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from ism_core.engine import LOCAL
 from ism_core.errors import InvalidInput
 
 Array = NDArray[np.float64]
@@ -40,9 +41,14 @@ def as_table(X: ArrayLike, name: str = "X", min_rows: int = 2) -> Array:
 
 def extremes(table: Array) -> tuple[float, float]:
     """The smallest and the largest number; NaN where there is one. By one pass, in no memory."""
-    blocks = [table[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
-    smallest, largest = zip(*((block.min(), block.max()) for block in blocks), strict=True)
-    return float(np.min(smallest)), float(np.max(largest))
+    smallest, largest = np.array(LOCAL.run(_extremes, -(-len(table) // BLOCK), table)).T
+    return float(smallest.min()), float(largest.max())
+
+
+def _extremes(share: list[int], table: Array) -> tuple[float, float]:
+    blocks = [table[index * BLOCK : (index + 1) * BLOCK] for index in share]
+    smallest, largest = np.array([(block.min(), block.max()) for block in blocks]).T
+    return float(smallest.min()), float(largest.max())
 
 
 def _as_array(X: ArrayLike, name: str) -> NDArray[Any]:

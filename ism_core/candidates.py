@@ -7,6 +7,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.first import first
 from ism_core.grassmann import dominant
+from ism_core.rows import square_lengths
 from ism_core.surrogate import Problem
 
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
@@ -61,7 +62,7 @@ def _far(problem: Problem) -> Array:
 
 def heaviest(problem: Problem) -> tuple[Ints, Array]:
     """The rows that weigh most in that, and their weights Γii f′(‖xi‖²)."""
-    squares = np.einsum("ij,ij->i", problem.X, problem.X)
+    squares = square_lengths(problem.X)
     slopes = sum(weight * term.slope(squares, term.value(squares)) for weight, term in problem.kernel.terms)
     weights = slopes * (problem.gamma.U**2 @ problem.gamma.s)
     rows = np.sort(np.argsort(-weights * squares, kind="stable")[:FAR_ROWS])

@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from ism_core.arrays import Array, Ints
+from ism_core.engine import Threads
 from ism_core.feature_maps import FeatureMap, Power, TermMap
 from ism_core.gamma import Gamma
 from ism_core.maps import exact_maps
@@ -25,7 +26,7 @@ from ism_core.monomials import monomials
 from ism_core.rows import blocks_of
 from ism_core.surrogate import Problem
 
-BLOCK = 512  # rows at a time
+BLOCK = 384  # rows at a time
 NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms
 FEW_NUMBERS = 1e5  # likewise; that takes less than to go through some hundred rows
 
@@ -97,18 +98,21 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
     """With z the rows in a basis: for each term the sums of its features of z times [z, 1] for each column of U,
     r×m×(s + 1); and the scatter of z."""
     slopes = [each.slope for each in maps]
-    n = len(problem.X)
-    args = (problem.rows, basis, problem.placed_gamma, slopes)
+    n, engine = len(problem.X), problem.means.engine
+    kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # which share their memory
+    args = (problem.rows, basis, problem.placed_gamma, slopes, kept)
     with np.errstate(over="ignore", invalid="ignore"):
-        totals, squares = problem.means.engine.total(_add_moments, -(-n // BLOCK), *args)
+        totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
+        if kept is not None:
+            problem.extents.know(basis, kept)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
         return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
 
 
 def _add_moments(
-    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap]
+    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], kept: Array | None
 ) -> tuple[list[Array], Array]:
-    """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]."""
+    """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]. All z may be kept."""
     s = basis.shape[1]
     totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
@@ -116,7 +120,10 @@ def _add_moments(
     columns = np.ones((BLOCK, s + 1))
     for block in blocks_of(share, len(X), BLOCK):
         Z = columns[: block.stop - block.start]
-        Z[:, :s] = X[gamma.rows(block)] @ basis
+        rows = gamma.rows(block)
+        Z[:, :s] = X[rows] @ basis
+        if kept is not None:
+            kept[rows] = Z[:, :s]
         squares += Z.T @ Z
         for total, each in zip(totals, slopes, strict=True):
             gamma.add_moments(total, block, each.of(Z[:, :s], memory), Z)

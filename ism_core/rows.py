@@ -77,16 +77,16 @@ def _sums(share: list[int], X: Array) -> tuple[Array, Array]:
     return sums, squares
 
 
-def lengths(X: Array, centre: Array) -> Array:
-    """Of the rows less the centre."""
+def square_lengths(X: Array, centre: Array | None = None) -> Array:
+    """Of the rows, or of these less the centre."""
     squares = np.empty(len(X))
     LOCAL.run(_square_lengths, _blocks(len(X)), X, centre, squares)
-    return np.sqrt(squares)
+    return squares
 
 
-def _square_lengths(share: list[int], X: Array, centre: Array, squares: Array) -> None:
+def _square_lengths(share: list[int], X: Array, centre: Array | None, squares: Array) -> None:
     for rows in blocks_of(share, len(X), BLOCK):
-        away = X[rows] - centre
+        away = X[rows] if centre is None else X[rows] - centre
         np.einsum("ij,ij->i", away, away, out=squares[rows])
 
 

@@ -49,13 +49,27 @@ class Extents:
     def __init__(self, X: Array) -> None:
         self._X = X
         self._projected: tuple[Array, Array] | None = None
+        self._known: tuple[Array, Array] | None = None
         self._last: tuple[Array, Gamma, Norms] | None = None
 
     def projected(self, W: Array) -> Array:
         """XW"""
         if self._projected is None or not np.array_equal(self._projected[0], W):
-            self._projected = W, rows.projected(self._X, W)
+            self._projected = W, self._within(W)
         return self._projected[1]
+
+    def know(self, basis: Array, coordinates: Array) -> None:
+        """The rows in an orthonormal basis: what W spans of it need not be projected anew."""
+        self._known = basis, coordinates
+
+    def _within(self, W: Array) -> Array:
+        if self._known is not None:
+            basis, coordinates = self._known
+            V = basis.T @ W
+            if _are_same(basis @ V, W):
+                within: Array = coordinates @ V
+                return within
+        return rows.projected(self._X, W)
 
     def norms(self, W: Array, gamma: Gamma) -> "Norms":
         """Of the rows projected by W, or by another basis of what it spans, which has the same bounds."""
@@ -68,14 +82,18 @@ class Extents:
         """XW, or what there is of the same span: a point turns its W to the eigenvectors."""
         if self._projected is not None:
             V, P = self._projected
-            if V.shape == W.shape and np.abs(V @ (V.T @ W) - W).max(initial=0) < SAME:
+            if V.shape == W.shape and _are_same(V @ (V.T @ W), W):
                 return P
         return self.projected(W)
 
     @cached_property
     def _lengths(self) -> Array:
         """Less about the mean: any row would do."""
-        return rows.lengths(self._X, self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0))
+        return np.sqrt(rows.square_lengths(self._X, self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0)))
+
+
+def _are_same(V: Array, W: Array) -> bool:
+    return bool(np.abs(V - W).max(initial=0) < SAME)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Linear, Polynomial, Supervised, iterate
+from ism_core import Gaussian, Linear, Polynomial, Supervised, iterate, rows
 from ism_core import ascent as ascents
 from ism_core.arrays import Array
 from ism_core.ascent import ascend, can_leap, drained
@@ -51,6 +51,20 @@ def test_within_the_space_phi_and_objective_are_those_of_the_rows(
     np.testing.assert_allclose(moments.pull(V)[0], phi @ V)
     Z = problem.X @ basis
     np.testing.assert_allclose(moments.scatter, np.cov(Z.T, bias=True) * len(Z), atol=1e-10)
+
+
+def test_rows_that_a_pass_has_projected_are_not_projected_again(
+    weights: Gamma, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem.of(rng.standard_normal((150, 20)), weights, Polynomial(2, 1.0, 0.1), 3)
+    basis, outside = frame(rng, 20, 8), frame(rng, 20, 3)
+    Moments.of(problem, basis)
+    inside = basis @ frame(rng, 8, 3)
+    anew = []
+    monkeypatch.setattr(rows, "projected", lambda X, W: anew.append(W) or X @ W)
+    for W in (inside, outside):
+        np.testing.assert_allclose(problem.extents.projected(W), problem.X @ W, atol=1e-13)
+    assert [W is outside for W in anew] == [True]
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear(), Polynomial(3) + Gaussian(1.0), Polynomial(1, 1.0, 1.0)])
