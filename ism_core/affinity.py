@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammainc
 
-from ism_core import tiles
+from ism_core import panels, tiles
 from ism_core.arrays import Array, Ints
 from ism_core.engine import LOCAL, Engine
 from ism_core.feature_maps import TermMap
@@ -195,7 +195,7 @@ def _lowest(P: Array, kernel: Kernel, scale: Array, rows: Ints) -> tuple[Array, 
     scale = scale[order]
     chosen = slice(0, len(rows))
     values, partners = np.full(len(rows), np.inf), rows.copy()
-    width = int(tiles.TILE * pairs.width)
+    width = int(panels.TILE * pairs.width)
     for start in range(0, len(P), width):
         columns = slice(start, min(start + width, len(P)))
         tile = pairs.values(chosen, columns) * scale[chosen, None] * scale[columns]

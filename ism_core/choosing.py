@@ -10,7 +10,8 @@ A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours o
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these,
 the best with neighbours if it is ahead of everything else by more than one; else the simplest that is no more than one
 behind the best: on whitened rows if any is, whose wide kernels are discriminant analysis, then the widest kernel. The
-errors are those of the difference between two candidates, row by row.
+errors are those of the difference between two candidates, row by row. Where the search was on a sample and neighbours
+were taken, narrower kernels are tried on many more rows.
 """
 
 from collections.abc import Generator
@@ -28,16 +29,19 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing, as_kernel
 from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.path import beginning, opened, widths, with_width
+from ism_core.path import LONG, beginning, opened, widths, with_width
 from ism_core.race import Lane, Point, Race
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.surrogate import Problem
 
 SAMPLE = 800  # rows that are searched on where there are more
-PER_COLUMN = 5  # rows for each column, if that is more
+PER_COLUMN = 5  # rows for each column, if that is more: with few, all that is learnt is to be careful
 MOST = 3_000  # and at most
 MOST_WITH_NEIGHBOURS = 20_000  # rows: a Γ that counts neighbours takes all pairs of them
+MANY = 2  # times the rows that were searched on: where there are as many, narrower kernels are tried on more of them
+MOST_NARROWED = 10_000  # rows
+OF_NARROWED = 5  # folds, of which one is judged
 FEW = 400  # rows: up to so many there are five folds, else three
 FEWEST = 10  # rows that can be cross-validated
 AXES = (2, 3, 4, 6, 8, 10)  # that are tried where q is open
@@ -98,10 +102,10 @@ def _choosing(
     seed: int,
 ) -> Generator[Trial, None, Choice]:
     rng = np.random.default_rng(seed)
-    rows = _sample(paradigm, table, rng)
+    rows = _sample(paradigm, table, max(SAMPLE, min(PER_COLUMN * table.shape[1], MOST)), rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
     folds = _folds(len(rows))
-    kernels = _Kernels(table, paradigm, kernel, is_open, len(table) / (len(rows) * (1 - 1 / folds)), seed)
+    kernels = _Kernels(table, paradigm, kernel, is_open, seed)
     kinds = {paradigm.neighbours, any_kernel and paradigm.can_have_neighbours and len(table) <= MOST_WITH_NEIGHBOURS}
     if not _can_be_validated(paradigm.codes, len(table)):
         usual = Lane(scales[0], axes[0], paradigm.neighbours)
@@ -125,22 +129,16 @@ def _choosing(
         if best.score >= PERFECT or (before is not None and not best.is_ahead_of(before)):
             break
         before = best
-    lanes_left = _with_fewest_axes(lanes, race)
-    chosen, reason = _taken(lanes_left, race)
-    candidates = {
-        id(point): Candidate(
-            kernels.at(lane, point.place),
-            lane.scale,
-            lane.q,
-            lane.neighbours,
-            point.score,
-            point.error,
-            point.seconds,
-        )
-        for lane in lanes
-        for point in lane.points
-    }
-    return Choice(criterion, tuple(candidates.values()), candidates[id(chosen)], len(rows), reason)
+    chosen, reason = _taken(_with_fewest_axes(lanes, race), race)
+    candidates = kernels.candidates(lanes, len(rows) * (1 - 1 / folds))
+    if chosen.neighbours and is_open and len(table) >= MANY * len(rows):
+        many = _sample(paradigm, table, MOST_NARROWED, rng)
+        larger = Race(table[many], paradigm.restricted(many), kernel, is_open, False, OF_NARROWED, rng, climbs=LONG)
+        lane = yield from larger.narrowed(chosen)
+        candidates |= kernels.candidates([lane], len(many) * (1 - 1 / OF_NARROWED))
+        chosen = max(lane.points, key=lambda point: point.score)
+        reason = f"It has the best score of those that were tried on {len(many):,} rows, after all others on fewer."
+    return Choice(criterion, tuple(candidates.values()), candidates[chosen], len(rows), reason)
 
 
 def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
@@ -165,46 +163,58 @@ def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
 
 
 class _Kernels:
-    """The kernels of the paths on all rows, which are scaled when they are needed.
+    """The kernels of the paths on all rows, which are scaled when they are needed."""
 
-    Among `times` as many rows as the candidates learnt from, neighbours are nearer: by times^(−1/(q + 4)), as widths go
-    that estimate a density best (Scott, 1992).
-    """
-
-    def __init__(
-        self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, times: float, seed: int
-    ) -> None:
+    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
         self._table = table
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
-        self._times = times
         self._seed = seed
-        self._first: dict[Lane, float] = {}
+        self._first: dict[tuple[Scale, int, bool], float] = {}
 
-    def at(self, lane: Lane, place: int) -> Kernel:
-        """The kernel at a place of the path of a lane; the one that was given where none is open."""
+    def candidates(self, lanes: list[Lane], learnt: float) -> dict[Point, Candidate]:
+        """Each point that has learnt from so many rows, as it is on all of them."""
+        return {
+            point: Candidate(
+                self.at(lane, point.place, len(self._table) / learnt),
+                lane.scale,
+                lane.q,
+                lane.neighbours,
+                point.score,
+                point.error,
+                point.seconds,
+            )
+            for lane in lanes
+            for point in lane.points
+        }
+
+    def at(self, lane: Lane, place: int, times: float = 1.0) -> Kernel:
+        """The kernel at a place of the path of a lane; the one that was given where none is open.
+
+        Among `times` as many rows as a candidate has learnt from, neighbours are nearer: by times^(−1/(q + 4)), as
+        widths go that estimate a density best (Scott, 1992).
+        """
         if not self._is_open:
             return self._kernel
         assert isinstance(self._kernel, Narrowing)
-        if lane not in self._first:
+        of = lane.scale, lane.q, lane.neighbours
+        if of not in self._first:
             rows = Scaling.learnt(self._table, lane.scale, self._paradigm.codes)[1]
             space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbours(lane.neighbours).guidance()
             problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
-            nearer = self._times ** (-1 / (lane.q + 4)) if lane.neighbours else 1.0
-            self._first[lane] = nearer * lane.widest * beginning(problem, np.random.default_rng(self._seed))
-        return with_width(self._kernel, next(islice(widths(self._first[lane]), place, None)))
+            self._first[of] = lane.widest * beginning(problem, np.random.default_rng(self._seed))
+        nearer = times ** (-1 / (lane.q + 4)) if lane.neighbours else 1.0
+        return with_width(self._kernel, next(islice(widths(nearer * self._first[of]), place, None)))
 
 
-def _sample(paradigm: Supervised, table: Array, rng: np.random.Generator) -> Ints:
-    """Where there are many columns more rows are taken: with few, all that is learnt is to be careful."""
-    n, d = table.shape
-    count = min(max(SAMPLE, PER_COLUMN * d), MOST)
-    if n <= count:
-        return np.arange(n)
+def _sample(paradigm: Supervised, table: Array, count: int, rng: np.random.Generator) -> Ints:
+    """So many of the rows, with some of every class; all of them if there are no more."""
+    if len(table) <= count:
+        return np.arange(len(table))
     if paradigm.codes is not None:
         return LabelGamma.of(paradigm.codes).sample(count, rng)
-    return np.sort(rng.choice(n, count, replace=False))
+    return np.sort(rng.choice(len(table), count, replace=False))
 
 
 def _folds(rows: int) -> int:

@@ -6,7 +6,8 @@ the one that belongs to Φ0 is among them. From the median downwards, W is led p
 short: a W that has settled fits the rows it was learnt from, and the next kernel moves it anyway.
 
 Where neighbours count, the kernel has to be narrow beside the projected rows, and the path begins there. With them, W
-gets better the longer it climbs: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40.
+gets better the longer it climbs: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40. So
+climbs are short only while widths are compared on few rows.
 """
 
 import math
@@ -33,7 +34,8 @@ STEP = math.sqrt(0.5)  # from one width to the next
 OF_NEIGHBOURS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbours count
 NEAR = 0.75  # of the widest: kernels that are no narrower need no path
 DELTA, ITERATIONS = 0.05, 8  # of the ascents on the way
-DELTA_OF_NEIGHBOURS, ITERATIONS_OF_NEIGHBOURS = 1.0, 60
+SHORT, LONG = 1.0, 0.1  # the delta of climbs, where neighbours count
+ITERATIONS_OF_NEIGHBOURS = 60
 FLOPS = 5e9  # of a step: if it costs more, the way is gone on a sample of the rows
 
 
@@ -106,11 +108,11 @@ def path(problem: Problem, rng: np.random.Generator, *, asked: bool) -> list[Ker
     return [*(with_width(kernel, each) for each in before), kernel]
 
 
-def along(problem: Problem, kernels: Iterable[Kernel]) -> Iterator[Array]:
-    """The W that each of the kernels leads to, from Φ0 on."""
+def along(problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT) -> Iterator[Array]:
+    """The W that each of the kernels leads to, from Φ0 on; the delta is that of climbs."""
     start: Start | None = None
     for kernel in kernels:
-        start = drained(_leg(problem, kernel, start))
+        start = drained(_leg(problem, kernel, start, delta))
         yield start.W
 
 
@@ -119,19 +121,19 @@ def follow(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, None,
     start: Start | None = None
     for number, kernel in enumerate(kernels):
         numbered = partial(replace, stage="search", iteration=number)
-        start = yield from mapped(_leg(problem, kernel, start), numbered)
+        start = yield from mapped(_leg(problem, kernel, start, LONG), numbered)
     assert start is not None
     return start
 
 
-def _leg(problem: Problem, kernel: Kernel, start: Start | None) -> Generator[Step, None, Start]:
+def _leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
     """One kernel, from where another has led or from Φ0."""
     each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.empty, problem.means)
     if start is None:
         with own_threads():
             start = Start(first(each).W)
     if each.follows:
-        climbed = yield from climb(each, start.W, DELTA_OF_NEIGHBOURS, ITERATIONS_OF_NEIGHBOURS)
+        climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBOURS)
         return Start(climbed.W)
     rough = each.within([ROUGH], start.W)
     point = (yield from ascend(rough, start.W, DELTA, ITERATIONS, known=start.model)).point

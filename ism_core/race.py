@@ -4,7 +4,6 @@ Talwalkar, 2016), without those that the best is ahead of for certain."""
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ism_core.kernel import Kernel
 from ism_core.kernels import Narrowing
 from ism_core.means import Means
 from ism_core.paradigms import Supervised
-from ism_core.path import along, beginning, widths, with_width
+from ism_core.path import SHORT, along, beginning, widths, with_width
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import Scale, Scaling
 from ism_core.surrogate import Problem
@@ -30,6 +29,7 @@ CERTAIN = 2.0  # standard errors
 SHARED = 1.5
 ENOUGH = 200  # rows that must have been judged before the better half is known
 FEWEST = 3  # points that go on to the next fold, if they are not behind for certain
+NARROWER = 3  # points beyond one that was the best on fewer rows
 
 
 @dataclass(eq=False)
@@ -114,11 +114,14 @@ class Race:
         beside_neighbours: bool,
         folds: int,
         rng: np.random.Generator,
+        climbs: float = SHORT,
     ) -> None:
+        """`climbs` is the delta of those that neighbours ask for."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
+        self._climbs = climbs
         self._points = BESIDE_NEIGHBOURS if beside_neighbours else POINTS
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
@@ -149,6 +152,25 @@ class Race:
             for point in points:
                 point.is_open = point in going_on
 
+    def narrowed(self, known: Point) -> Generator[Trial, None, Lane]:
+        """In the first fold alone, a point that was the best on fewer rows, and narrower ones while these are better.
+
+        With more rows W fits those that it has learnt from less, and a narrower kernel pays. How much narrower no rule
+        tells: on MNIST at q = 2 the best is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
+        """
+        lane, best = Lane(known.scale, known.q, known.neighbours), -np.inf
+        began = time.perf_counter()
+        track = self._track(lane, 0)
+        for place in range(known.place, known.place + NARROWER + 1):
+            point = Point(lane.scale, lane.q, lane.neighbours, place)
+            lane.points.append(point)
+            began = self._judge(point, track, 0, began)
+            yield self._trial(lane, 0)
+            if point.score <= best:
+                break
+            best = point.score
+        return lane
+
     def best(self, lanes: list[Lane], folds: int | None = None) -> Point:
         """The best of those that were in all folds, or in so many; of equals the first."""
         folds = folds or len(self._splits)
@@ -162,18 +184,16 @@ class Race:
         return len(point.scores) == len(self._splits)
 
     def _lap(self, lane: Lane, fold: int) -> Generator[Trial, None, None]:
-        """One lane in one fold. It ends early where two points in a row are behind one before them for certain."""
+        """One lane in one fold. It ends early where a point is behind one before it for certain."""
         began = time.perf_counter()
         track = self._track(lane, fold)
-        behind = 0
         for point in lane.points[: lane.length]:
             if point.is_open:
                 began = self._judge(point, track, fold, began)
                 yield self._trial(lane, fold)
             if fold == 0:
                 before = max(lane.points[: point.place + 1], key=lambda each: each.score)
-                behind = behind + 1 if before.is_ahead_of(point, CERTAIN) else 0
-                if behind == 2:
+                if before.is_ahead_of(point, CERTAIN):
                     return
 
     def _judge(self, point: Point, track: _Track, fold: int, began: float) -> float:
@@ -199,9 +219,8 @@ class Race:
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
             kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
             problem = Problem.of(space.Z, gamma, kernel, lane.q, space.empty, Means(precision="single"))
-            kernels = islice(self._kernels(problem, lane.widest, rng), self._length(lane))
-            judged = scaling.apply(self._X[test])
-            self._tracks[lane, fold] = _Track(rows, judged, space, along(problem, kernels))
+            path = along(problem, self._kernels(problem, lane.widest, rng), self._climbs)
+            self._tracks[lane, fold] = _Track(rows, scaling.apply(self._X[test]), space, path)
         return self._tracks[lane, fold]
 
     def _kernels(self, problem: Problem, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:

@@ -1,27 +1,26 @@
 """Sums over all pairs of rows, tile by tile, for any kernel. Exact; time n², memory linear in n.
 
-All of them are symmetric, so that the upper triangle of tiles is enough. A panel is a row of tiles; an engine runs
-shares of the panels, a long one and a short one at a time, so that all shares are alike.
+All of them are symmetric, so that the upper triangle of tiles is enough (`ism_core.panels`).
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
+from ism_core import panels
 from ism_core.arrays import Array, Ints
 from ism_core.engine import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel
 from ism_core.pairs import Dtype, Tile, buffers, pairs_of
+from ism_core.panels import blocks, items, panels_of
 from ism_core.rows import converted, projected
 
 Precision = Literal["double", "single"]
 
-TILE = 512  # rows of a panel at least: enough for products with X to run well; twice as many do so at full speed
 GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
-PANELS = 10  # at least, before panels are higher than they must be: enough to share out
+FINE = 3  # times as narrow are tiles on the diagonal where each pair below it would cost a product with X
 DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
@@ -48,10 +47,10 @@ def surrogate(
     factor = engine.place(made[1]) if made else X
     if isinstance(engine, Threads) and not lean:
         kept = np.empty(X.here.shape, dtype)
-        D, objective = engine.total(_kept_share, _items(n), X, gamma, kernel, W, precision, made, kept)
-        half = engine.total(_square_share, len(_blocks(n)), factor, kept, D)
+        D, objective = engine.total(_kept_share, items(n), X, gamma, kernel, W, precision, made, kept)
+        half = engine.total(_square_share, len(blocks(n)), factor, kept, D)
         return half + half.T, objective
-    half, D, objective = engine.total(_surrogate_share, _items(n), X, gamma, kernel, W, precision, made)
+    half, D, objective = engine.total(_surrogate_share, items(n), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
         phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), factor, D, precision)
@@ -68,7 +67,7 @@ def pull(
     engine: Engine = LOCAL,
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW. No pair of rows costs a product with X."""
-    return engine.total(_pull_share, _items(len(X.here)), X, gamma, kernel, W, precision)
+    return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision)
 
 
 def _kept_share(
@@ -91,9 +90,9 @@ def _kept_share(
 def _square_share(share: list[int], X: Array, kept: Tile, D: Array) -> Array:
     """Of Xᵀ(UX + DX); what was kept is used up."""
     half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), kept.dtype)
-    panels, D = _blocks(len(X)), D.astype(kept.dtype)[:, None]
+    everything, D = blocks(len(X)), D.astype(kept.dtype)[:, None]
     for index in share:
-        panel = panels[index]
+        panel = everything[index]
         for start in range(panel.start, panel.stop, GATHERED):
             few = slice(start, min(start + GATHERED, panel.stop))
             kept[few] += D[few] * X[few]
@@ -139,7 +138,7 @@ class _Upper:
     def products(self, share: list[int]) -> Iterator[tuple[slice, Array]]:
         """A share of the panels; each is good until the next."""
         d, dtype = self.factor.shape[1], self._pairs.dtype
-        for panel, tiles in _panels(share, len(self.factor), self._pairs.width):
+        for panel, tiles in panels_of(share, len(self.factor), self._pairs.width, FINE):
             product = buffers("panel", np.float64, panel.stop - panel.start, d)
             product.fill(0)
             for rows, columns in tiles:
@@ -155,10 +154,10 @@ class _Upper:
 def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) -> Array:
     """Of XᵀDX: ±ZᵀZ, which the BLAS does at half the price of other products."""
     total = np.zeros((X.shape[1], X.shape[1]))
-    blocks = _by_sign(D)
+    groups = _by_sign(D)
     roots = np.sqrt(np.abs(D)).astype(X.dtype, copy=False)[:, None]
     for index in share:
-        rows = blocks[index]
+        rows = groups[index]
         Z = buffers("part", DTYPES[precision], len(rows), X.shape[1])
         for start in range(0, len(rows), GATHERED):
             few = slice(start, start + GATHERED)
@@ -172,11 +171,11 @@ def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) 
 
 def _by_sign(D: Array) -> list[Ints]:
     """The rows in blocks that have all the same sign in D; those with 0 are left out."""
-    blocks = []
+    groups = []
     for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
         if len(rows):
-            blocks += np.array_split(rows, 2 * -(-len(rows) // (8 * TILE)) if len(rows) > TILE else 1)
-    return blocks
+            groups += np.array_split(rows, 2 * -(-len(rows) // (8 * panels.TILE)) if len(rows) > panels.TILE else 1)
+    return groups
 
 
 def _pull_share(
@@ -189,7 +188,7 @@ def _pull_share(
     product = np.zeros_like(P)
     degrees = np.zeros(len(P))
     objective = 0.0
-    for _, tiles in _panels(share, len(P), pairs.width):
+    for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:
             M, value = pairs.slopes(rows, columns, degrees)
             objective += value if columns == rows else 2 * value
@@ -201,7 +200,7 @@ def _pull_share(
 def kernel_matrix(P: Array, kernel: Kernel) -> Array:
     """K of the projected rows P, all n×n of it."""
     K = np.empty((len(P), len(P)))
-    LOCAL.run(_matrix_share, _items(len(P)), P, kernel, K)
+    LOCAL.run(_matrix_share, items(len(P)), P, kernel, K)
     return K
 
 
@@ -220,7 +219,7 @@ def kernel_product(
     engine: Engine = LOCAL,
 ) -> Array:
     """K V, with no more of K at a time than a tile a thread."""
-    parts = engine.run(_product_share, _items(len(P)), P, kernel, V, precision)
+    parts = engine.run(_product_share, items(len(P)), P, kernel, V, precision)
     product: Array = sum(parts[1:], start=parts[0])
     return product
 
@@ -235,7 +234,7 @@ def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precisi
 
 def square_sum(P: Array, kernel: Kernel | Placed[Kernel], offsets: Array, *, engine: Engine = LOCAL) -> float:
     """Σ (Kij − offsets[i] − offsets[j])²"""
-    return sum(engine.run(_offset_share, _items(len(P)), P, kernel, offsets))
+    return sum(engine.run(_offset_share, items(len(P)), P, kernel, offsets))
 
 
 def _offset_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) -> float:
@@ -252,7 +251,7 @@ def _values(
 ) -> Iterator[tuple[slice, slice, Tile]]:
     """The tiles of K that a share of the panels holds."""
     pairs = pairs_of(P, kernel, dtype=DTYPES[precision])
-    for _, tiles in _panels(share, len(P), pairs.width):
+    for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:
             yield rows, columns, pairs.values(rows, columns)
 
@@ -266,35 +265,3 @@ def _multiply(tile: Tile, factor: Tile, rows: slice, columns: slice, product: Ar
 
 def _projected(X: Array, W: Array) -> Array:
     return (X @ W.astype(X.dtype, copy=False)).astype(np.float64, copy=False)
-
-
-def _items(n: int) -> int:
-    """How many pairs of panels there are to share out."""
-    return -(-len(_blocks(n)) // 2)
-
-
-def _panels(share: list[int], n: int, width: float) -> Iterator[tuple[slice, list[tuple[slice, slice]]]]:
-    """The panels of a share: their rows, and the rows and columns of their tiles."""
-    panels = _blocks(n)
-    step = max(1, int(TILE * width))
-    for item in share:
-        for index in sorted({item, len(panels) - 1 - item}):
-            rows = panels[index]
-            right = [slice(start, min(start + step, n)) for start in range(rows.stop, n, step)]
-            yield rows, [*_triangle(rows), *((rows, columns) for columns in right)]
-
-
-def _triangle(rows: slice) -> list[tuple[slice, slice]]:
-    """Tiles of the triangle where a panel meets the diagonal: only the smallest reach below it."""
-    if rows.stop - rows.start <= max(1, TILE // 3):
-        return [(rows, rows)]
-    middle = (rows.start + rows.stop) // 2
-    upper, lower = slice(rows.start, middle), slice(middle, rows.stop)
-    return [*_triangle(upper), (upper, lower), *_triangle(lower)]
-
-
-def _blocks(n: int) -> list[slice]:
-    """Rows by panels of one height or one less, whose number goes into pairs and those on to two shares."""
-    height = min(max(TILE, n // PANELS), 2 * TILE)
-    count = 1 if n <= TILE else min(n, 4 * -(-n // (4 * height)))
-    return [slice(start, stop) for start, stop in pairwise(n * i // count for i in range(count + 1))]

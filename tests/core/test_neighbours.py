@@ -1,6 +1,7 @@
 """A Γ that follows W: the share that each row's own class has among its neighbours."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -123,6 +124,23 @@ def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(
     begin = beginning(Problem.of(wdbc.X, NeighbourGamma.of(wdbc.y), Gaussian(1.0), 2), np.random.default_rng(0))
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from
+
+
+def test_where_a_sample_was_searched_narrower_kernels_are_tried_on_more_rows(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = rng.uniform(-2, 2, (600, 4))
+    squares = (np.floor(X[:, 0]) + 2 * np.floor(X[:, 1])).astype(int) % 4
+    monkeypatch.setattr(sys.modules["ism_core.choosing"], "SAMPLE", 150)
+    choice = choose(X, Supervised(squares, neighbours=True), "auto", 2, scale="standard")
+    widths = [each.kernel.sigma for each in choice.candidates if isinstance(each.kernel, Gaussian)]
+    tried_again = [place for place in range(1, len(widths)) if widths[place] > widths[place - 1]]
+    assert len(tried_again) == 1  # all others are each narrower than the last
+    again = choice.candidates[tried_again[0] :]
+    assert len(again) > 1
+    assert choice.chosen is max(again, key=lambda candidate: candidate.score)
+    assert "tried on 600 rows" in choice.reason
+    assert 150 <= choice.rows < 160
 
 
 def test_values_and_given_kernels_have_no_neighbours(rng: np.random.Generator) -> None:

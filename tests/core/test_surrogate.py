@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, panels
 from ism_core import features as features_module
-from ism_core import tiles as tiles_module
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
@@ -53,7 +52,7 @@ def test_tiles_are_the_sums_over_pairs(
     expected: tuple[Array, float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tiles_module, "TILE", block)
+    monkeypatch.setattr(panels, "TILE", block)
     assert_same(by("tiles", rows, gamma, kernel, 2), projection, *expected)
 
 
@@ -135,7 +134,7 @@ def test_first_surrogate_keeps_the_sign_of_a_slope_that_is_zero_at_zero(rows: Ar
 def test_tiles_give_coefficients_of_the_rows_that_make_phi_times_w(
     tile: int, kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiles_module, "TILE", tile)
+    monkeypatch.setattr(panels, "TILE", tile)
     problem = by("tiles", rows, gamma, kernel, 2)
     phi, J = problem.surrogate(projection)
     coefficients, same_J = problem.row_pull(projection)

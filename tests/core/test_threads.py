@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from ism_core import Supervised, Unsupervised, solve, tiles
+from ism_core import Supervised, Unsupervised, panels, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.grassmann import largest_angle
@@ -131,7 +131,7 @@ def test_an_error_in_a_thread_reaches_the_caller() -> None:
 def test_phi_is_the_same_on_one_thread_and_on_several(
     name: str, blobs: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiles, "TILE", 16)
+    monkeypatch.setattr(panels, "TILE", 16)
     kernel = EVERY[name].bound(blobs.X, np.random.default_rng(0))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0]
 

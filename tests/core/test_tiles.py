@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Multiquadratic, RelativeGaussian, pairs, tiles
+from ism_core import Gaussian, Multiquadratic, RelativeGaussian, pairs, panels, tiles
 from ism_core.arrays import Array
 from ism_core.engine import ALONE, LOCAL
 from ism_core.gamma import Gamma, LabelGamma
@@ -24,7 +24,7 @@ LIMITS: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}
 @pytest.fixture(params=[512, 7, 1])
 def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """The height of a panel: more than the rows, no divisor of them, and one row."""
-    monkeypatch.setattr(tiles, "TILE", request.param)
+    monkeypatch.setattr(panels, "TILE", request.param)
     return request.param
 
 
@@ -126,14 +126,16 @@ def test_distances_are_never_negative(rng: np.random.Generator) -> None:
     assert (beta >= 0).all()
 
 
-@given(n=st.integers(1, 200), height=st.integers(1, 60), width=st.sampled_from([0.5, 1, 2]))
-def test_the_tiles_cover_the_upper_triangle_once(n: int, height: int, width: float) -> None:
+@given(
+    n=st.integers(1, 200), height=st.integers(1, 60), width=st.sampled_from([0.5, 1, 2]), fine=st.sampled_from([1, 3])
+)
+def test_the_tiles_cover_the_upper_triangle_once(n: int, height: int, width: float, fine: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tiles, "TILE", height)
-        items = tiles._items(n)
+        patch.setattr(panels, "TILE", height)
+        items = panels.items(n)
         seen = np.zeros((n, n), dtype=int)
         for share in [list(range(first, items, 3)) for first in range(3)]:
-            for panel, cells in tiles._panels(share, n, width):
+            for panel, cells in panels.panels_of(share, n, width, fine):
                 for rows, columns in cells:
                     assert panel.start <= rows.start < rows.stop <= panel.stop
                     assert rows == columns or rows.stop <= columns.start
