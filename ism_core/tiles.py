@@ -41,15 +41,15 @@ def surrogate(
     for the upper half U of M, and XᵀDX comes with Xᵀ(UX + DX) for nothing; if they are to be lean, and elsewhere, it is
     a product of its own. Single precision is that of a tile; what is added up over tiles is double.
     """
-    n, made, dtype = len(X.here), None, DTYPES[precision]
-    if engine is LOCAL:  # once for all threads
-        made = projected(X.here, W), converted(X.here, dtype)
-    factor = engine.place(made[1]) if made else X
-    if isinstance(engine, Threads) and not lean:
-        kept = np.empty(X.here.shape, dtype)
-        D, objective = engine.total(_kept_share, items(n), X, gamma, kernel, W, precision, made, kept)
-        half = engine.total(_square_share, len(blocks(n)), factor, kept, D)
-        return half + half.T, objective
+    n, made, factor = len(X.here), None, X
+    if isinstance(engine, Threads):  # once for all of them
+        made = projected(X.here, W), converted(X.here, DTYPES[precision])
+        factor = engine.place(made[1])
+        if not lean:
+            kept = np.empty_like(made[1])
+            D, objective = engine.total(_kept_share, items(n), X, gamma, kernel, W, precision, made, kept)
+            half = engine.total(_square_share, len(blocks(n)), factor, kept, D)
+            return half + half.T, objective
     half, D, objective = engine.total(_surrogate_share, items(n), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
