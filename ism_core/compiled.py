@@ -1,8 +1,9 @@
 """One pass over a tile of pairs, compiled: f, f′, ⊙ Γ and all sums, while a piece of a row is in the first cache.
 
 Importing this module imports numba, so that only `ism_core.pairs` does, and only for problems it pays for. What is
-compiled is kept on disk. There is one version a precision, for all kernels. What is called for a row takes whole arrays
-and cuts its piece out of them itself: the caller would count references to every cut, which takes longer than the row.
+compiled is kept on disk, and all of it is in this file, since numba looks at no other to see whether that is still
+true. There is one version a precision, for all kernels. What is called for a row takes whole arrays and cuts its piece
+out of them itself: the caller would count references to every cut, which takes longer than the row.
 """
 
 import math

@@ -15,7 +15,7 @@ import numpy as np
 from ism_core import features, rows, tiles
 from ism_core.arrays import Array, Ints
 from ism_core.costs import Costs
-from ism_core.engine import ALONE, LOCAL, Engine, Placed
+from ism_core.engine import ALONE, LOCAL, Engine, Placed, Threads
 from ism_core.errors import InvalidInput
 from ism_core.feature_maps import TermMap
 from ism_core.frames import turn, turning
@@ -185,7 +185,15 @@ class Problem:
             known = self.extents.projected(V)
             C, objective = features.pull(self.rows, self.placed_gamma, self.maps, V, known=known, engine=engine)
             return C if self.frame is None else C @ turn(W, self.frame).T, objective
-        return tiles.pull(self.rows, self.placed_gamma, self._kernel, W, precision=self.means.precision, engine=engine)
+        return tiles.pull(
+            self.rows,
+            self.placed_gamma,
+            self._kernel,
+            W,
+            precision=self.means.precision,
+            engine=engine,
+            known=self.extents.projected(W) if isinstance(engine, Threads) else None,  # elsewhere W is less to send
+        )
 
     def objective(self, W: Array) -> float:
         """J(W)"""
@@ -196,8 +204,7 @@ class Problem:
 
     def _following(self, gamma: NeighbourGamma, W: Array) -> tuple["Problem", float]:
         """The problem with Γ as it is at W, and J(W)."""
-        P = self.X @ W
-        engine = self._engine(self.pull_flops)
+        P, engine = self.extents.projected(W), self._engine(self.pull_flops)
         nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.means.precision, engine=engine)
         nearness -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # a gaussian is 1 where β is 0
         fixed, objective = gamma.at(np.maximum(nearness, 0))

@@ -65,9 +65,13 @@ def pull(
     *,
     precision: Precision = "double",
     engine: Engine = LOCAL,
+    known: Array | None = None,
 ) -> tuple[Array, float]:
-    """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW. No pair of rows costs a product with X."""
-    return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision)
+    """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW, which may be known.
+
+    No pair of rows costs a product with X.
+    """
+    return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision, known)
 
 
 def _kept_share(
@@ -179,10 +183,10 @@ def _by_sign(D: Array) -> list[Ints]:
 
 
 def _pull_share(
-    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision
+    share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, known: Array | None
 ) -> tuple[Array, float]:
     """Of C and of J."""
-    P = _projected(X, W)
+    P = _projected(X, W) if known is None else known
     pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
     factor = P.astype(pairs.dtype, copy=False)
     product = np.zeros_like(P)
