@@ -42,7 +42,7 @@ def solved(rows: int, kernel: str, q: int, tolerance: float | None = None, save:
     work = partial(solve, X, Supervised(y), kernel, q, tolerance=tolerance)
     seconds, result = timed(work)
     if seconds < SHORT:
-        seconds = medians({"": work}, repeats=5)[""]
+        seconds = medians({"": work})[""]
     if save:
         ((_, term),) = result.kernel.terms
         np.savez(save, W=result.W, sigma=getattr(term, "sigma", 0.0))

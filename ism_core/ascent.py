@@ -18,7 +18,8 @@ leave it. Φ is computed anew when such changes have cost as much as a new one.
 
 For a polynomial kernel, many steps can be had for one pass over the rows: a leap goes up to the maximum among all W in
 a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
-What is left of the gradient shrinks some fifty times from leap to leap.
+What is left of the gradient shrinks some fifty times from leap to leap. A step shrinks it some ten times, for a third
+of the price: if that is enough, it is a step that follows a leap.
 
 Where Γ follows W, all of this is of little use, and gradients lead the way (`ism_core.climbing`).
 
@@ -56,6 +57,7 @@ LEAP = 6  # of Φ(W)W: what a leap may cost
 ASIDE = 10  # directions of a leap beside W and the gradient
 LEAP_EVALUATIONS = 20  # of Φ within its space that one takes, about
 LEAP_ITERATIONS = 100
+IN_REACH = 5  # times the gradient that is small enough: it is for a step
 OUTLOOK = 0.1  # radians: far enough for J to tell a saddle from a maximum
 OUTLOOK_STEPS = 6  # of Φ(W)W, to find the direction
 
@@ -129,11 +131,12 @@ def ascend(
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
     shift = 0.0
-    leaps = leaping and can_leap(problem)
+    leaps, leapt = leaping and can_leap(problem), False
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     for iteration in range(first + 1, first + max_iter + 1):
         with own_threads():
-            moved = _leap(points, here, delta) if leaps else _step(points, here, shift)
+            leapt = leaps and not (leapt and here.gradient < IN_REACH * delta / 10)
+            moved = _leap(points, here, delta) if leapt else _step(points, here, shift)
             if moved is None and here.doubt:
                 here = points.sure(here, delta)
                 moved = _step(points, here, 0.0)
@@ -143,7 +146,7 @@ def ascend(
         change = float(
             np.linalg.norm(there.eigenvalues - here.eigenvalues) / (np.linalg.norm(there.eigenvalues) or 1.0)
         )
-        here = there
+        here = there if leapt else replace(there, space=here.space)
         gradient = here.gradient
         yield Step("ascent", round, iteration, here.objective, here.eigenvalues, change, angle, gradient, here.W)
         if change < delta and gradient < delta / 10:

@@ -33,7 +33,8 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         moments = point.space or everywhere(problem) or (around(problem, point) if can_leap(problem) else None)
         if moments is not None:
             few = moments
-            there, first = Point.at(moments, moments.basis.T @ W), moments.basis.T @ first
+            inside = np.linalg.qr(moments.basis.T @ W)[0]  # a step may have led out of the space by a little
+            there, first = Point.at(moments, inside), moments.basis.T @ first
         else:
             some = problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng)
             few = _in_double(some if some is problem else some.within([problem.tolerance], W))
