@@ -1,6 +1,8 @@
 """Polynomial kernels from moments: the same J and Φ as from the rows, and leaps that lead where steps do."""
 
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import largest_angle, orthonormal
 from ism_core.kernel import Kernel
 from ism_core.moments import Moments, is_possible
+from ism_core.point import Point
 from ism_core.surrogate import Problem
 from tests.core.conftest import Labelled
 
@@ -113,6 +116,29 @@ def test_a_leap_takes_fewer_passes_over_the_rows_than_steps(heavy: Problem, monk
     leapt = drained(ascend(heavy, W, 1e-3, 300)).iteration
     monkeypatch.setattr(ascents, "can_leap", lambda problem: False)
     assert leapt < drained(ascend(heavy, W, 1e-3, 300)).iteration
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-4])
+def test_a_step_follows_a_leap_that_has_all_but_arrived_and_nothing_else(
+    delta: float, heavy: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Problem, "is_small", False)
+    moves: list[tuple[str, float]] = []
+    for name in ("_leap", "_step"):
+        move = getattr(ascents, name)
+
+        def told(points: Any, here: Point, *args: float, name: str = name, move: Any = move) -> Any:
+            if points.problem is heavy:
+                moves.append((name, here.gradient))
+            return move(points, here, *args)
+
+        monkeypatch.setattr(ascents, name, told)
+    ended = drained(ascend(heavy, frame(np.random.default_rng(5), 60, 3), delta, 50))
+    assert ended.stop.converged
+    assert moves[0][0] == "_leap"
+    assert "_step" in dict(moves)
+    for (before, _), (name, gradient) in pairwise(moves):
+        assert (name == "_step") == (before == "_leap" and gradient < ascents.IN_REACH * delta / 10)
 
 
 def test_a_search_within_a_space_tells_j_of_all_rows_and_finds_their_far_ones(monkeypatch: pytest.MonkeyPatch) -> None:
