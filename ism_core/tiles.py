@@ -47,7 +47,7 @@ def surrogate(
         factor = engine.place(made[1])
         if not lean:
             kept = np.empty_like(made[1])
-            D, objective = engine.total(_kept_share, items(n), X, gamma, kernel, W, precision, made, kept)
+            D, objective = engine.total(_kept_share, items(n), *made, gamma, kernel, kept)
             half = engine.total(_square_share, len(blocks(n)), factor, kept, D)
             return half + half.T, objective
     half, D, objective = engine.total(_surrogate_share, items(n), X, gamma, kernel, W, precision, made)
@@ -74,18 +74,9 @@ def pull(
     return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision, known)
 
 
-def _kept_share(
-    share: list[int],
-    X: Array,
-    gamma: Gamma,
-    kernel: Kernel,
-    W: Array,
-    precision: Precision,
-    made: tuple[Array, Tile] | None,
-    kept: Tile,
-) -> tuple[Array, float]:
+def _kept_share(share: list[int], P: Array, X: Tile, gamma: Gamma, kernel: Kernel, kept: Tile) -> tuple[Array, float]:
     """Of Ψd 1 and of J; UX is kept."""
-    upper = _Upper(X, gamma, kernel, W, precision, made)
+    upper = _Upper(P, X, gamma, kernel)
     for panel, product in upper.products(share):
         kept[panel] = product
     return upper.degrees, upper.objective
@@ -113,36 +104,29 @@ def _surrogate_share(
     precision: Precision,
     made: tuple[Array, Tile] | None,
 ) -> tuple[Array, Array, float]:
-    """Of XᵀUX, of Ψd 1, and of J."""
-    upper = _Upper(X, gamma, kernel, W, precision, made)
-    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), DTYPES[precision])
+    """Of XᵀUX, of Ψd 1, and of J; XW, and X in the precision, may be made."""
+    P, factor = made or (_projected(X, W), X.astype(DTYPES[precision], copy=False))
+    upper = _Upper(P, factor, gamma, kernel)
+    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), factor.dtype)
     for panel, product in upper.products(share):
-        half += np.matmul(upper.factor[panel].T, product.astype(square.dtype, copy=False), out=square)
+        half += np.matmul(factor[panel].T, product.astype(square.dtype, copy=False), out=square)
     return half, upper.degrees, upper.objective
 
 
 class _Upper:
     """UX for U the upper half of M, with half of its diagonal, and what is summed on the way: Ψd 1 and J."""
 
-    def __init__(
-        self,
-        X: Array,
-        gamma: Gamma,
-        kernel: Kernel,
-        W: Array,
-        precision: Precision,
-        made: tuple[Array, Tile] | None,
-    ) -> None:
-        """XW, and X in the precision, may be made."""
-        P, self.factor = made or (_projected(X, W), X.astype(DTYPES[precision], copy=False))
-        self._pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
+    def __init__(self, P: Array, X: Tile, gamma: Gamma, kernel: Kernel) -> None:
+        """For P = XW, in the precision of X."""
+        self._X = X
+        self._pairs = pairs_of(P, kernel, gamma, X.dtype.type)
         self.degrees = np.zeros(len(X))
         self.objective = 0.0
 
     def products(self, share: list[int]) -> Iterator[tuple[slice, Array]]:
         """A share of the panels; each is good until the next."""
-        d, dtype = self.factor.shape[1], self._pairs.dtype
-        for panel, tiles in panels_of(share, len(self.factor), self._pairs.width, FINE):
+        d, dtype = self._X.shape[1], self._pairs.dtype
+        for panel, tiles in panels_of(share, len(self._X), self._pairs.width, FINE):
             product = buffers("panel", np.float64, panel.stop - panel.start, d)
             product.fill(0)
             for rows, columns in tiles:
@@ -150,7 +134,7 @@ class _Upper:
                 if columns == rows:
                     M *= 0.5
                 self.objective += value if columns == rows else 2 * value
-                part = np.matmul(M, self.factor[columns], out=buffers("part", dtype, len(M), d))
+                part = np.matmul(M, self._X[columns], out=buffers("part", dtype, len(M), d))
                 product[rows.start - panel.start : rows.stop - panel.start] += part
             yield panel, product
 
