@@ -53,7 +53,10 @@ class JobWorker(Worker):
         """Not to commands: whoever may publish in Redis could stop jobs."""
 
     def run_maintenance_tasks(self) -> None:
-        """Also look for jobs whose worker is gone."""
+        """Also look for jobs whose worker is gone, and whether a stop was asked for that the wait for a ticket has not
+        heard: a signal between two workers goes to the one before, which may take itself to be busy."""
+        if self._told_to_stop.is_set():
+            raise StopRequested
         super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
         self._store.jobs.sweep()
 

@@ -135,8 +135,8 @@ def test_a_stream_of_events_ends_when_redis_goes_and_is_followed_on_from_there(
 ) -> None:
     """The job is held by this test, so that nothing happens by itself."""
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the job names"})
-    (record,) = store.jobs.create([("followed", spec_of("wine"))])
-    store.jobs.tickets.tear(record.ticket or "")
+    store.jobs.create([("followed", spec_of("wine"))])
+    store.jobs.tickets.tear(store.jobs.get("followed").ticket or "")
     attempt = store.jobs.claim("followed", "the test")
     assert attempt is not None
     progress = Progress("ascent", 0, 3, None, None, None, 0.0, None).document()
@@ -194,8 +194,8 @@ def test_a_job_that_waits_or_runs_can_be_cancelled_when_redis_is_full(
 ) -> None:
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the jobs name"})
     for id in ("waits", "runs"):
-        (record,) = store.jobs.create([(id, spec_of("wine"))])
-        store.jobs.tickets.tear(record.ticket or "")
+        store.jobs.create([(id, spec_of("wine"))])
+        store.jobs.tickets.tear(store.jobs.get(id).ticket or "")
     assert store.jobs.claim("runs", "the test") is not None
     with redis.full():
         assert faulty.post("/jobs/waits/cancel").json()["state"] == "cancelled"

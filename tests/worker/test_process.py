@@ -244,6 +244,21 @@ def test_a_worker_ends_a_job_that_does_not_listen(own_redis: str, kept: Store, d
     kept.jobs.cancel("stoppeddeaf")
 
 
+def test_a_worker_that_redis_has_failed_stops_when_it_is_told_to_before_the_next_follows(
+    own_redis: str, kept: Store, dataset: str, tmp_path: Path
+) -> None:
+    """The one that failed was about to run a job, and would now wait for its end."""
+    kept.jobs.create([("unheard", {"dataset": dataset} | SHORT)])
+    ticket = kept.jobs.get("unheard").ticket
+    kept.redis.set(f"rq:executions:{ticket}", "not a set: nothing can be added")
+    log = tmp_path / "worker.log"
+    with worker(own_redis, log) as process:
+        wait(lambda: "WRONGTYPE" in log.read_text())
+        process.terminate()
+        assert process.wait(SECONDS) == 0
+    kept.jobs.cancel("unheard")
+
+
 def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_path: Path) -> None:
     with worker(own_redis, tmp_path / "worker.log") as process:
         wait(lambda: kept.jobs.workers() == 1)
