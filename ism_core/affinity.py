@@ -16,9 +16,12 @@ from ism_core import panels, tiles
 from ism_core.arrays import Array, Ints
 from ism_core.engine import LOCAL, Engine
 from ism_core.feature_maps import TermMap
+from ism_core.feature_sums import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.gamma import Features
 from ism_core.kernel import Kernel
 from ism_core.maps import taylor_maps
 from ism_core.pairs import pairs_of
+from ism_core.rows import blocks_of
 from ism_core.taylor import MAX_DEGREE, Taylor
 from ism_core.tiles import Precision
 
@@ -98,20 +101,28 @@ def affordable_maps(P: Array, kernel: Kernel, left_out: float) -> list[TermMap] 
     What is left out is positive semidefinite, so that its largest eigenvalue is at most its trace.
     """
     n, q = P.shape
+    squares = _square_lengths(P)
     for degree in range(MAX_DEGREE + 1):
         maps = taylor_maps(kernel, q, degree)
         if maps is None or sum(each.value.count for each in maps) * FEATURE_ROWS > n:
             return None
-        if omissions(P, maps).mean() <= left_out:
+        if _omitted(squares, maps).mean() <= left_out:
             return maps
     return None
 
 
 def omissions(P: Array, maps: list[TermMap]) -> Array:
     """What cut maps leave out of Kii."""
+    return _omitted(_square_lengths(P), maps)
+
+
+def _square_lengths(P: Array) -> Array:
     centred = P - P.mean(axis=0)
-    squares = np.einsum("iq,iq->i", centred, centred)
-    total = np.zeros(len(P))
+    return np.asarray(np.einsum("iq,iq->i", centred, centred))
+
+
+def _omitted(squares: Array, maps: list[TermMap]) -> Array:
+    total = np.zeros(len(squares))
     for each in maps:
         if isinstance(each.value, Taylor):
             total += each.weight * gammainc(each.value.degree + 1, squares / each.value.sigma**2)
@@ -120,9 +131,9 @@ def omissions(P: Array, maps: list[TermMap]) -> Array:
 
 def feature_product(P: Array, maps: list[TermMap], V: Array, engine: Engine = LOCAL) -> Array:
     """K V = F Diag(w) FᵀV, added up over the terms of the kernel."""
-    offset = P.mean(axis=0)
-    fewest, most = BLOCKS
-    size = min(most, max(fewest, BLOCK_NUMBERS // max(each.value.made for each in maps)))
+    offset, used = P.mean(axis=0), [each.value for each in maps]
+    fewest, most = (COMPILED_BLOCK, COMPILED_BLOCK) if are_compiled(used, len(P)) else BLOCKS
+    size = min(most, max(fewest, BLOCK_NUMBERS // max(each.made for each in used)))
     blocks = -(-len(P) // size)
     parts = engine.run(_gathered, blocks, P, offset, maps, V, size)
     sums = [sum(each[1:], start=each[0]) for each in zip(*parts, strict=True)]
@@ -139,7 +150,7 @@ def _gathered(share: list[int], P: Array, offset: Array, maps: list[TermMap], V:
     sums = [np.zeros((each.value.count, V.shape[1])) for each in maps]
     for rows, features in _features(share, P, offset, maps, size):
         for total, F in zip(sums, features, strict=True):
-            total += F.T @ V[rows]
+            total += F.gathered(V[rows])
     return sums
 
 
@@ -151,24 +162,19 @@ def _handed_back(
     for rows, features in _features(share, P, offset, maps, size):
         values = np.zeros((rows.stop - rows.start, sums[0].shape[1]))
         for total, F in zip(sums, features, strict=True):
-            values += F @ total
+            values += F.times(total)
         found.append((rows, values))
     return found
 
 
 def _features(
     share: list[int], P: Array, offset: Array, maps: list[TermMap], size: int
-) -> Iterator[tuple[slice, Iterator[Array]]]:
+) -> Iterator[tuple[slice, Iterator[Features]]]:
     """Block by block the features of each term; distances do not see an offset, and theirs are of rows without it."""
-    memory = [np.empty(each.value.made * size) for each in maps]
-    for item in share:
-        rows = slice(item * size, min((item + 1) * size, len(P)))
+    for rows in blocks_of(share, len(P), size):
         yield (
             rows,
-            (
-                each.value.of(P[rows] if each.form == "product" else P[rows] - offset, own)
-                for each, own in zip(maps, memory, strict=True)
-            ),
+            (features_of(each.value, P[rows] if each.form == "product" else P[rows] - offset, len(P)) for each in maps),
         )
 
 

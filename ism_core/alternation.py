@@ -135,7 +135,7 @@ class _Alternation:
         turned = change = angle = None
         lowest, worse, mixes = np.inf, 0, True
         W = start.W
-        P = problem.X @ W
+        P = problem.extents.projected(W)
         for iteration in range(first, max_iter):
             with own_threads():  # between sums over rows, those of the BLAS would be in the way of ours
                 problem = problem.within(self._given.tolerances, W) if exact else self._roughly(problem, W, P)
@@ -165,7 +165,7 @@ class _Alternation:
             near = mixes and last is not None and point.gradient < MIXED
             with own_threads():
                 W = _next(problem, point, mixing if near else None)
-                P = problem.X @ W
+                P = problem.extents.projected(W)
                 gamma, found = self.gamma(P, clustering, NEAR if exact else NEARLY)
                 turned = largest_angle(clustering.Y, found.Y)
             problem, clustering, last = replace(problem, gamma=gamma), found, point
@@ -182,7 +182,13 @@ class _Alternation:
     def _point(self, problem: Problem, W: Array, last: Point | None, known: Model | None) -> Point:
         """With all of Φ on a sample, or where that costs little; else the last Φ, or the sample's, set right."""
         if self._rows is None and not problem.is_small:
-            point = last.moved(problem, W) if last else None if known is None else Point.like(problem, W, known)
+            point = (
+                last.moved(problem, W)
+                if last
+                else None
+                if known is None
+                else Point.like(problem, W, known, *problem.pull(W))
+            )
             if point is not None:
                 return point
             problem = problem.within((ROUGH,), W)

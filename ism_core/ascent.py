@@ -37,7 +37,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.climbing import climb
 from ism_core.curvature import curvature, exchange
-from ism_core.grassmann import dominant, largest_angle, largest_stretch, orthonormal
+from ism_core.grassmann import largest_angle, largest_stretch, orthonormal
 from ism_core.model import Model
 from ism_core.moments import Moments, flops, is_possible
 from ism_core.point import Climbable, Point
@@ -70,11 +70,12 @@ class _Points:
         self._paid = 0.0
 
     def first(self, W: Array, known: Model | None) -> Point:
-        if known is not None and not self.problem.is_small and DEAR * self.problem.pull_flops < self.problem.flops:
-            alike = Point.like(self.problem, W, known)
-            if alike is not None:
-                return alike
-        return Point.at(self.problem, W, known)
+        problem = self.problem
+        is_dear = not problem.is_small and (problem.is_corrected or DEAR * problem.pull_flops < problem.flops)
+        if known is None or not is_dear:
+            return Point.at(problem, W, known)
+        pulled = problem.pull(W)
+        return Point.like(problem, W, known, *pulled) or Point.at(problem, W, known, pulled)
 
     def next(self, here: Point, W: Array) -> Point:
         self._paid += self.problem.pull_flops
@@ -96,10 +97,9 @@ class _Points:
         """
         if point.doubt <= delta / 10 * point.size:
             return point
-        gap = point.model.dominant(point.W).gap
-        if at_last and gap > SURELY * point.doubt:
-            gap = dominant(point.phi, self.problem.q, self.problem)[1]
-        return point if gap > SURELY * point.doubt else self.whole(point.W, point.model)
+        V, gap, model = point.model.dominant(point.W)
+        is_sure = gap > SURELY * point.doubt and (not at_last or model.is_beside(V, SURELY * point.doubt))
+        return point if is_sure else self.whole(point.W, point.model)
 
 
 class Ascent(NamedTuple):

@@ -35,6 +35,25 @@ class FeatureMap(ABC):
         return self.count
 
 
+class OfMonomials(FeatureMap):
+    """The monomials of a row up to a degree, from some first one on, times a factor."""
+
+    monomials: Monomials
+    begin: int = 0
+
+    @abstractmethod
+    def prepared(self, P: Array) -> tuple[Array, Array]:
+        """What the monomials are taken of, and the factor of each row."""
+
+    @property
+    def made(self) -> int:
+        return self.monomials.count
+
+    def of(self, P: Array, memory: Array | None = None) -> Array:
+        memory = np.empty(self.made * len(P)) if memory is None else memory
+        return self.monomials.of(*self.prepared(P), memory)[self.begin :].T
+
+
 class Differentiable(FeatureMap):
     """A map whose features have derivatives that are sums of the features again."""
 
@@ -108,7 +127,7 @@ class NegativeSquare(FeatureMap):
 
 
 @dataclass(frozen=True)
-class Power(FeatureMap):
+class Power(OfMonomials):
     """factor · (γ pi·pj + c)^degree: the monomials of p of at most that degree, or of just that degree where c is 0."""
 
     q: int
@@ -122,16 +141,12 @@ class Power(FeatureMap):
         return math.comb(self.q + self.degree - (self.c == 0), self.degree)
 
     @property
-    def made(self) -> int:
-        return math.comb(self.q + self.degree, self.degree)
-
-    @property
-    def _monomials(self) -> Monomials:
+    def monomials(self) -> Monomials:  # type: ignore[override]
         return monomials(self.q, self.degree)
 
     @property
-    def _kept(self) -> slice:
-        return slice(None) if self.c > 0 else self._monomials.last
+    def begin(self) -> int:  # type: ignore[override]
+        return 0 if self.c > 0 else self.monomials.last.start
 
     @cached_property
     def weights(self) -> Array:
@@ -139,13 +154,12 @@ class Power(FeatureMap):
 
         Infinite where they are too large for a number, which whoever uses the map's values finds out.
         """
-        exponents = self._monomials.exponents[self._kept]
+        exponents = self.monomials.exponents[self.begin :]
         orders = exponents.sum(axis=1)
         ways = factorial(self.degree) / factorial(self.degree - orders) / factorial(exponents).prod(axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
             weights = self.factor * ways * np.power(self.gamma, orders) * np.power(self.c, self.degree - orders)
         return np.where(np.isnan(weights), np.inf, weights)
 
-    def of(self, P: Array, memory: Array | None = None) -> Array:
-        memory = np.empty(self.made * len(P)) if memory is None else memory
-        return self._monomials.of(P, 1.0, memory)[self._kept].T
+    def prepared(self, P: Array) -> tuple[Array, Array]:
+        return P, np.ones(len(P))

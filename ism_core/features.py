@@ -19,12 +19,16 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engine import LOCAL, Engine, Placed
 from ism_core.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
+from ism_core.feature_sums import COMPILED_BLOCK, are_compiled, features_of
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel
 from ism_core.rows import blocks_of, projected
 
 WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
-NARROW_BLOCKS = (256, 2_048)  # rows beside P, the fewer the more features they have
+NARROW_BLOCKS = (
+    240,
+    2_000,
+)  # rows beside P, fewer where they have more features; the BLAS is slower with powers of two
 BLOCK_NUMBERS = 2**18  # of features in a block, while its rows are not the fewest: they stay in the cache
 
 Maps = Sequence[TermMap]
@@ -53,7 +57,7 @@ def pull(
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
     P, offset = _projected(X, maps, W, known, engine)
-    size = narrow_block(maps)
+    size = narrow_block(maps, len(P.here))
     terms = _moments(None, P, offset, gamma, maps, engine, size)
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [(term.map.slope, term.pulls) for term in terms]
@@ -70,7 +74,7 @@ def objective(
 ) -> float:
     """J(W) alone: the first of the two passes."""
     P, offset = _projected(X, maps, W, known, engine)
-    return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps)))
+    return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps, len(P.here))))
 
 
 def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
@@ -184,8 +188,7 @@ def _add_moments(
     """The moments of the blocks of a share, for each term."""
     n, q = P.shape
     d = 0 if X is None else X.shape[1]
-    totals = [np.zeros((len(gamma.s), each.count, d + q + 2)) for each in slopes]
-    memory = np.empty(max(each.made for each in slopes) * size)
+    totals = [gamma.no_moments(each.count, d + q + 2) for each in slopes]
     columns = np.ones((size, d + q + 2))
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
@@ -196,7 +199,7 @@ def _add_moments(
         Z[:, d : d + q] = centred
         np.einsum("iq,iq->i", centred, centred, out=Z[:, -2])
         for total, each, form in zip(totals, slopes, forms, strict=True):
-            F = each.of(centred if form == "difference" else P[rows], memory)
+            F = features_of(each, centred if form == "difference" else P[rows], n)
             gamma.add_moments(total, block, F, Z)
     return totals
 
@@ -207,14 +210,13 @@ def _weighted_squares(
     """XᵀDX, D = Diag(Ψ1), over the blocks of a share."""
     d = X.shape[1]
     total = np.zeros((d, d))
-    memory = np.empty(max(each.made for each, _ in parts) * WIDE_BLOCK)
     roots = np.empty((min(WIDE_BLOCK, len(X)), d))
     for block in blocks_of(share, len(X), WIDE_BLOCK):
         rows = gamma.rows(block)
         centred = P[rows] - offset
         degrees = np.zeros(len(centred))
         for each, G in parts:
-            degrees += gamma.mix(block, each.of(centred, memory), G)[:, 0]
+            degrees += gamma.mix(block, features_of(each, centred, len(X)), G)[:, 0]
         _add_weighted_square(total, X, np.arange(len(X))[rows], degrees, roots)
     return total
 
@@ -242,14 +244,13 @@ def _pulled(
 ) -> list[tuple[slice | Ints, Array]]:
     """The rows of C in the blocks of a share."""
     n, q = P.shape
-    memory = np.empty(max(each.made for each, _ in parts) * size)
     pulled = []
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
         p, centred = P[rows], P[rows] - offset
         C = np.zeros_like(p)
         for (each, G), form in zip(parts, forms, strict=True):
-            mixed = gamma.mix(block, each.of(centred if form == "difference" else p, memory), G)
+            mixed = gamma.mix(block, features_of(each, centred if form == "difference" else p, n), G)
             C += mixed[:, :q]
             if mixed.shape[1] > q:
                 C += centred * mixed[:, q:]
@@ -276,7 +277,10 @@ def _objective(terms: list[_Term]) -> float:
         return sum(term.objective for term in terms)
 
 
-def narrow_block(maps: Maps) -> int:
-    """How many rows to take at a time where there is no product with X."""
+def narrow_block(maps: Maps, n: int) -> int:
+    """How many of n rows to take at a time where there is no product with X."""
+    slopes = [each.slope for each in maps]
+    if are_compiled(slopes, n):
+        return COMPILED_BLOCK
     fewest, most = NARROW_BLOCKS
-    return min(most, max(fewest, BLOCK_NUMBERS // max(each.slope.made for each in maps)))
+    return min(most, max(fewest, BLOCK_NUMBERS // max(each.made for each in slopes)))

@@ -7,6 +7,7 @@ side, so that sums over classes stand for products with the columns of U.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,6 +16,19 @@ from ism_core.arrays import Array, Ints
 
 LONELY = 0.01  # ε: a row whose neighbours all together are no nearer than this hardly counts
 WIDTH = 512  # columns of a product, before the columns of U are taken a few at a time
+
+
+class Features(Protocol):
+    """F, the features of some rows."""
+
+    def __getitem__(self, rows: slice, /) -> "Features":
+        """Of some of these."""
+
+    def gathered(self, X: Array) -> Array:
+        """FᵀX"""
+
+    def times(self, G: Array) -> Array:
+        """FG"""
 
 
 @dataclass(frozen=True)
@@ -28,12 +42,16 @@ class Gamma:
         """Which rows lie in a block of the order that sums are taken in."""
         return block
 
-    def add_moments(self, total: Array, block: slice, F: Array, Z: Array) -> None:
+    def no_moments(self, m: int, d: int) -> Array:
+        """An r×m×d array of zeros, to add moments to."""
+        return np.zeros((len(self.s), m, d))
+
+    def add_moments(self, total: Array, block: slice, F: Features, Z: Array) -> None:
         """Add Fᵀ Diag(ua) Z to total[a] for every column ua of U, where F and Z are of the rows of the block."""
         for some in self._groups(Z.shape[1]):
             U = self.U[block, some]
             weighted = (U[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
-            total[some] += (F.T @ weighted).reshape(F.shape[1], U.shape[1], -1).transpose(1, 0, 2)
+            total[some] += F.gathered(weighted).reshape(-1, U.shape[1], Z.shape[1]).transpose(1, 0, 2)
 
     def finished(self, total: Array) -> Array:
         """What the moments added up to, once all rows are in; written over them."""
@@ -43,13 +61,14 @@ class Gamma:
         """G[a] for every column of U, made ready for `mix`."""
         return np.ascontiguousarray(G.transpose(1, 0, 2))
 
-    def mix(self, block: slice, F: Array, G: Array) -> Array:
+    def mix(self, block: slice, F: Features, G: Array) -> Array:
         """Σa Diag(ua) F G[a] for the rows of the block."""
         m, _, k = G.shape
-        mixed = np.zeros((len(F), k))
+        U = self.U[block]
+        mixed = np.zeros((len(U), k))
         for some in self._groups(k):
-            products = (F @ G[:, some].reshape(m, -1)).reshape(len(F), -1, k)
-            mixed += np.einsum("ia,iak->ik", self.U[block, some], products)
+            products = F.times(G[:, some].reshape(m, -1)).reshape(len(U), -1, k)
+            mixed += np.einsum("ia,iak->ik", U[:, some], products)
         return mixed
 
     def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:
@@ -95,10 +114,14 @@ class LabelGamma(Gamma):
     def rows(self, block: slice) -> Ints:
         return self._order[block]
 
-    def add_moments(self, total: Array, block: slice, F: Array, Z: Array) -> None:
+    def no_moments(self, m: int, d: int) -> Array:
+        """With the features side by side in memory, as products with them are."""
+        return np.zeros((len(self.s), d, m)).transpose(0, 2, 1)
+
+    def add_moments(self, total: Array, block: slice, F: Features, Z: Array) -> None:
         """Of the columns of Y; those of U are left to `finished`."""
         for c, members in self._classes(block):
-            total[c] += F[members].T @ Z[members]
+            total[c] += F[members].gathered(Z[members])
 
     def finished(self, total: Array) -> Array:
         everything = total.sum(axis=0)
@@ -110,10 +133,10 @@ class LabelGamma(Gamma):
         spread: Array = G - np.tensordot(self._shares, G, axes=1)
         return spread
 
-    def mix(self, block: slice, F: Array, G: Array) -> Array:
-        mixed = np.empty((len(F), G.shape[2]))
+    def mix(self, block: slice, F: Features, G: Array) -> Array:
+        mixed = np.empty((block.stop - block.start, G.shape[2]))
         for c, members in self._classes(block):
-            np.matmul(F[members], G[c], out=mixed[members])
+            mixed[members] = F[members].times(G[c])
         return mixed
 
     def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:

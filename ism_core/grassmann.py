@@ -5,6 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from ism_core.arrays import Array
@@ -115,6 +116,12 @@ def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
         if len(values) < count:  # LAPACK may lose some of many equal eigenvalues when asked for a few
             values, vectors = (found[..., -count:] for found in np.linalg.eigh(A))
     return values[::-1], vectors[:, ::-1]
+
+
+def is_positive_definite(A: Array) -> bool:
+    """In a tenth of the time of its eigenvalues."""
+    with own_threads():
+        return bool(dpotrf(A)[1] == 0)
 
 
 def _few_eigenpairs(A: Array, count: int) -> tuple[Array, Array] | None:

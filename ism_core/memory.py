@@ -7,6 +7,7 @@ from pathlib import Path
 from ism_core.arrays import Array
 from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.errors import InvalidInput
+from ism_core.panels import PACKED_COLUMNS
 from ism_core.rowspace import LARGEST, SAMPLE
 from ism_core.threads import allowed_threads
 
@@ -37,6 +38,8 @@ class Shape:
         elif n < d:  # coordinates in the row space, by a singular value decomposition
             numbers += 3 * n * d + n * k
         numbers += n * k // 2  # the largest sample of the rows
+        if k <= PACKED_COLUMNS:
+            numbers += n * k  # packed for tiles to be multiplied by them
         numbers += (MATRICES + threads) * k * k
         numbers += n * (1 + threads) * (self.rank + COLUMNS * self.q)
         if self.clusters:

@@ -16,10 +16,10 @@ from ism_core.grassmann import (
     NARROW,
     RANK_TOLERANCE,
     Rows,
-    corrected,
     correction,
     dominant,
     eigenpairs,
+    is_positive_definite,
     largest_angle,
     largest_stretch,
 )
@@ -45,10 +45,9 @@ class Space(NamedTuple):
         """An orthonormal basis of what V has outside."""
         outside = V - self.basis @ (self.basis.T @ V)
         outside = outside[:, np.linalg.norm(outside, axis=0) > ROUNDING * np.linalg.norm(V, axis=0)]
-        for _ in range(2):  # once leaves some of the basis by rounding
-            outside, sizes = np.linalg.qr(outside)
-            outside = outside[:, np.abs(sizes.diagonal()) > ROUNDING * np.abs(sizes).max(initial=0)]
-            outside -= self.basis @ (self.basis.T @ outside)
+        outside, sizes = np.linalg.qr(outside)
+        outside = outside[:, np.abs(sizes.diagonal()) > ROUNDING * np.abs(sizes).max(initial=0)]
+        outside -= self.basis @ (self.basis.T @ outside)  # once leaves some of the basis by rounding
         return np.linalg.qr(outside)[0]
 
 
@@ -120,11 +119,10 @@ class Model:
             space = Space(basis, images, space.change)
         return replace(self, base=np.pad(self.base, (0, more)), space=space)
 
-    def corrected(self, W: Array, pulled: Array) -> "Model":
-        """With the smallest symmetric change that makes ΦW what was pulled."""
+    def corrected(self, W: Array, missing: Array) -> "Model":
+        """With the smallest symmetric change that adds to ΦW what was missing."""
         if self.space is None:
-            return replace(self, base=corrected(self.base, W, pulled))
-        missing = pulled - self.times(W)
+            return replace(self, base=self.base + correction(W, missing))
         model, space = self._widened(self.space, np.hstack([W, missing]))
         change = correction(space.basis.T @ W, space.basis.T @ missing)
         return replace(model, space=space._replace(change=space.change + change))
@@ -155,6 +153,18 @@ class Model:
                 return Dominant(V, gap, model)
             more = np.hstack([W, residual])
         return Dominant(*dominant(self.matrix + shift * (W @ W.T), self.q, self.rows), self)
+
+    def is_beside(self, V: Array, distance: float) -> bool:
+        """Whether all eigenvalues but V's are lower than those by that distance for certain, far from the space too.
+
+        Where Φ less a large part along V is below a number, all but q eigenvalues of Φ are (Cauchy's interlacing).
+        """
+        if self.space is None:
+            return True  # they were compared
+        phi = self.matrix
+        lowest = float(np.linalg.eigvalsh(V.T @ phi @ V)[0])
+        rest = (lowest - distance) * np.eye(len(phi)) - self.rows.without_empty(phi) + 2 * self.size * (V @ V.T)
+        return is_positive_definite(rest)
 
     def _widened(self, space: Space, V: Array) -> tuple["Model", Space]:
         """With a space that holds V; first only the dominant part of it is kept where that would be too wide."""

@@ -20,6 +20,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engine import Threads
 from ism_core.feature_maps import FeatureMap, Power, TermMap
+from ism_core.feature_sums import features_of
 from ism_core.gamma import Gamma
 from ism_core.maps import exact_maps
 from ism_core.monomials import monomials
@@ -41,6 +42,7 @@ class Moments:
     q: int
 
     is_small: ClassVar[bool] = True  # all of Φ at every step
+    is_corrected: ClassVar[bool] = False
     flops: ClassVar[float] = 0.0  # beside a pass over the rows
     pull_flops: ClassVar[float] = 0.0
     resolution: ClassVar[float] = 0.0
@@ -74,7 +76,7 @@ class Moments:
         """Φ itself: there are no empty directions."""
         return phi
 
-    def surrogate(self, V: Array) -> tuple[Array, float]:
+    def surrogate(self, V: Array, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Φ and J"""
         phi, objective = np.zeros((len(V), len(V))), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
@@ -114,9 +116,8 @@ def _add_moments(
 ) -> tuple[list[Array], Array]:
     """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]. All z may be kept."""
     s = basis.shape[1]
-    totals = [np.zeros((len(gamma.s), each.count, s + 1)) for each in slopes]
+    totals = [gamma.no_moments(each.count, s + 1) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
-    memory = np.empty(max(each.made for each in slopes) * BLOCK)
     columns = np.ones((BLOCK, s + 1))
     for block in blocks_of(share, len(X), BLOCK):
         Z = columns[: block.stop - block.start]
@@ -126,7 +127,7 @@ def _add_moments(
             kept[rows] = Z[:, :s]
         squares += Z.T @ Z
         for total, each in zip(totals, slopes, strict=True):
-            gamma.add_moments(total, block, each.of(Z[:, :s], memory), Z)
+            gamma.add_moments(total, block, features_of(each, Z[:, :s], len(X)), Z)
     return totals, squares
 
 

@@ -36,10 +36,16 @@ class Monomials:
             exponents[step.children, step.coordinate] += 1
         return exponents
 
-    def of(self, P: Array, first: Array | float, memory: Array) -> Array:
-        """Their values at the rows of P times `first`, a monomial a row, written into the memory."""
+    @cached_property
+    def table(self) -> NDArray[np.int64]:
+        """The steps: the coordinate, the first of the parents, the first of the children and the end of these."""
+        rows = [(each.coordinate, each.parents.start, each.children.start, each.children.stop) for each in self.steps]
+        return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+    def of(self, P: Array, factors: Array, memory: Array) -> Array:
+        """Their values at the rows of P times a factor each, a monomial a row, written into the memory."""
         values = memory[: self.count * len(P)].reshape(self.count, len(P))
-        values[0] = first
+        values[0] = factors
         coordinates = np.ascontiguousarray(P.T)
         for step in self.steps:
             np.multiply(values[step.parents], coordinates[step.coordinate], out=values[step.children])

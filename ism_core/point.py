@@ -42,8 +42,12 @@ class Climbable(Rows, Protocol):
     def resolution(self) -> float:
         """The share of J below which it says nothing about whether a step was good."""
 
-    def surrogate(self, W: Array, /) -> tuple[Array, float]:
-        """Φ(W) and J(W)"""
+    @property
+    def is_corrected(self) -> bool:
+        """Whether all of Φ takes Φ(W)W beside."""
+
+    def surrogate(self, W: Array, /, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
+        """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
 
     def pull(self, W: Array, /) -> tuple[Array, float]:
         """Φ(W)W and J(W)"""
@@ -62,9 +66,11 @@ class Point:
     doubt: float = 0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
 
     @staticmethod
-    def at(problem: Climbable, W: Array, near: Model | None = None) -> "Point":
+    def at(
+        problem: Climbable, W: Array, near: Model | None = None, pulled: tuple[Array, float] | None = None
+    ) -> "Point":
         """With all of Φ(W); `near` is one like it."""
-        phi, objective = problem.surrogate(W)
+        phi, objective = problem.surrogate(W, pulled)
         _refuse_overflow(phi, objective)
         return Point._of(W, Model.of(phi, problem, problem.q, near), phi @ W, objective)
 
@@ -73,9 +79,8 @@ class Point:
         return Point._near(W, self.model, *problem.pull(W), self.doubt)
 
     @staticmethod
-    def like(problem: Climbable, W: Array, model: Model) -> "Point | None":
+    def like(problem: Climbable, W: Array, model: Model, pulled: Array, objective: float) -> "Point | None":
         """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
-        pulled, objective = problem.pull(W)
         guess = model.times(W)
         scale = float(np.vdot(guess, pulled)) / (float(np.vdot(guess, guess)) or 1.0)
         if scale <= 0 or np.linalg.norm(pulled - scale * guess) > UNLIKE * np.linalg.norm(pulled):
@@ -85,8 +90,8 @@ class Point:
     @staticmethod
     def _near(W: Array, model: Model, pulled: Array, objective: float, doubt: float) -> "Point":
         _refuse_overflow(pulled, objective)
-        missed = largest_stretch(pulled - model.times(W))
-        return Point._of(W, model.corrected(W, pulled), pulled, objective, doubt + missed)
+        missing = pulled - model.times(W)
+        return Point._of(W, model.corrected(W, missing), pulled, objective, doubt + largest_stretch(missing))
 
     @staticmethod
     def _of(W: Array, model: Model, pulled: Array, objective: float, doubt: float = 0.0) -> "Point":

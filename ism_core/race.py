@@ -18,6 +18,7 @@ from ism_core.path import SHORT, along, beginning, widths, with_width
 from ism_core.rowspace import RowSpace
 from ism_core.scaling import Scale, Scaling
 from ism_core.surrogate import Problem
+from ism_core.threads import own_threads
 
 OF_WHITENED = 0.5  # of the median distance: where the candidates on whitened rows begin
 POINTS = 8  # on a path, at most: to the 11th part of the widest
@@ -196,6 +197,7 @@ class Race:
                 if before.is_ahead_of(point, CERTAIN):
                     return
 
+    @own_threads()
     def _judge(self, point: Point, track: _Track, fold: int, began: float) -> float:
         """One more fold for a point, which has been at it since `began`; gives back when it was done."""
         W = track.reached(point)

@@ -24,13 +24,9 @@ def _project(share: list[int], X: Array, W: Array, P: Array) -> None:
         np.matmul(X[rows], W, out=P[rows])
 
 
-def converted(X: Array, dtype: type[np.floating[Any]]) -> NDArray[Any]:
-    """X in a precision; itself where that is its own."""
-    if X.dtype == dtype:
-        return X
-    other = np.empty(X.shape, dtype)
-    LOCAL.run(_convert, _blocks(len(X)), X, other)
-    return other
+def convert(X: Array, out: NDArray[Any]) -> None:
+    """X in another precision."""
+    LOCAL.run(_convert, _blocks(len(X)), X, out)
 
 
 def _convert(share: list[int], X: Array, other: NDArray[Any]) -> None:

@@ -6,7 +6,7 @@ random features    the same with random features, where they were asked for     
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ism_core import features, rows, tiles
 from ism_core.arrays import Array, Ints
+from ism_core.buffers import Workspace
 from ism_core.costs import Costs
 from ism_core.engine import ALONE, LOCAL, Engine, Placed, Threads
 from ism_core.errors import InvalidInput
@@ -59,6 +60,7 @@ class Problem:
     frame: Array | None = None  # d×q: the W that others are turned to where features are random
     noise: float = 0.0  # the share of J below which J and Φ(W)W of cut features need not agree
     tolerance: float = 0.0  # how far J and Φ(W)W may be off, relative to them, where features were cut
+    workspace: Workspace = field(default_factory=Workspace)  # for one Φ after the other
 
     @staticmethod
     def of(
@@ -141,8 +143,8 @@ class Problem:
         """How many directions W may be made of."""
         return int(self.X.shape[1] - self.empty.shape[1])
 
-    def surrogate(self, W: Array) -> tuple[Array, float]:
-        """Φ(W) and J(W)"""
+    def surrogate(self, W: Array, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
+        """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
         if isinstance(self.gamma, NeighbourGamma):
             fixed, objective = self._following(self.gamma, W)
             return fixed.surrogate(W)[0], objective
@@ -156,6 +158,7 @@ class Problem:
                 precision=self.means.precision,
                 engine=engine,
                 lean=self.means.spare is not None and self.means.spare < self.X.nbytes,
+                workspace=self.workspace,
             )
         else:
             maps = self.rough or self.maps
@@ -163,9 +166,9 @@ class Problem:
             known = self.extents.projected(V)
             phi, objective = features.surrogate(self.rows, self.placed_gamma, maps, V, known=known, engine=engine)
         phi = self._inside(phi)
-        if self.rough is not None or self.features_are == "random":
-            pulled, objective = self.pull(W)
-            phi = corrected(phi, W, pulled)
+        if self.is_corrected:
+            along, objective = pulled or self.pull(W)
+            phi = corrected(phi, W, along)
         return phi, objective
 
     def pull(self, W: Array) -> tuple[Array, float]:
@@ -278,7 +281,7 @@ class Problem:
         """What all of Φ costs, in flops of a matrix product."""
         if self.maps is None:
             return self._costs.tiled()
-        pull = self.pull_flops if self.rough is not None or self.features_are == "random" else 0.0
+        pull = self.pull_flops if self.is_corrected else 0.0
         return pull + self._costs.features(self.rough or self.maps)
 
     @cached_property
@@ -287,6 +290,11 @@ class Problem:
         if self.maps is None:
             return self._costs.tiled_pull()
         return self._costs.pull(sum(each.slope.count for each in self.maps))
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether Φ is set right along W by Φ(W)W, since it is of fewer features or of random ones."""
+        return self.rough is not None or self.features_are == "random"
 
     @property
     def is_small(self) -> bool:

@@ -13,14 +13,14 @@ import numpy as np
 from scipy.special import factorial
 
 from ism_core.arrays import Array
-from ism_core.feature_maps import FeatureMap
-from ism_core.monomials import monomials
+from ism_core.feature_maps import OfMonomials
+from ism_core.monomials import Monomials, monomials
 
 MAX_DEGREE = 100  # of features whose factorials are numbers
 
 
 @dataclass(frozen=True)
-class Taylor(FeatureMap):
+class Taylor(OfMonomials):
     """factor · exp(−‖pi − pj‖²/2σ²) but for terms of more than that degree: the monomials of p up to it."""
 
     q: int
@@ -32,14 +32,16 @@ class Taylor(FeatureMap):
     def count(self) -> int:  # type: ignore[override]
         return math.comb(self.q + self.degree, self.degree)
 
+    @property
+    def monomials(self) -> Monomials:  # type: ignore[override]
+        return monomials(self.q, self.degree)
+
     @cached_property
     def weights(self) -> Array:
-        exponents = monomials(self.q, self.degree).exponents
+        exponents = self.monomials.exponents
         weights: Array = self.factor / factorial(exponents).prod(axis=1)
         return weights
 
-    def of(self, P: Array, memory: Array | None = None) -> Array:
-        memory = np.empty(self.count * len(P)) if memory is None else memory
+    def prepared(self, P: Array) -> tuple[Array, Array]:
         scaled = P / self.sigma
-        envelope = np.exp(-0.5 * np.einsum("iq,iq->i", scaled, scaled))
-        return monomials(self.q, self.degree).of(scaled, envelope, memory).T
+        return scaled, np.exp(-0.5 * np.einsum("iq,iq->i", scaled, scaled))

@@ -33,8 +33,7 @@ class _Blas:
         with self._lock:
             if self._holders == 0:
                 self._allowed = [library.num_threads or 1 for library in self._libraries]
-                for library in self._libraries:
-                    _set_threads(library, 1)
+                self._set([1] * len(self._libraries))
             self._holders += 1
             return max(self._allowed, default=1)
 
@@ -49,8 +48,13 @@ class _Blas:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                for library, allowed in zip(self._libraries, self._allowed, strict=True):
-                    _set_threads(library, allowed)
+                self._set(self._allowed)
+
+    def _set(self, threads: list[int]) -> None:
+        """Where they were allowed one, they have it already: to say so takes as long as a small product."""
+        for library, allowed, count in zip(self._libraries, self._allowed, threads, strict=True):
+            if allowed != 1:
+                _set_threads(library, count)
 
 
 def _set_threads(library: LibController, threads: int) -> None:

@@ -4,23 +4,25 @@ All of them are symmetric, so that the upper triangle of tiles is enough (`ism_c
 """
 
 from collections.abc import Iterator
-from typing import Literal
+from contextlib import contextmanager
+from typing import Any, Literal
 
 import numpy as np
 
 from ism_core import panels
 from ism_core.arrays import Array, Ints
+from ism_core.buffers import Dtype, Tile, Workspace, buffers
 from ism_core.engine import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernel import Kernel
-from ism_core.pairs import Dtype, Tile, buffers, pairs_of
+from ism_core.pairs import Pairs, pairs_of
 from ism_core.panels import blocks, items, panels_of
-from ism_core.rows import converted, projected
+from ism_core.rows import convert, projected
 
 Precision = Literal["double", "single"]
 
 GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
-FINE = 3  # times as narrow are tiles on the diagonal where each pair below it would cost a product with X
+FINE = 2  # times as narrow are tiles on the diagonal where each pair below it would cost a product with X
 DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
@@ -33,6 +35,7 @@ def surrogate(
     precision: Precision = "double",
     engine: Engine = LOCAL,
     lean: bool = False,
+    workspace: Workspace | None = None,
 ) -> tuple[Array, float]:
     """Φ(W) and J(W).
 
@@ -41,19 +44,45 @@ def surrogate(
     for the upper half U of M, and XᵀDX comes with Xᵀ(UX + DX) for nothing; if they are to be lean, and elsewhere, it is
     a product of its own. Single precision is that of a tile; what is added up over tiles is double.
     """
-    n, made, factor = len(X.here), None, X
-    if isinstance(engine, Threads):  # once for all of them
-        made = projected(X.here, W), converted(X.here, DTYPES[precision])
-        factor = engine.place(made[1])
-        if not lean:
-            kept = np.empty_like(made[1])
-            D, objective = engine.total(_kept_share, items(n), *made, gamma, kernel, kept)
-            half = engine.total(_square_share, len(blocks(n)), factor, kept, D)
-            return half + half.T, objective
-    half, D, objective = engine.total(_surrogate_share, items(n), X, gamma, kernel, W, precision, made)
+    if not isinstance(engine, Threads):
+        return _apart(engine, X, gamma, kernel, W, precision)
+    workspace, n, dtype = workspace or Workspace(), len(X.here), DTYPES[precision]
+    with _in_precision(X.here, dtype, workspace) as rows:
+        pairs = pairs_of(projected(X.here, W), kernel.here, gamma.here, dtype)
+        factor = pairs.factor(rows)
+        if lean:
+            return _apart(engine, X, gamma, kernel, W, precision, (rows, pairs, factor))
+        with workspace.array(rows.shape, dtype) as kept:
+            D, objective = engine.total(_kept_share, items(n), pairs, factor, kept)
+            half = engine.total(_square_share, len(blocks(n)), rows, kept, D)
+    return half + half.T, objective
+
+
+@contextmanager
+def _in_precision(X: Array, dtype: Dtype, workspace: Workspace) -> Iterator[Tile]:
+    """X, or where it has another precision a copy."""
+    if X.dtype == dtype:
+        yield X
+    else:
+        with workspace.array(X.shape, dtype) as rows:
+            convert(X, rows)
+            yield rows
+
+
+def _apart(
+    engine: Engine,
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    kernel: Placed[Kernel],
+    W: Array,
+    precision: Precision,
+    made: tuple[Tile, Pairs, Any] | None = None,
+) -> tuple[Array, float]:
+    """Φ(W) and J(W), with XᵀDX as a product of its own; what the shares would make first may be made."""
+    half, D, objective = engine.total(_surrogate_share, items(len(X.here)), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
-        phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), factor, D, precision)
+        phi += 2 * engine.total(_diagonal_share, len(_by_sign(D)), X, D, precision)
     return phi, objective
 
 
@@ -74,15 +103,15 @@ def pull(
     return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision, known)
 
 
-def _kept_share(share: list[int], P: Array, X: Tile, gamma: Gamma, kernel: Kernel, kept: Tile) -> tuple[Array, float]:
+def _kept_share(share: list[int], pairs: Pairs, factor: Any, kept: Tile) -> tuple[Array, float]:
     """Of Ψd 1 and of J; UX is kept."""
-    upper = _Upper(P, X, gamma, kernel)
+    upper = _Upper(pairs, factor, kept.shape)
     for panel, product in upper.products(share):
         kept[panel] = product
     return upper.degrees, upper.objective
 
 
-def _square_share(share: list[int], X: Array, kept: Tile, D: Array) -> Array:
+def _square_share(share: list[int], X: Tile, kept: Tile, D: Array) -> Array:
     """Of Xᵀ(UX + DX); what was kept is used up."""
     half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), kept.dtype)
     everything, D = blocks(len(X)), D.astype(kept.dtype)[:, None]
@@ -102,40 +131,42 @@ def _surrogate_share(
     kernel: Kernel,
     W: Array,
     precision: Precision,
-    made: tuple[Array, Tile] | None,
+    made: tuple[Tile, Pairs, Any] | None,
 ) -> tuple[Array, Array, float]:
-    """Of XᵀUX, of Ψd 1, and of J; XW, and X in the precision, may be made."""
-    P, factor = made or (_projected(X, W), X.astype(DTYPES[precision], copy=False))
-    upper = _Upper(P, factor, gamma, kernel)
-    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), factor.dtype)
+    """Of XᵀUX, of Ψd 1, and of J; X in the precision, the pairs and what tiles are multiplied by may be made."""
+    if made is None:
+        rows = X.astype(DTYPES[precision], copy=False)
+        pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision])
+        made = rows, pairs, pairs.factor(rows)
+    rows, pairs, factor = made
+    half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), rows.dtype)
+    upper = _Upper(pairs, factor, rows.shape)
     for panel, product in upper.products(share):
-        half += np.matmul(factor[panel].T, product.astype(square.dtype, copy=False), out=square)
+        half += np.matmul(rows[panel].T, product.astype(square.dtype, copy=False), out=square)
     return half, upper.degrees, upper.objective
 
 
 class _Upper:
     """UX for U the upper half of M, with half of its diagonal, and what is summed on the way: Ψd 1 and J."""
 
-    def __init__(self, P: Array, X: Tile, gamma: Gamma, kernel: Kernel) -> None:
-        """For P = XW, in the precision of X."""
-        self._X = X
-        self._pairs = pairs_of(P, kernel, gamma, X.dtype.type)
-        self.degrees = np.zeros(len(X))
+    def __init__(self, pairs: Pairs, factor: Any, shape: tuple[int, int]) -> None:
+        """For a factor that X of this shape has been made."""
+        self._pairs, self._factor, self._columns = pairs, factor, shape[1]
+        self.degrees = np.zeros(shape[0])
         self.objective = 0.0
 
     def products(self, share: list[int]) -> Iterator[tuple[slice, Array]]:
         """A share of the panels; each is good until the next."""
-        d, dtype = self._X.shape[1], self._pairs.dtype
-        for panel, tiles in panels_of(share, len(self._X), self._pairs.width, FINE):
-            product = buffers("panel", np.float64, panel.stop - panel.start, d)
+        for panel, tiles in panels_of(share, len(self.degrees), self._pairs.width, FINE):
+            product = buffers("panel", np.float64, panel.stop - panel.start, self._columns)
             product.fill(0)
             for rows, columns in tiles:
-                M, value = self._pairs.slopes(rows, columns, self.degrees)
-                if columns == rows:
-                    M *= 0.5
-                self.objective += value if columns == rows else 2 * value
-                part = np.matmul(M, self._X[columns], out=buffers("part", dtype, len(M), d))
-                product[rows.start - panel.start : rows.stop - panel.start] += part
+                out = product[rows.start - panel.start : rows.stop - panel.start]
+                on = rows == columns
+                value = self._pairs.slopes_times(
+                    rows, columns, self._factor, self.degrees, out, share=0.5 if on else 1.0
+                )
+                self.objective += value if on else 2 * value
             yield panel, product
 
 
@@ -172,15 +203,14 @@ def _pull_share(
     """Of C and of J."""
     P = _projected(X, W) if known is None else known
     pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
-    factor = P.astype(pairs.dtype, copy=False)
-    product = np.zeros_like(P)
-    degrees = np.zeros(len(P))
+    factor, product, degrees = pairs.factor(P), np.zeros(P.shape), np.zeros(len(P))
     objective = 0.0
     for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:
-            M, value = pairs.slopes(rows, columns, degrees)
-            objective += value if columns == rows else 2 * value
-            _multiply(M, factor, rows, columns, product)
+            if rows == columns:
+                objective += pairs.slopes_times(rows, columns, factor, degrees, product[rows])
+            else:
+                objective += 2 * pairs.slopes_times(rows, columns, factor, degrees, product[rows], product[columns])
     product += 2 * degrees[:, None] * P
     return product, objective
 
@@ -213,10 +243,11 @@ def kernel_product(
 
 
 def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precision: Precision) -> Array:
-    product = np.zeros(V.shape)
-    factor = V.astype(DTYPES[precision], copy=False)
-    for rows, columns, tile in _values(share, P, kernel, precision):
-        _multiply(tile, factor, rows, columns, product)
+    pairs = pairs_of(P, kernel, dtype=DTYPES[precision])
+    factor, product = pairs.factor(V), np.zeros(V.shape)
+    for _, tiles in panels_of(share, len(P), pairs.width):
+        for rows, columns in tiles:
+            pairs.values_times(rows, columns, factor, product[rows], None if rows == columns else product[columns])
     return product
 
 
@@ -234,21 +265,12 @@ def _offset_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) ->
     return total
 
 
-def _values(
-    share: list[int], P: Array, kernel: Kernel, precision: Precision = "double"
-) -> Iterator[tuple[slice, slice, Tile]]:
+def _values(share: list[int], P: Array, kernel: Kernel) -> Iterator[tuple[slice, slice, Tile]]:
     """The tiles of K that a share of the panels holds."""
-    pairs = pairs_of(P, kernel, dtype=DTYPES[precision])
+    pairs = pairs_of(P, kernel)
     for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:
             yield rows, columns, pairs.values(rows, columns)
-
-
-def _multiply(tile: Tile, factor: Tile, rows: slice, columns: slice, product: Array) -> None:
-    """Add to a product with a symmetric matrix what a tile of its upper triangle gives, there and mirrored."""
-    product[rows] += tile @ factor[columns]
-    if rows != columns:
-        product[columns] += tile.T @ factor[rows]
 
 
 def _projected(X: Array, W: Array) -> Array:

@@ -1,29 +1,47 @@
 """The compiled passes: their exponential, and where they are kept."""
 
+import hashlib
 import math
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("numba")
 
 from numba import njit
 
-from ism_core import Gaussian, Linear, Polynomial, RelativeGaussian, compiled, pairs
+from ism_core import (
+    Gaussian,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    compiled,
+    compiled_monomials,
+    compiled_terms,
+    pairs,
+)
 from ism_core.arrays import Array
+from ism_core.compiled_pairs import CompiledPairs
 from ism_core.errors import InvalidInput
+from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Term
+from ism_core.numpy_pairs import NumpyPairs
 
 
 @njit
 def exponentials(x: Array) -> Array:
     out = np.empty_like(x)
     for i in range(len(x)):
-        out[i] = compiled.exp(x[i])
+        out[i] = compiled_terms.exp(x[i])
     return out
 
 
@@ -48,7 +66,7 @@ def test_a_kernel_that_the_passes_do_not_know_goes_by_numpy(rows: Array, monkeyp
             return np.multiply(beta, 2, out=out)
 
     monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)
-    terms: list[tuple[Term, type]] = [(Gaussian(1.0), pairs.CompiledPairs), (Own(), pairs.Pairs)]
+    terms: list[tuple[Term, type]] = [(Gaussian(1.0), CompiledPairs), (Own(), NumpyPairs)]
     for term, way in terms:
         assert type(pairs.pairs_of(rows, term)) is way
     np.testing.assert_allclose(pairs.pairs_of(rows, Own()).values(slice(0, 3), slice(3, 7)), 2 * rows[:3] @ rows[3:7].T)
@@ -61,29 +79,80 @@ def test_a_kernel_that_is_not_bound_says_so(kernel: Term, rows: Array, monkeypat
         pairs.pairs_of(rows, kernel)
 
 
-def run(code: str, folder: Path | None) -> None:
-    environment = os.environ | ({} if folder is None else {"NUMBA_CACHE_DIR": str(folder)})
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+@given(
+    first=st.integers(0, 40),
+    height=st.integers(1, 700),
+    between=st.integers(0, 30),
+    width=st.integers(1, 400),
+    columns=st.sampled_from([1, 2, 7, 8, 9, 16, 24, 25, 48, 54, 64, 100, 128, 129]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    by_label=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_tiles_of_any_shape_are_those_of_numpy(
+    first: int, height: int, between: int, width: int, columns: int, dtype: type, by_label: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    n = first + height + between + width + 3
+    P, X = rng.standard_normal((n, 3)), rng.standard_normal((n, columns))
+    gamma = LabelGamma.of(np.arange(n) % 3) if by_label else Gamma(rng.standard_normal((n, 5)), np.linspace(1, -1, 5))
+    kernel = (Gaussian(1.5) + 0.5 * Polynomial(2, 1.0, 0.3)) + 0.2 * Multiquadratic(1.0)
+    rows = slice(first, first + height)
+    one, other = CompiledPairs(P, kernel, gamma, dtype), NumpyPairs(P, kernel, gamma)
+    limit = 1e-11 if dtype is np.float64 else 1e-4
+    for beside in (slice(rows.stop + between, rows.stop + between + width), rows):
+        mirrored = beside != rows
+        found, wanted = [], []
+        for pairs_, into in ((one, found), (other, wanted)):
+            degrees, out, back = np.zeros(n), np.zeros((height, columns)), np.zeros((width, columns))
+            factor = pairs_.factor(X.astype(pairs_.dtype))
+            J = pairs_.slopes_times(rows, beside, factor, degrees, out, back if mirrored else None, 0.5)
+            pairs_.values_times(rows, beside, factor, out, back if mirrored else None)
+            into += [degrees, out, back, np.array(J), pairs_.values(rows, beside).astype(float)]
+        for each, true in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(each, true, atol=limit * (1 + np.abs(true).max()))
 
 
-PRODUCT = """
-import numpy as np
-from ism_core import Gaussian, pairs
-pairs.COMPILED_ROWS = 0
-P = np.arange(12.0).reshape(6, 2)
-found = pairs.pairs_of(P, Gaussian(3.0))
-assert type(found) is pairs.CompiledPairs
-K = found.values(slice(0, 6), slice(0, 6))
-np.testing.assert_allclose(K, np.exp(-((P[:, None] - P) ** 2).sum(2) / 18), rtol=1e-12)
+@pytest.mark.parametrize("module", [compiled, compiled_monomials])
+def test_what_is_kept_on_disk_knows_of_every_file_it_is_compiled_from(module: ModuleType) -> None:
+    folder = Path(compiled.__file__).parent
+    found = {name: hashlib.sha256((folder / f"{name}.py").read_bytes()).hexdigest()[:16] for name in module.PARTS}
+    assert found == module.PARTS, f"write these into {module.__name__}, so that numba compiles anew"
+
+
+TWICE = """
+from ism_core.compiled import kept
+
+@kept
+def twice(x):
+    return 2 * x
+
+assert twice(1.5) == 3
 """
 
 
-def test_what_is_compiled_is_kept(tmp_path: Path) -> None:
-    hits = "from ism_core import compiled; assert sum(compiled.values.stats.cache_hits.values()) == {}"
-    run(PRODUCT + hits.format(0), tmp_path)
-    run(PRODUCT + hits.format(1), tmp_path)
+@pytest.fixture
+def twice(tmp_path: Path) -> Callable[..., None]:
+    """Runs a module with something small that is kept, with code before and after it."""
+
+    def run(before: str = "", after: str = "") -> None:
+        (tmp_path / "small.py").write_text(TWICE)
+        code = f"{before}\nfrom small import twice\n{after}"
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+    return run
 
 
-def test_where_nothing_can_be_kept_it_is_compiled_all_the_same() -> None:
-    nowhere = "import numba.core.caching as caching; caching.CacheImpl._locator_classes = []\n"
-    run(nowhere + PRODUCT, None)
+def test_what_is_compiled_is_kept(twice: Callable[..., None]) -> None:
+    twice(after="assert not twice.stats.cache_hits")
+    twice(after="assert sum(twice.stats.cache_hits.values()) == 1")
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(twice: Callable[..., None]) -> None:
+    nowhere = "import numba.core.caching as caching; caching.CacheImpl._locator_classes = []"
+    twice(nowhere, "assert not twice.stats.cache_path")
+
+
+def test_sums_over_a_tile_are_kept() -> None:
+    assert Path(compiled.over_tile.stats.cache_path).exists()

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
+from ism_core.feature_sums import Matrix
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
 from tests.core.reference import dense
 
@@ -30,10 +31,10 @@ def test_moments_are_products_with_every_column_of_u(
     """Added block by block, in any order, with the columns of U taken together or apart."""
     monkeypatch.setattr(gamma_module, "WIDTH", width)
     F = rng.standard_normal((23, 3))
-    total = np.zeros((3, 3, 4))
+    total = gamma.no_moments(3, 4)
     for block in BLOCKS:
         some = gamma.rows(block)
-        gamma.add_moments(total, block, F[some], rows[some])
+        gamma.add_moments(total, block, Matrix(F[some]), rows[some])
     expected = [F.T @ np.diag(u) @ rows for u in gamma.U.T]
     np.testing.assert_allclose(gamma.finished(total), expected, atol=1e-12)
 
@@ -47,7 +48,7 @@ def test_mixing_gives_each_row_its_part_of_every_column_of_u(
     spread = gamma.spread(G)
     mixed = np.empty((23, 2))
     for block in BLOCKS:
-        mixed[gamma.rows(block)] = gamma.mix(block, F[gamma.rows(block)], spread)
+        mixed[gamma.rows(block)] = gamma.mix(block, Matrix(F[gamma.rows(block)]), spread)
     np.testing.assert_allclose(mixed, sum(np.diag(u) @ F @ g for u, g in zip(gamma.U.T, G, strict=True)), atol=1e-12)
 
 

@@ -27,6 +27,7 @@ from ism_core.engine import Threads
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.grassmann import dominant, largest_angle
 from ism_core.kernel import Kernel
+from ism_core.maps import taylor_maps
 from ism_core.means import Means
 from ism_core.model import Model
 from ism_core.point import Point
@@ -82,9 +83,9 @@ class Counting:
             monkeypatch.setattr(Problem, name, self._counted(name, getattr(Problem, name)))
 
     def _counted(self, name: str, method):
-        def counted(problem: Problem, W: Array) -> tuple[Array, float]:
+        def counted(problem: Problem, W: Array, *pulled: Any) -> tuple[Array, float]:
             self.calls.append(name)
-            return method(problem, W)
+            return method(problem, W, *pulled)
 
         return counted
 
@@ -187,6 +188,24 @@ def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labell
     sure = points.sure(much, 1e-9)
     assert sure.doubt == 0
     np.testing.assert_allclose(sure.phi, true.phi, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("everything_is_dear")
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_phi_that_is_set_right_along_w_asks_for_that_once(
+    alike: bool, wine: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a known Φ does at the start or not, Φ(W)W is pulled to see, and never again there."""
+    problem, W = labelled(wine, Gaussian()), turned(13, 2)
+    problem = replace(problem, maps=taylor_maps(problem.kernel, 2, 12), rough=taylor_maps(problem.kernel, 2, 3))
+    assert problem.is_corrected
+    phi, objective = problem.surrogate(W)
+    known = Model(phi if alike else np.diag(np.arange(13.0)), problem, 2)
+    counting = Counting(monkeypatch)
+    point = ascent_module._Points(problem).first(W, known)
+    assert counting.calls == (["pull"] if alike else ["pull", "surrogate"])
+    assert point.objective == pytest.approx(objective, rel=1e-12)
+    np.testing.assert_allclose(point.phi, phi, atol=1e-12 * np.linalg.norm(phi))
 
 
 @pytest.mark.usefixtures("everything_is_dear")

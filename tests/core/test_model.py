@@ -51,7 +51,7 @@ def changed(rng: np.random.Generator, times: int, d: int = 60) -> tuple[Model, A
     for _ in range(times):
         W, pulled = orthonormal(rng, d), rng.standard_normal((d, Q))
         pulled += W @ (0.5 * (pulled.T @ W - W.T @ pulled))  # WᵀΦW is symmetric
-        model, phi = model.corrected(W, pulled), corrected(phi, W, pulled)
+        model, phi = model.corrected(W, pulled - model.times(W)), corrected(phi, W, pulled)
         np.testing.assert_allclose(model.times(W), pulled, atol=1e-10)
     return model, phi
 
@@ -119,3 +119,16 @@ def test_few_columns_need_no_space(rng: np.random.Generator) -> None:
     W = orthonormal(rng)
     assert model.space is None
     np.testing.assert_array_equal(model.dominant(W).vectors, dominant(model.matrix, Q, Directions(60))[0])
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("times", [0, 3])
+def test_eigenvalues_that_the_space_does_not_know_are_told_from_those_of_v(
+    times: int, rng: np.random.Generator
+) -> None:
+    model, phi = changed(rng, times)
+    values, vectors = np.linalg.eigh(phi)
+    top, gap = vectors[:, -Q:], values[-Q] - values[-Q - 1]
+    assert model.is_beside(top, 0.99 * gap)
+    assert not model.is_beside(top, 1.01 * gap)
+    assert not model.is_beside(np.delete(vectors, -2, axis=1)[:, -Q:], 0.0)

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Multiquadratic, RelativeGaussian, pairs, panels, tiles
+from ism_core import Gaussian, Multiquadratic, RelativeGaussian, compiled, compiled_pairs, pairs, panels, tiles
 from ism_core.arrays import Array
+from ism_core.buffers import Workspace
 from ism_core.engine import ALONE, LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernel import Kernel
+from ism_core.numpy_pairs import NumpyPairs
 from ism_core.tiles import Precision
 from tests.core import reference
 from tests.core.family import EVERY
@@ -28,9 +30,11 @@ def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     return request.param
 
 
-@pytest.fixture(params=["compiled", "numpy"])
+@pytest.fixture(params=["compiled", "compiled, with products by the BLAS", "numpy"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(pairs, "COMPILED_ROWS", 0 if request.param == "compiled" else NEVER)
+    monkeypatch.setattr(pairs, "COMPILED_ROWS", NEVER if request.param == "numpy" else 0)
+    if "BLAS" in request.param:
+        monkeypatch.setattr(compiled_pairs, "PACKED_COLUMNS", 0)
     return request.param
 
 
@@ -122,7 +126,7 @@ def test_distances_do_not_suffer_from_an_offset(rows: Array) -> None:
 
 def test_distances_are_never_negative(rng: np.random.Generator) -> None:
     P = np.repeat(rng.standard_normal((5, 3)), 4, axis=0)
-    beta = pairs.Pairs(P, Gaussian(1.0)).beta("difference", slice(0, 20), slice(0, 20))
+    beta = NumpyPairs(P, Gaussian(1.0)).beta("difference", slice(0, 20), slice(0, 20))
     assert (beta >= 0).all()
 
 
@@ -184,6 +188,50 @@ def test_rows_given_in_single_precision_are_taken_as_they_are(rows: Array, gamma
     assert same == pytest.approx(J, rel=1e-5)
 
 
+def test_the_arrays_of_a_workspace_are_used_again_and_never_by_two() -> None:
+    workspace = Workspace()
+    with workspace.array((3, 2), np.float64) as one, workspace.array((3, 2), np.float64) as two:
+        assert one is not two
+    with workspace.array((3, 2), np.float64) as again, workspace.array((3, 2), np.float32) as single:
+        assert again is one or again is two
+        assert single.dtype == np.float32
+
+
+@pytest.mark.usefixtures("way")
+def test_a_workspace_changes_nothing(rows: Array, gamma: Gamma, projection: Array) -> None:
+    placed, workspace = (LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))), Workspace()
+    precision: Precision
+    for precision in ("double", "single", "double", "single"):
+        phi, J = tiles.surrogate(*placed, projection, precision=precision)
+        found, same = tiles.surrogate(*placed, projection, precision=precision, workspace=workspace)
+        np.testing.assert_array_equal(found, phi)
+        assert same == J
+
+
+def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
+    rows: Array, gamma: Gamma, projection: Array, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)
+    placed = LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))
+    wanted = pull(rows, gamma, Gaussian(1.7), projection)
+    versions = len(compiled.over_tile.signatures)
+    by_columns, fixed = np.asfortranarray(rows), rows.copy()
+    fixed.flags.writeable = False
+    for X in (by_columns, fixed):
+        known = np.asfortranarray(X @ projection)
+        for P in (None, known):
+            C, value = tiles.pull(LOCAL.place(X), *placed, projection, known=P)
+            assert_near(C, wanted[0], 1e-12)
+            assert value == pytest.approx(wanted[1])
+        assert_near(
+            tiles.surrogate(LOCAL.place(X), *placed, projection)[0],
+            surrogate(rows, gamma, Gaussian(1.7), projection)[0],
+            1e-12,
+        )
+        tiles.kernel_product(known, Gaussian(1.7), known)
+    assert len(compiled.over_tile.signatures) == versions
+
+
 def test_few_rows_never_import_numba() -> None:
     code = (
         "import sys, numpy as np; from ism_core import Gaussian, tiles;"
@@ -199,7 +247,7 @@ def test_numpy_does_it_where_numba_is_missing() -> None:
         "import numpy as np; from ism_core import Gaussian, pairs, tiles\n"
         "pairs.COMPILED_ROWS = 0\n"
         "P = np.arange(12.0).reshape(6, 2)\n"
-        "assert type(pairs.pairs_of(P, Gaussian(1.0))) is pairs.Pairs\n"
+        "assert type(pairs.pairs_of(P, Gaussian(1.0))) is pairs.NumpyPairs\n"
         "np.testing.assert_allclose(tiles.kernel_product(P, Gaussian(1.0), np.ones((6, 1))).sum(), 6.1834, atol=1e-3)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

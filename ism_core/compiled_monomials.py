@@ -1,0 +1,89 @@
+"""Sums over the monomials of many rows, compiled: made in the core's own cache, multiplied there, and forgotten.
+
+Importing this module imports numba; only `ism_core.feature_sums` does, for problems it pays for.
+"""
+
+import numpy as np
+
+from ism_core.arrays import Array, Ints
+from ism_core.compiled_products import Strips, add_strips, kept, multiply, summed, up_to
+from ism_core.microkernel import BYTES, HIGH, VECTORS
+
+# Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
+PARTS = {"compiled_products": "263ae4a922e7fc29", "microkernel": "9a77677b7837f4c5"}
+
+
+@summed
+def _make(
+    P: Array, factors: Array, steps: Ints, first: int, count: int, room: int, along: Array, values: Array
+) -> None:
+    """The monomials of some rows times a factor each: a row of so much room for each monomial."""
+    for coordinate in range(P.shape[1]):
+        for i in range(count):
+            along[coordinate, i] = P[first + i, coordinate]
+    for i in range(count):
+        values[i] = factors[first + i]
+    for step in range(len(steps)):
+        coordinate, parent, child, last = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        times = along[coordinate, :count]
+        for k in range(last - child):
+            of, to = values[(parent + k) * room :][:count], values[(child + k) * room :][:count]
+            for i in range(count):
+                to[i] = of[i] * times[i]
+
+
+@summed
+def _pack(X: Array, first: int, rows: int, numbers: Array) -> None:
+    """Some rows of X in strips."""
+    columns, lanes = X.shape[1], BYTES // X.itemsize
+    for start in range(0, columns, VECTORS * lanes):
+        wide = min(VECTORS * lanes, up_to(columns - start, lanes))
+        there = min(wide, columns - start)
+        for i in range(rows):
+            row, strip = X[first + i, start : start + there], numbers[start * rows + i * wide :][:wide]
+            for j in range(there):
+                strip[j] = row[j]
+            for j in range(there, wide):
+                strip[j] = 0
+
+
+@kept
+def over_monomials(
+    gathers: bool,
+    P: Array,
+    factors: Array,
+    steps: Ints,
+    begin: int,
+    room: int,
+    X: Array,
+    values: Array,
+    packed: Array,
+    sums: Array,
+    out: Array,
+) -> None:
+    """Add FᵀX or FX to out, for F the monomials of the rows of P from `begin` on, times a factor a row.
+
+    So many rows as there is room for are taken at a time, a multiple of HIGH. The rest is memory: for all monomials of
+    these and HIGH more, for X of these in strips or for all of X, and for what is added up.
+    """
+    rows, columns, lanes = len(P), X.shape[1], BYTES // P.itemsize
+    along = np.empty((P.shape[1], room))
+    count = len(out) if gathers else len(X)
+    wide = up_to(columns, lanes)
+    kept_values = values[begin * room :]
+    if gathers:
+        sums[: up_to(count, HIGH) * wide] = 0
+    else:
+        _pack(X, 0, count, packed)
+    for first in range(0, rows, room):
+        few = min(room, rows - first)
+        _make(P, factors, steps, first, few, room, along, values)
+        if gathers:
+            _pack(X, first, few, packed)
+            multiply(kept_values, count, room, 1, few, Strips(packed, few, columns), 0, sums)
+        else:
+            sums[: up_to(few, HIGH) * wide] = 0
+            multiply(kept_values, few, 1, room, count, Strips(packed, count, columns), 0, sums)
+            add_strips(sums, few, lanes, out, first)
+    if gathers:
+        add_strips(sums, count, lanes, out, 0)

@@ -1,0 +1,70 @@
+"""Sums over features: the compiled ones are those of a matrix of features."""
+
+import numpy as np
+import pytest
+
+from ism_core import feature_sums
+from ism_core.arrays import Array
+from ism_core.feature_maps import FeatureMap, Power, Product
+from ism_core.feature_sums import Compiled, Matrix, features_of
+from ism_core.taylor import Taylor
+
+MANY = 10**9  # rows: of so many, some are summed up by what is compiled
+
+MAPS = [
+    Taylor(2, 3, 1.5),
+    Taylor(10, 4, 2.0),
+    Taylor(1, 0, 1.0),
+    Power(3, 2, 0.5, 1.0),
+    Power(3, 3, 0.5, 0.0),
+    Power(30, 2, 0.1, 1.0),
+]
+
+
+@pytest.mark.parametrize("columns", [1, 8, 12, 17, 24, 61])
+@pytest.mark.parametrize("rows", [1, 7, 16, 130, 300])
+@pytest.mark.parametrize("map", MAPS, ids=repr)
+def test_compiled_sums_are_those_of_a_matrix(
+    map: FeatureMap, rows: int, columns: int, rng: np.random.Generator
+) -> None:
+    pytest.importorskip("numba")
+    P = rng.standard_normal((rows, map.q))
+    X, G = rng.standard_normal((rows, columns)), rng.standard_normal((map.count, columns))
+    F = map.of(P)
+    found = features_of(map, P, MANY)
+    assert isinstance(found, Compiled)
+    assert_equal(found.gathered(X), F.T @ X)
+    assert_equal(found.times(G), F @ G)
+    some = slice(rows // 3, rows // 3 + max(1, rows // 2))
+    assert_equal(found[some].gathered(X[some]), F[some].T @ X[some])
+    assert_equal(found[some].times(G), F[some] @ G)
+
+
+def test_sums_of_arrays_in_any_order_in_memory_are_the_same(rng: np.random.Generator) -> None:
+    P, X, G = (np.asfortranarray(rng.standard_normal(shape)) for shape in ((40, 2), (40, 5), (10, 5)))
+    for rows in (40, MANY):
+        found = features_of(Taylor(2, 3, 1.0), P, rows)
+        F = Taylor(2, 3, 1.0).of(P)
+        assert_equal(found.gathered(X), F.T @ X)
+        assert_equal(found.times(G), F @ G)
+
+
+def test_what_is_compiled_is_for_many_features_only() -> None:
+    pytest.importorskip("numba")
+    P = np.ones((5, 2))
+    taylor, power = Taylor(2, 3, 1.0), Power(2, 3, 1.0, 1.0)
+    assert isinstance(features_of(taylor, P, 5), Matrix)
+    assert isinstance(features_of(taylor, P, int(feature_sums.OF_GAUSSIANS) // 10), Compiled)
+    assert isinstance(features_of(power, P, int(feature_sums.OF_GAUSSIANS) // 10), Matrix)
+    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS) // 10), Compiled)
+    assert isinstance(features_of(Product(2), P, MANY), Matrix)
+
+
+def test_numpy_does_it_where_nothing_can_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_sums, "_compiled", lambda: None)
+    assert isinstance(features_of(Taylor(2, 3, 1.0), np.ones((5, 2)), MANY), Matrix)
+    assert not feature_sums.are_compiled([Taylor(2, 3, 1.0)], MANY)
+
+
+def assert_equal(found: Array, expected: Array) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
