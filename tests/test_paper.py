@@ -39,12 +39,14 @@ def measured(fast: Path) -> dict[str, Row]:
     return {part.name: cells.stored(part, fast / "rows") or {} for part in parts}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_accuracy_is_the_papers(measured: dict[str, Row], kernel: str) -> None:
     assert np.mean(measured[f"supervised/wine/{kernel}/ISM"]["accuracy"]) >= 0.93
     assert np.mean(measured[f"supervised/cancer/{kernel}/ISM"]["accuracy"]) >= 0.955
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("data", ["wine", "cancer"])
 @pytest.mark.parametrize("paradigm", ["supervised", "unsupervised"])
@@ -56,18 +58,21 @@ def test_no_competitor_finds_a_lower_cost_for_the_same_classes_or_clusters(
     assert max(cell.excess(row) for row in cell.rivals.values()) < 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_nmi_is_the_papers(measured: dict[str, Row], kernel: str) -> None:
     assert measured[f"unsupervised/wine/{kernel}/ISM"]["NMI"][0] >= 0.82
     assert measured[f"unsupervised/cancer/{kernel}/ISM"]["NMI"][0] >= 0.77
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", ["linear", "squared", "multiquadratic", "gaussian+polynomial"])
 def test_other_kernels_classify_as_well(measured: dict[str, Row], kernel: str) -> None:
     assert np.mean(measured[f"kernels/supervised/wine/{kernel}"]["accuracy"]) >= 0.93
     assert np.mean(measured[f"kernels/supervised/cancer/{kernel}"]["accuracy"]) >= 0.955
 
 
+@pytest.mark.thorough
 def test_the_report_has_every_section_and_picture(fast: Path) -> None:
     page = (fast / "paper.md").read_text()
     assert "Not measured yet" not in page
@@ -77,6 +82,7 @@ def test_the_report_has_every_section_and_picture(fast: Path) -> None:
     assert all((fast / picture).exists() for picture in pictures)
 
 
+@pytest.mark.thorough
 def test_a_second_run_computes_nothing(fast: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--fast", "--out", str(fast)]) == 0
     assert capsys.readouterr().out.startswith("0 parts computed")

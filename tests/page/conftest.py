@@ -15,7 +15,7 @@ from tests.service.api import Api
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, NARROW = {"width": 1600, "height": 900}, {"width": 380, "height": 800}
 LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}  # window, dark
-PATIENCE = 60_000  # milliseconds that a busy machine may take
+PATIENCE = 180_000  # milliseconds that a busy machine may take
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
