@@ -1,4 +1,4 @@
-# make setup    a virtual environment with everything, and what is compiled for this machine; once, then again only when pyproject.toml changes; modules are compiled when they are first imported, which saves a minute
+# make setup    a virtual environment with everything, and what is compiled for this machine; once, then again only when pyproject.toml changes
 # make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
 # make test     the test suite, four files at a time, each on one thread of the BLAS: tests wait as much as they compute; MARK=thorough for the longest, of the page and of the paper's experiments
 # make check    lint, format, types, import rules, known vulnerabilities (make audit: with more time to look them up)
@@ -24,6 +24,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m compileall -qq -j 0 . || true  # on all cores, unlike pip; and Python may have been told to keep no bytecode itself
 	$(BIN)/python -c 'from benchmarks.measuring import load_compiled; load_compiled()'
 	touch $@
 
