@@ -111,12 +111,18 @@ def load_compiled() -> None:
     features.times(features.gathered(P))
 
 
-def medians(works: dict[str, Callable[[], Any]], repeats: int = 3, enough: float = 10.0) -> dict[str, float]:
-    """The median seconds of each, taken in turns, until there are `repeats` of each or `enough` seconds are spent."""
+def medians(
+    works: dict[str, Callable[[], Any]], repeats: int = 3, enough: float = 10.0, rest: float = 0.0
+) -> dict[str, float]:
+    """The median seconds of each, taken in turns, until there are `repeats` of each or `enough` seconds are spent.
+
+    Before each there may be some seconds of rest, which are not counted.
+    """
     taken: dict[str, list[float]] = {name: [] for name in works}
     began = time.perf_counter()
     for _ in range(repeats):
         for name, work in works.items():
+            time.sleep(rest)
             taken[name].append(timed(work)[0])
         if time.perf_counter() - began > enough:
             break

@@ -29,6 +29,11 @@ def summed(function: F) -> F:
     return cast(F, njit(fastmath=REORDERED, error_model="numpy")(function))
 
 
+def exact(function: F) -> F:
+    """Compiled as it is written: what lives by the order of its sums."""
+    return cast(F, njit(fastmath={"contract"}, error_model="numpy")(function))
+
+
 class Strips(NamedTuple):
     """A matrix of few columns: all rows of the first 3 vectors of columns, then of the next 3, then of the rest."""
 

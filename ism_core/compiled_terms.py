@@ -4,18 +4,15 @@ Importing this module imports numba; only `ism_core.compiled` does.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, overload
 
 from ism_core.arrays import Array, Ints
-from ism_core.compiled_products import summed
-
-F = TypeVar("F", bound=Callable[..., Any])
+from ism_core.compiled_products import exact, summed
 
 GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
 
@@ -38,11 +35,6 @@ class Room(NamedTuple):
     slope: Array  # one row's after the other's
     degrees: Array  # of all rows
     column_sums: Array  # of M, by form
-
-
-def exact(function: F) -> F:
-    """Compiled as it is written: exp lives by the order of its sums."""
-    return cast(F, njit(fastmath={"contract"}, error_model="numpy")(function))
 
 
 def _power(_typing: Any, value: Any, shifted: Any) -> Any:

@@ -4,15 +4,29 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import factorial
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.monomials import Monomials, monomials
 
 Form = Literal["product", "difference"]
+
+
+class Recipe(NamedTuple):
+    """How the features of some rows are made, as what is compiled takes it."""
+
+    rows: Array  # what the features are of
+    factors: Array  # of monomials, one a row
+    steps: Ints  # in which monomials are made of those of a degree less
+    begin: int  # the first monomial that counts
+    frequencies: Array  # of waves, one a column; no columns where features are monomials
+
+    def of(self, rows: slice) -> "Recipe":
+        """The same for some of the rows."""
+        return self._replace(rows=self.rows[rows], factors=self.factors[rows])
 
 
 class FeatureMap(ABC):
@@ -35,7 +49,15 @@ class FeatureMap(ABC):
         return self.count
 
 
-class OfMonomials(FeatureMap):
+class Compilable(FeatureMap):
+    """A map whose features can be made by what is compiled, and are summed faster then."""
+
+    @abstractmethod
+    def recipe(self, P: Array) -> Recipe:
+        """For the features of rows P."""
+
+
+class OfMonomials(Compilable):
     """The monomials of a row up to a degree, from some first one on, times a factor."""
 
     monomials: Monomials
@@ -52,6 +74,10 @@ class OfMonomials(FeatureMap):
     def of(self, P: Array, memory: Array | None = None) -> Array:
         memory = np.empty(self.made * len(P)) if memory is None else memory
         return self.monomials.of(*self.prepared(P), memory)[self.begin :].T
+
+    def recipe(self, P: Array) -> Recipe:
+        rows, factors = self.prepared(P)
+        return Recipe(np.ascontiguousarray(rows), factors, self.monomials.table, self.begin, np.empty((P.shape[1], 0)))
 
 
 class Differentiable(FeatureMap):

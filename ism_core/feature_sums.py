@@ -8,14 +8,15 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.buffers import buffers
-from ism_core.feature_maps import FeatureMap, OfMonomials
+from ism_core.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.gamma import Features
+from ism_core.random_features import Fourier
 from ism_core.taylor import Taylor
 
 COMPILED_NUMBERS = 2e7  # features of all rows: from here on a few passes save more than importing numba costs
-OF_GAUSSIANS = 2e6  # the same for features that were cut: dozens of passes are made, in the end with far more of them
+OF_GAUSSIANS = 2e6  # the same for features that were cut or are random: dozens of passes are made, in the end with more
 COMPILED_BLOCK = 1_024  # rows at a time, where that is so
-ROOM = 2**16  # monomials at a time: they stay in the core's own cache
+ROOM = 2**16  # features at a time: they stay in the core's own cache
 ROOMS = (16, 128)  # rows at a time
 BEYOND = 16  # numbers and rows that the last piece of a product may reach further, at most
 
@@ -28,9 +29,8 @@ def are_compiled(maps: list[FeatureMap], rows: int) -> bool:
 def features_of(map: FeatureMap, P: Array, rows: int) -> Features:
     """The features of some of so many rows; good until this thread asks for others."""
     compiled = _compiled() if _pays(map, rows) else None
-    if compiled is not None and isinstance(map, OfMonomials):
-        coordinates, factors = map.prepared(P)
-        return Compiled(compiled, map, np.ascontiguousarray(coordinates), factors)
+    if compiled is not None and isinstance(map, Compilable):
+        return Compiled(compiled, map.recipe(P), map.count)
     return Matrix(map.of(P, buffers("features", np.float64, 1, map.made * len(P))[0]))
 
 
@@ -52,32 +52,28 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Compiled:
-    """The same, with monomials that are made anew for every sum."""
+    """The same, with features that are made anew for every sum."""
 
-    over_monomials: Callable[..., None]
-    map: OfMonomials
-    coordinates: Array
-    factors: Array
+    over_features: Callable[..., None]
+    recipe: Recipe
+    count: int  # of features
 
     def __getitem__(self, rows: slice) -> "Compiled":
-        return Compiled(self.over_monomials, self.map, self.coordinates[rows], self.factors[rows])
+        return Compiled(self.over_features, self.recipe.of(rows), self.count)
 
     def gathered(self, X: Array) -> Array:
-        return self._sums(True, X, np.zeros((self.map.count, X.shape[1])))
+        return self._sums(True, X, np.zeros((self.count, X.shape[1])))
 
     def times(self, G: Array) -> Array:
-        return self._sums(False, G, np.zeros((len(self.coordinates), G.shape[1])))
+        return self._sums(False, G, np.zeros((len(self.recipe.rows), G.shape[1])))
 
     def _sums(self, gathers: bool, X: Array, out: Array) -> Array:
-        made, least, most = self.map.made, *ROOMS
+        made, least, most = self.recipe.begin + self.count, *ROOMS
         room = min(max(ROOM // made // least * least, least), most)
         wide = X.shape[1] + BEYOND
-        self.over_monomials(
+        self.over_features(
             gathers,
-            self.coordinates,
-            self.factors,
-            self.map.monomials.table,
-            self.map.begin,
+            *self.recipe,
             room,
             np.ascontiguousarray(X),
             buffers("features", np.float64, made + BEYOND, room).reshape(-1),
@@ -89,15 +85,15 @@ class Compiled:
 
 
 def _pays(map: FeatureMap, rows: int) -> bool:
-    least = OF_GAUSSIANS if isinstance(map, Taylor) else COMPILED_NUMBERS
-    return isinstance(map, OfMonomials) and rows * map.made >= least
+    least = OF_GAUSSIANS if isinstance(map, Taylor | Fourier) else COMPILED_NUMBERS
+    return isinstance(map, Compilable) and rows * map.made >= least
 
 
 @cache
 def _compiled() -> Callable[..., None] | None:
     """What is compiled, where numba is there and works."""
     try:
-        from ism_core.compiled_monomials import over_monomials
+        from ism_core.compiled_features import over_features
     except Exception:  # missing, or at odds with the numpy it finds: numpy alone does the same more slowly
         return None
-    return over_monomials
+    return over_features

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import exp1, gammainc, gammaincinv
 
 from ism_core.arrays import Array
-from ism_core.feature_maps import Differentiable
+from ism_core.feature_maps import Compilable, Differentiable, Recipe
 from ism_core.trigonometry import cos_sin
 
 GRID = 4_000  # points that ranges of s are found from
@@ -22,7 +22,7 @@ MIXTURE = 256  # gaussians that stand for a multiquadratic
 
 
 @dataclass(frozen=True, eq=False)
-class Fourier(Differentiable):
+class Fourier(Differentiable, Compilable):
     """constant + Σ amplitudes[k] cos ωk·(pi − pj)"""
 
     frequencies: Array  # q×k
@@ -49,6 +49,10 @@ class Fourier(Differentiable):
         cos_sin(angles, F[:k], F[k : 2 * k])
         F[2 * k] = 1
         return F.T
+
+    def recipe(self, P: Array) -> Recipe:
+        none = np.empty((0, 4), np.int64)
+        return Recipe(np.ascontiguousarray(P), np.empty(len(P)), none, 0, np.ascontiguousarray(self.frequencies))
 
     def derivatives(self, coefficients: Array) -> Array:
         """A cosine's is a sine."""

@@ -25,7 +25,7 @@ from ism_core import (
     Polynomial,
     RelativeGaussian,
     compiled,
-    compiled_monomials,
+    compiled_features,
     compiled_terms,
     pairs,
 )
@@ -113,7 +113,7 @@ def test_tiles_of_any_shape_are_those_of_numpy(
             np.testing.assert_allclose(each, true, atol=limit * (1 + np.abs(true).max()))
 
 
-@pytest.mark.parametrize("module", [compiled, compiled_monomials])
+@pytest.mark.parametrize("module", [compiled, compiled_features])
 def test_what_is_kept_on_disk_knows_of_every_file_it_is_compiled_from(module: ModuleType) -> None:
     folder = Path(compiled.__file__).parent
     found = {name: hashlib.sha256((folder / f"{name}.py").read_bytes()).hexdigest()[:16] for name in module.PARTS}

@@ -7,28 +7,30 @@ from ism_core import feature_sums
 from ism_core.arrays import Array
 from ism_core.feature_maps import FeatureMap, Power, Product
 from ism_core.feature_sums import Compiled, Matrix, features_of
+from ism_core.random_features import gaussian_maps
 from ism_core.taylor import Taylor
 
 MANY = 10**9  # rows: of so many, some are summed up by what is compiled
 
-MAPS = [
-    Taylor(2, 3, 1.5),
-    Taylor(10, 4, 2.0),
-    Taylor(1, 0, 1.0),
-    Power(3, 2, 0.5, 1.0),
-    Power(3, 3, 0.5, 0.0),
-    Power(30, 2, 0.1, 1.0),
-]
+MAPS: dict[str, tuple[int, FeatureMap]] = {  # with the number of coordinates
+    "gaussian": (2, Taylor(2, 3, 1.5)),
+    "many": (10, Taylor(10, 4, 2.0)),
+    "one": (1, Taylor(1, 0, 1.0)),
+    "polynomial": (3, Power(3, 2, 0.5, 1.0)),
+    "homogeneous": (3, Power(3, 3, 0.5, 0.0)),
+    "long rows": (30, Power(30, 2, 0.1, 1.0)),
+    "random": (3, gaussian_maps(3, 65, 0.3, np.random.default_rng(0))[0]),
+    "many random": (10, gaussian_maps(10, 1_024, 2.0, np.random.default_rng(0))[1]),
+}
 
 
 @pytest.mark.parametrize("columns", [1, 8, 12, 17, 24, 61])
 @pytest.mark.parametrize("rows", [1, 7, 16, 130, 300])
-@pytest.mark.parametrize("map", MAPS, ids=repr)
-def test_compiled_sums_are_those_of_a_matrix(
-    map: FeatureMap, rows: int, columns: int, rng: np.random.Generator
-) -> None:
+@pytest.mark.parametrize("name", MAPS)
+def test_compiled_sums_are_those_of_a_matrix(name: str, rows: int, columns: int, rng: np.random.Generator) -> None:
     pytest.importorskip("numba")
-    P = rng.standard_normal((rows, map.q))
+    q, map = MAPS[name]
+    P = rng.standard_normal((rows, q))
     X, G = rng.standard_normal((rows, columns)), rng.standard_normal((map.count, columns))
     F = map.of(P)
     found = features_of(map, P, MANY)

@@ -1,4 +1,6 @@
-"""Sums over the monomials of many rows, compiled: made in the core's own cache, multiplied there, and forgotten.
+"""Sums over the features of many rows, compiled: made in the core's own cache, multiplied there, and forgotten.
+
+Features are monomials of a row, or the cosines and sines of random features.
 
 Importing this module imports numba; only `ism_core.feature_sums` does, for problems it pays for.
 """
@@ -7,20 +9,22 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.compiled_products import Strips, add_strips, kept, multiply, summed, up_to
+from ism_core.compiled_waves import cos_sin
 from ism_core.microkernel import BYTES, HIGH, VECTORS
 
 # Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
-PARTS = {"compiled_products": "263ae4a922e7fc29", "microkernel": "9a77677b7837f4c5"}
+PARTS = {
+    "compiled_products": "bce7582965b33d78",
+    "compiled_waves": "68369f79cfe76382",
+    "microkernel": "9a77677b7837f4c5",
+}
 
 
 @summed
-def _make(
-    P: Array, factors: Array, steps: Ints, first: int, count: int, room: int, along: Array, values: Array
+def _make_monomials(
+    along: Array, factors: Array, steps: Ints, first: int, count: int, room: int, values: Array
 ) -> None:
-    """The monomials of some rows times a factor each: a row of so much room for each monomial."""
-    for coordinate in range(P.shape[1]):
-        for i in range(count):
-            along[coordinate, i] = P[first + i, coordinate]
+    """Of some rows, whose coordinates lie along, times a factor each: a row of so much room for each monomial."""
     for i in range(count):
         values[i] = factors[first + i]
     for step in range(len(steps)):
@@ -30,6 +34,21 @@ def _make(
             of, to = values[(parent + k) * room :][:count], values[(child + k) * room :][:count]
             for i in range(count):
                 to[i] = of[i] * times[i]
+
+
+@summed
+def _make_waves(along: Array, frequencies: Array, count: int, room: int, values: Array) -> None:
+    """The cosines of their angles in the same way, then the sines, then a one for each row."""
+    waves, angles = frequencies.shape[1], np.empty(count)
+    for wave in range(waves):
+        cosines, sines = values[wave * room :][:count], values[(waves + wave) * room :][:count]
+        angles[:] = 0
+        for coordinate in range(len(frequencies)):
+            frequency, times = frequencies[coordinate, wave], along[coordinate, :count]
+            for i in range(count):
+                angles[i] += frequency * times[i]
+        cos_sin(angles, cosines, sines)
+    values[2 * waves * room :][:count] = 1
 
 
 @summed
@@ -48,12 +67,13 @@ def _pack(X: Array, first: int, rows: int, numbers: Array) -> None:
 
 
 @kept
-def over_monomials(
+def over_features(
     gathers: bool,
     P: Array,
     factors: Array,
     steps: Ints,
     begin: int,
+    frequencies: Array,
     room: int,
     X: Array,
     values: Array,
@@ -61,10 +81,11 @@ def over_monomials(
     sums: Array,
     out: Array,
 ) -> None:
-    """Add FᵀX or FX to out, for F the monomials of the rows of P from `begin` on, times a factor a row.
+    """Add FᵀX or FX to out, for F the features of the rows of P: waves, where there are frequencies.
 
-    So many rows as there is room for are taken at a time, a multiple of HIGH. The rest is memory: for all monomials of
-    these and HIGH more, for X of these in strips or for all of X, and for what is added up.
+    Else it is monomials from `begin` on, times a factor a row. So many rows as there is room for are taken at a time, a
+    multiple of HIGH. The rest is memory: for all features of these and HIGH more, for X of these in strips or for all
+    of X, and for what is added up.
     """
     rows, columns, lanes = len(P), X.shape[1], BYTES // P.itemsize
     along = np.empty((P.shape[1], room))
@@ -77,7 +98,13 @@ def over_monomials(
         _pack(X, 0, count, packed)
     for first in range(0, rows, room):
         few = min(room, rows - first)
-        _make(P, factors, steps, first, few, room, along, values)
+        for coordinate in range(P.shape[1]):
+            for i in range(few):
+                along[coordinate, i] = P[first + i, coordinate]
+        if frequencies.shape[1]:
+            _make_waves(along, frequencies, few, room, values)
+        else:
+            _make_monomials(along, factors, steps, first, few, room, values)
         if gathers:
             _pack(X, first, few, packed)
             multiply(kept_values, count, room, 1, few, Strips(packed, few, columns), 0, sums)
