@@ -21,7 +21,7 @@ from ism_core.tiles import Precision
 
 ROWS, Q, CLASSES = 10_000, 10, 10
 LIMITS = {784: 1.35, 54: 4.0}  # columns, and what the ratio may be
-REPEATS = {784: 7, 54: 15}  # medians: the speed of a machine that is shared varies by a fifth from second to second
+REPEATS = {784: 5, 54: 9}  # medians: the speed of a machine that is shared varies by a fifth from second to second
 REST = 0.1  # seconds before each: after a product the BLAS's threads spin for some 30 ms on cores that Φ would use
 
 

@@ -145,7 +145,7 @@ def on_cluster(rows: int, q: int) -> Row:
                 "local s": partial(solve, X, Supervised(y), "gaussian", q),
                 "Dask s": partial(solve, X, Supervised(y), "gaussian", q, engine=engine),
             },
-            enough=10,
+            enough=15,
         )
     difference = float(np.abs(local.W - there.W).max())
     return {**taken, "ratio": taken["Dask s"] / taken["local s"], "largest difference in W": difference}
