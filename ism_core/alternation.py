@@ -182,13 +182,11 @@ class _Alternation:
     def _point(self, problem: Problem, W: Array, last: Point | None, known: Model | None) -> Point:
         """With all of Φ on a sample, or where that costs little; else the last Φ, or the sample's, set right."""
         if self._rows is None and not problem.is_small:
-            point = (
-                last.moved(problem, W)
-                if last
-                else None
-                if known is None
-                else Point.like(problem, W, known, *problem.pull(W))
-            )
+            point = None
+            if last:
+                point = last.moved(problem, W)
+            elif known is not None:
+                point = Point.like(problem, W, known, *problem.pull(W))
             if point is not None:
                 return point
             problem = problem.within((ROUGH,), W)

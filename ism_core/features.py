@@ -25,10 +25,7 @@ from ism_core.kernel import Kernel
 from ism_core.rows import blocks_of, projected
 
 WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
-NARROW_BLOCKS = (
-    240,
-    2_000,
-)  # rows beside P, fewer where they have more features; the BLAS is slower with powers of two
+NARROW_BLOCKS = (240, 2_000)  # rows beside P, fewer where they have more features; powers of two slow the BLAS down
 BLOCK_NUMBERS = 2**18  # of features in a block, while its rows are not the fewest: they stay in the cache
 
 Maps = Sequence[TermMap]
