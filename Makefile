@@ -57,7 +57,7 @@ drill: setup
 	$(BIN)/python -m tests.deployment_drill $(PYTHON312)
 
 fuzz: setup
-	$(BIN)/python -m tests.jobs.fuzzing $(or $(FILES),100000) $(SEED)
+	$(BIN)/python -m tests.ism_jobs.fuzzing $(or $(FILES),100000) $(SEED)
 
 chaos: setup
 	$(BIN)/python -m drills.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)

@@ -6,9 +6,9 @@ from typing import Annotated
 from anyio.to_thread import run_sync
 from fastapi import Depends, Path, Request
 
-from app.access import bearer
-from app.api_keys import Keys
-from app.children import Children
+from app.auth.access import bearer
+from app.auth.api_keys import Keys
+from app.sandbox.pool import Children
 from ism_jobs.errors import Conflict, TooMany
 from ism_jobs.settings import Settings
 from ism_jobs.store import Events, Record, State, Store

@@ -12,18 +12,19 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
-from app import docs, openapi, page, problems
-from app.access import DOCS_FILES, Access
-from app.api_keys import Keys, WrongKeys, check_address
-from app.children import Children
+from app import openapi, page, problems
+from app.auth.access import DOCS_FILES, Access
+from app.auth.api_keys import Keys, WrongKeys, check_address
 from app.deps import check_rate
+from app.http import swagger as docs
+from app.http.uvicorn_limits import protocol
 from app.middleware import Requests
-from app.protocol import protocol
 from app.routes import batches, catalogue, datasets, health, jobs, results, rows
-from ism_jobs.connection import AT_ONCE
+from app.sandbox.pool import Children
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import Events, Store
+from ism_jobs.store.redis import AT_ONCE
 
 
 def create_app(settings: Settings) -> FastAPI:

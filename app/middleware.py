@@ -10,10 +10,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.headers import secure
+from app.http.security_headers import secure
+from app.http.uvicorn_limits import too_long
 from app.monitoring import LATENCY, REQUESTS
 from app.problems import respond, unexpected
-from app.protocol import too_long
 from ism_jobs.errors import TooLarge
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings

@@ -6,8 +6,8 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
-from app import headers
-from app.access import PAGE, PAGE_FILES
+from app.auth.access import PAGE, PAGE_FILES
+from app.http import security_headers as headers
 
 WEB = Path(__file__).parent / "web"
 # plotly.js makes style elements and a style attribute as it draws, of texts that change with its version; scripts stay

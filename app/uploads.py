@@ -12,7 +12,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
-from app.chores import Upload
+from app.sandbox.tasks import Upload
 from ism_jobs.errors import InvalidTable
 from ism_jobs.settings import Settings
 from ism_jobs.tables.source import room

@@ -13,11 +13,12 @@ import numpy as np
 
 from benchmarks.datasets import synthetic
 from benchmarks.measuring import Row, claim, medians, run_part, serve_parts
-from ism_core import Gaussian, Multiquadratic, tiles
-from ism_core.buffers import Workspace
-from ism_core.engine import LOCAL
+from ism_core import Gaussian, Multiquadratic
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import LabelGamma
-from ism_core.tiles import Precision
+from ism_core.linalg.buffers import Workspace
+from ism_core.objective import tiles
+from ism_core.objective.tiles import Precision
 
 ROWS, Q, CLASSES = 10_000, 10, 10
 LIMITS = {784: 1.35, 54: 4.0}  # columns, and what the ratio may be

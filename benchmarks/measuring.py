@@ -16,13 +16,14 @@ from typing import Any, get_args
 import numpy as np
 from tqdm import tqdm
 
-from ism_core import Gaussian, tiles
-from ism_core.engine import LOCAL
-from ism_core.feature_sums import features_of
+from ism_core import Gaussian
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import LabelGamma
-from ism_core.pairs import COMPILED_ROWS
-from ism_core.taylor import Taylor
-from ism_core.tiles import Precision
+from ism_core.kernels.taylor import Taylor
+from ism_core.objective import tiles
+from ism_core.objective.feature_blocks import features_of
+from ism_core.objective.pairs import COMPILED_ROWS
+from ism_core.objective.tiles import Precision
 
 Row = dict[str, Any]
 

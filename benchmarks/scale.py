@@ -9,12 +9,13 @@ import numpy as np
 
 from benchmarks.datasets import load, mnist_rows, synthetic
 from benchmarks.measuring import Row, claim, load_compiled, medians, run_part, say, serve_parts, timed
-from ism_core import Supervised, Unsupervised, solve, tiles
+from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
 from ism_core.metrics import nmi
+from ism_core.objective import tiles
 
 FEATURES = 1024
 MILLION = (250_000, 1_000_000)
@@ -129,7 +130,7 @@ def on_cluster(rows: int, q: int) -> Row:
     """Gaussian on two Dask workers of one thread each, in turns with two threads of this process."""
     from distributed import Client, LocalCluster
 
-    from ism_core.cluster import Dask
+    from ism_core.engines.dask import Dask
 
     X, y = mnist_rows(rows)
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -19,7 +19,7 @@ import httpx
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
 from ism_core import Gaussian, Supervised, solve
 from ism_core.scaling import standardised
 from tests.conftest import free_port, running_service
@@ -69,7 +69,7 @@ def acceptance(folder: Path) -> None:
         environment = {**os.environ, "ISM_REDIS_URL": redis.url, "ISM_LOG_LEVEL": "warning"}
         ours, bare = free_port(), free_port()
         commands = [
-            [sys.executable, "-m", "cli.main", "api", "--port", str(ours)],
+            [sys.executable, "-m", "ism_cli.main", "api", "--port", str(ours)],
             [sys.executable, "-m", "uvicorn", "benchmarks.bare_app:app", "--port", str(bare), "--no-access-log"],
         ]
         processes = [subprocess.Popen(command, env=environment) for command in commands]

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 from redis.asyncio import Redis
 
-from cli.redis_server import find_executable
 from drills.processes import Kept
 from drills.proxy import Link
+from ism_cli.embedded import find_executable
 from tests.conftest import free_port
 
 READY_SECONDS = 240
@@ -79,7 +79,7 @@ async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Sta
                 arguments += ["--port", str(free_port())]
                 urls.append(f"http://127.0.0.1:{arguments[-1]}")
             environment = {**plain, **SETTINGS, "ISM_REDIS_URL": f"redis://127.0.0.1:{await links[name].open()}/0"}
-            kept[role].append(Kept(name, [sys.executable, "-m", "cli.main", *arguments], environment, folder))
+            kept[role].append(Kept(name, [sys.executable, "-m", "ism_cli.main", *arguments], environment, folder))
     inspect = Redis(port=port, decode_responses=True, socket_timeout=1, socket_connect_timeout=1)
     stack = Stack(redis, kept["api"], kept["worker"], links, urls, inspect)
     keeping = []

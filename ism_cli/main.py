@@ -14,19 +14,19 @@ class Lazy(NamedTuple):
 
 
 COMMANDS = {
-    "serve": Lazy("cli.serve:serve", "Start everything: Redis, workers and the HTTP service."),
-    "api": Lazy("cli.serve:api", "Start the HTTP service alone."),
-    "worker": Lazy("cli.serve:worker", "Start a worker alone."),
-    "keys": Lazy("cli.keys:keys", "Make, list and revoke API keys."),
-    "fit": Lazy("cli.fit:fit", "Solve a table here and now, without a service."),
-    "upload": Lazy("cli.remote:upload", "Send tables to a service."),
-    "submit": Lazy("cli.remote:submit", "Post a job, or a grid of jobs."),
-    "watch": Lazy("cli.remote:watch", "Follow a job until it ends, then show what it found."),
-    "get": Lazy("cli.remote:get", "Download all that a job made."),
-    "jobs": Lazy("cli.remote:jobs", "List jobs."),
-    "compare": Lazy("cli.remote:compare", "List a batch's jobs, best first."),
-    "cancel": Lazy("cli.remote:cancel", "Cancel jobs."),
-    "transform": Lazy("cli.remote:transform", "Project new rows with a job's W."),
+    "serve": Lazy("ism_cli.serve:serve", "Start everything: Redis, workers and the HTTP service."),
+    "api": Lazy("ism_cli.serve:api", "Start the HTTP service alone."),
+    "worker": Lazy("ism_cli.serve:worker", "Start a worker alone."),
+    "keys": Lazy("ism_cli.commands.keys:keys", "Make, list and revoke API keys."),
+    "fit": Lazy("ism_cli.commands.fit:fit", "Solve a table here and now, without a service."),
+    "upload": Lazy("ism_cli.commands.remote:upload", "Send tables to a service."),
+    "submit": Lazy("ism_cli.commands.remote:submit", "Post a job, or a grid of jobs."),
+    "watch": Lazy("ism_cli.commands.remote:watch", "Follow a job until it ends, then show what it found."),
+    "get": Lazy("ism_cli.commands.remote:get", "Download all that a job made."),
+    "jobs": Lazy("ism_cli.commands.remote:jobs", "List jobs."),
+    "compare": Lazy("ism_cli.commands.remote:compare", "List a batch's jobs, best first."),
+    "cancel": Lazy("ism_cli.commands.remote:cancel", "Cancel jobs."),
+    "transform": Lazy("ism_cli.commands.remote:transform", "Project new rows with a job's W."),
 }
 
 

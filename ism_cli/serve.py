@@ -13,8 +13,8 @@ import click
 import httpx
 from pydantic import ValidationError
 
-from cli.redis_server import NoRedis, RedisServer
-from cli.supervisor import Part, Supervisor, stop_with_supervisor
+from ism_cli.embedded import NoRedis, RedisServer
+from ism_cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
 KILL_AFTER = 10  # seconds past those that running jobs have
@@ -80,7 +80,7 @@ def worker(**options: Any) -> None:
     for variable in THREAD_VARIABLES:  # before numpy is imported: then it never makes more
         os.environ[variable] = str(settings.threads_per_worker)
     from ism_jobs.logs import configure
-    from worker.process import work
+    from worker.rq_worker import work
 
     configure(settings)
     work(settings)
@@ -98,7 +98,7 @@ def settings_from(options: Mapping[str, Any]) -> Settings:
 
 def _check_access(settings: Settings) -> bool:
     """Before anything is started: the API would refuse to listen where all may come. Tells whether there are keys."""
-    from app.api_keys import Keys, WrongKeys, check_address
+    from app.auth.api_keys import Keys, WrongKeys, check_address
 
     try:
         keys = Keys(settings)

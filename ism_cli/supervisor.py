@@ -25,7 +25,7 @@ class Part:
 
     def start(self, stdin: int) -> "subprocess.Popen[bytes]":
         """Run it in a session of its own, so that Ctrl-C reaches us alone and Redis can stop last."""
-        command = [sys.executable, "-m", "cli.main", *self.arguments]
+        command = [sys.executable, "-m", "ism_cli.main", *self.arguments]
         environment = {**self.environment, SUPERVISED: "1"}
         return subprocess.Popen(command, env=environment, stdin=stdin, start_new_session=True)
 

@@ -3,16 +3,16 @@
 result = solve(X, Supervised(y), Gaussian(), q=2)
 """
 
-from ism_core.alignment import aligned
-from ism_core.choice import Candidate, Choice, Trial
-from ism_core.choosing import choose, choosing
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
-from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
-from ism_core.result import Certificate, Error, Result, Step, Stop
-from ism_core.solver import iterate, solve
+from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.objective.alignment import aligned
+from ism_core.paradigms.base import Alternative, SemiSupervised, Supervised, Unsupervised
+from ism_core.selection.choice import Candidate, Choice, Trial
+from ism_core.selection.choose import choose, choosing
+from ism_core.solver.result import Certificate, Error, Result, Step, Stop
+from ism_core.solver.solve import iterate, solve
 
 __all__ = [
     "Alternative",

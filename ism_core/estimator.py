@@ -14,18 +14,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ism_core.arrays import Array
-from ism_core.ascent import drained
-from ism_core.choice import Auto
-from ism_core.deciding import Starts, deciding
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
-from ism_core.grassmann import with_fixed_signs
-from ism_core.kernel import Kernel
-from ism_core.kernels import KERNELS, as_kernel, parameters
-from ism_core.paradigms import Paradigm, Supervised
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import KERNELS, as_kernel, parameters
+from ism_core.linalg.subspaces import with_fixed_signs
+from ism_core.objective.tiles import Precision
+from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.scaling import Scale, Scaling
-from ism_core.solver import solve
-from ism_core.tiles import Precision
+from ism_core.selection.choice import Auto
+from ism_core.selection.settings import Starts, deciding
+from ism_core.solver.ascent.spectral import drained
+from ism_core.solver.solve import solve
 
 EngineName = Literal["local", "dask"]
 

@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from ism_core.arrays import Ints
-from ism_core.choice import Auto
-from ism_core.deciding import Starts
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimator import ISM, EngineName
-from ism_core.kernel import Kernel
-from ism_core.paradigms import Alternative, Paradigm, SemiSupervised, Supervised, Unsupervised
+from ism_core.kernels.base import Kernel
+from ism_core.objective.tiles import Precision
+from ism_core.paradigms.base import Alternative, Paradigm, SemiSupervised, Supervised, Unsupervised
+from ism_core.paradigms.targets import Kind, TargetKernel
 from ism_core.scaling import Scale
-from ism_core.targets import Kind, TargetKernel
-from ism_core.tiles import Precision
+from ism_core.selection.choice import Auto
+from ism_core.selection.settings import Starts
 
 
 class SupervisedISM(ISM):

@@ -11,14 +11,14 @@ from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from ism_core import tiles
 from ism_core.arrays import Array, as_table
 from ism_core.errors import InvalidInput
-from ism_core.kernel import Kernel
-from ism_core.kernels import as_kernel
-from ism_core.paradigms import Supervised
-from ism_core.surrogate import Problem
-from ism_core.targets import Kind
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import as_kernel
+from ism_core.objective import tiles
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.base import Supervised
+from ism_core.paradigms.targets import Kind
 
 SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
 

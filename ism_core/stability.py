@@ -15,21 +15,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, as_table, is_whole
-from ism_core.ascent import ascend, drained
-from ism_core.clustering import Clustering
+from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel
-from ism_core.means import Means
-from ism_core.paradigms import Paradigm
-from ism_core.regrouping import regrouped
-from ism_core.result import Result
-from ism_core.rowspace import RowSpace
-from ism_core.sparsity import Features
-from ism_core.supports import at, climbed
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.regrouping import regrouped
+from ism_core.paradigms.spectral import Clustering
+from ism_core.solver.ascent.spectral import ascend, drained
+from ism_core.solver.result import Result
+from ism_core.solver.sparse.sparsity import Features
+from ism_core.solver.sparse.supports import at, climbed
 from ism_core.whitening import Whitening
 
 RESAMPLES = 20

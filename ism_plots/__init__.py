@@ -3,9 +3,9 @@
 Importing this imports no matplotlib; the first picture does.
 """
 
-from app.plots.canvas import Format
-from app.plots.embedding import embedding_plot
-from app.plots.loadings import loadings_plot
-from app.plots.trace import trace_plot
+from ism_plots.canvas import Format
+from ism_plots.embedding import embedding_plot
+from ism_plots.loadings import loadings_plot
+from ism_plots.trace import trace_plot
 
 __all__ = ["Format", "embedding_plot", "loadings_plot", "trace_plot"]

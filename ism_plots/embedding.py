@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, remark, render, size
-from app.plots.groups import FEW, OTHERS, Classes, Kind, Values, grouped
-from app.plots.names import columns, line
+from ism_plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, remark, render, size
+from ism_plots.groups import FEW, OTHERS, Classes, Kind, Values, grouped
+from ism_plots.names import columns, line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

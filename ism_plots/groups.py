@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.names import line
+from ism_plots.names import line
 
 Kind = Literal["auto", "classes", "values"]
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from app.plots.canvas import COLUMN, GREY, PAGE, Format, few_ticks, nothing, remark, render, size
-from app.plots.names import line
+from ism_plots.canvas import COLUMN, GREY, PAGE, Format, few_ticks, nothing, remark, render, size
+from ism_plots.names import line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from app.plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, render, size
-from app.plots.groups import FEW
+from ism_plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, render, size
+from ism_plots.groups import FEW
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

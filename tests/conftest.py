@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 
 # The first is one long computation, the others wait for processes.
-SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/cli/")
+SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/ism_cli/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,7 +57,7 @@ def running_service(
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """`ism serve` as its users start it; gives its address and its process."""
     port = free_port()
-    command = [sys.executable, "-m", "cli.main", "serve", "--port", str(port), "--workers", str(workers)]
+    command = [sys.executable, "-m", "ism_cli.main", "serve", "--port", str(port), "--workers", str(workers)]
     with (data_dir / "serve.log").open("ab") as log:
         process = subprocess.Popen(
             [*command, "--data-dir", str(data_dir)], env={**os.environ, **variables}, stdout=log, stderr=log

@@ -25,7 +25,7 @@ import httpx
 import yaml
 from sklearn.datasets import load_wine
 
-from cli.redis_server import find_executable
+from ism_cli.embedded import find_executable
 from tests.conftest import free_port
 
 ROOT = Path(__file__).parent.parent

@@ -13,8 +13,8 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from cli.redis_server import find_executable
 from drills.proxy import Link
+from ism_cli.embedded import find_executable
 from tests.conftest import free_port
 
 

@@ -19,8 +19,8 @@ import yaml
 from dask.utils import parse_bytes
 from packaging.requirements import Requirement
 
-from app.api_keys import Keys, WrongKeys, check_address
-from cli.main import main
+from app.auth.api_keys import Keys, WrongKeys, check_address
+from ism_cli.main import main
 from ism_jobs.settings import Settings
 from tests import audit
 

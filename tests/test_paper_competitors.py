@@ -21,8 +21,8 @@ from benchmarks.transcription import label_gamma
 from benchmarks.transcription import objective as objective_of
 from ism_core import Gaussian, Polynomial, Supervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.kernel import Kernel
-from ism_core.kernels import as_kernel
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import as_kernel
 
 Competitor = Callable[[Objective, int, float], Found]
 

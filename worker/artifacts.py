@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ism_jobs.packing import pack
-from ism_jobs.specs import SupervisedSpec
-from worker.run import Outcome
-from worker.translate import kernel_document
+from ism_jobs.spec.paradigms import SupervisedSpec
+from ism_jobs.store.arrow import pack
+from worker.pipeline.run import Outcome
+from worker.to_core import kernel_document
 
 
 def artifacts_of(outcome: Outcome) -> dict[str, bytes]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
 from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 
@@ -19,7 +19,7 @@ def connected(engine: EngineName, scheduler: str | None) -> Iterator[Engine | En
         return
     if scheduler is None:
         raise Unavailable("The Dask cluster that the job asks for is gone: ISM_DASK_SCHEDULER is no longer set.")
-    from ism_core.cluster import Dask  # only here: Dask takes half a second to import
+    from ism_core.engines.dask import Dask  # only here: Dask takes half a second to import
 
     try:
         with Dask(scheduler) as cluster:

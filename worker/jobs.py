@@ -10,16 +10,16 @@ import structlog
 from redis.exceptions import RedisError
 
 from ism_core import InvalidInput
-from ism_jobs.connection import is_full
-from ism_jobs.design import columns_of
+from ism_jobs.data.training import columns_of
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.specs import JOB_SPEC
+from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.store import Attempt, CancelAsked, Record, Store, TakenOver
+from ism_jobs.store.redis import is_full
 from worker.artifacts import artifacts_of, summary_document
-from worker.run import Moment, Outcome
-from worker.run import run as run_job
+from worker.pipeline.run import Moment, Outcome
+from worker.pipeline.run import run as run_job
 from worker.trace import Trace
 
 CHECKPOINT_SECONDS = 1.0

@@ -15,12 +15,11 @@ from rq.exceptions import StopRequested
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 
-from ism_jobs import queue
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.store import Store
+from ism_jobs.store import Store, queue
 from worker import jobs
-from worker.watch import Watch
+from worker.process_limits import Watch
 
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 

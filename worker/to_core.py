@@ -14,15 +14,16 @@ from ism_core import (
     Supervised,
     Unsupervised,
     aligned,
-    targets,
 )
-from ism_core.engine import Engine
-from ism_core.kernel import Combination, Kernel, Term
-from ism_core.kernels import KERNELS, parameters
-from ism_core.paradigms import Paradigm
+from ism_core.engines.base import Engine
+from ism_core.kernels.base import Combination, Kernel, Term
+from ism_core.kernels.family import KERNELS, parameters
+from ism_core.paradigms import targets
+from ism_core.paradigms.base import Paradigm
 from ism_core.scaling import Scale
-from ism_jobs.design import Given
-from ism_jobs.kernel_specs import (
+from ism_jobs.checks.columns import Kind
+from ism_jobs.data.training import Given
+from ism_jobs.spec.kernels import (
     AlignedKernel,
     GaussianKernel,
     KernelObject,
@@ -36,9 +37,8 @@ from ism_jobs.kernel_specs import (
     kernel_object,
     simple_kernel,
 )
-from ism_jobs.roles import Kind
-from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec, UnsupervisedSpec
-from worker.engines import EngineName
+from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec, UnsupervisedSpec
+from worker.dask_engine import EngineName
 
 KINDS: dict[Kind, targets.Kind] = {"classes": "labels", "values": "real"}
 

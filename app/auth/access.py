@@ -8,7 +8,7 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.api_keys import Keys
+from app.auth.api_keys import Keys
 from app.problems import respond
 from ism_jobs.errors import Forbidden, Problem, Unauthorised
 

@@ -8,8 +8,8 @@ from fastapi import FastAPI, Request
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
 
-from app.access import DOCS_FILES
-from app.headers import PAGE, policy
+from app.auth.access import DOCS_FILES
+from app.http.security_headers import PAGE, policy
 
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.comparison import BatchView, batch_table, batch_view
-from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
-from app.contents import documented as documented_content
 from app.deps import StoreDep
+from app.http.negotiation import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
+from app.http.negotiation import documented as documented_content
 from app.problems import documented
+from app.services.compare import BatchView, batch_table, batch_view
 from ism_jobs.tables import write_table
 
 router = APIRouter(prefix="/batches", tags=["jobs"])

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from ism_jobs import catalogue
-from ism_jobs.catalogue import KernelEntry, ParadigmEntry
+from ism_jobs.spec import catalogue
+from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry
 
 router = APIRouter(tags=["catalogue"])
 

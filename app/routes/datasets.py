@@ -5,11 +5,12 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app import cursors, uploads
-from app.chores import ingest
+from app import uploads
 from app.deps import OwnerDep, ReadersDep, SettingsDep, StoreDep
+from app.http import pagination as cursors
 from app.problems import documented
-from app.views import DatasetPage, DatasetView, dataset_item, dataset_view
+from app.sandbox.tasks import ingest
+from app.schemas.jobs import DatasetPage, DatasetView, dataset_item, dataset_view
 
 router = APIRouter(prefix="/datasets", tags=["data sets"])
 

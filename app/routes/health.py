@@ -4,7 +4,7 @@ from fastapi import APIRouter, HTTPException, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
-from app.access import METRICS_KEY
+from app.auth.access import METRICS_KEY
 from app.deps import OwnerDep, StoreDep
 from app.monitoring import StoreCollector
 from app.problems import documented

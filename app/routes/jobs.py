@@ -13,13 +13,13 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
-from app import cursors
-from app.comparison import BatchView, batch_view
-from app.contents import etag_of, is_known, not_modified
 from app.deps import ChildrenDep, EventsDep, JobDep, SettingsDep, StillValidDep, StoreDep
-from app.posting import post
+from app.http import pagination as cursors
+from app.http.negotiation import etag_of, is_known, not_modified
 from app.problems import documented
-from app.views import JobPage, JobView, job_view
+from app.schemas.jobs import JobPage, JobView, job_view
+from app.services.compare import BatchView, batch_view
+from app.services.submit import post
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
 

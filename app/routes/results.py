@@ -7,17 +7,18 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from app import chores, uploads
-from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
-from app.contents import documented as documented_content
+from app import uploads
 from app.deps import ChildrenDep, FinishedJobDep, SettingsDep, StoreDep
-from app.headers import PICTURE, policy
+from app.http.negotiation import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
+from app.http.negotiation import documented as documented_content
+from app.http.security_headers import PICTURE, policy
 from app.problems import documented
-from app.result_views import ResultView
 from app.routes.datasets import HEADERS, Header
-from app.views import TABLES, job_view
-from ism_jobs.packing import LABEL_COLUMNS
+from app.sandbox import tasks as chores
+from app.schemas.jobs import TABLES, job_view
+from app.schemas.results import ResultView
 from ism_jobs.store import Record
+from ism_jobs.store.arrow import LABEL_COLUMNS
 
 router = APIRouter(prefix="/jobs/{id}", tags=["results"])
 

@@ -5,18 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from app import chores
-from app.contents import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
-from app.contents import documented as documented_content
 from app.deps import ChildrenDep, SettingsDep, StoreDep
-from app.differences import GroupView
+from app.http.negotiation import BY_ACCEPT, chosen_format, content, etag_of, is_known, not_modified
+from app.http.negotiation import documented as documented_content
 from app.problems import documented
 from app.routes.datasets import DatasetId
 from app.routes.results import TABLE_FORMATS, TABLE_SCHEMA, Format
+from app.sandbox import tasks as chores
+from app.services.group_differences import GroupView
 from ism_jobs.errors import FieldError, InvalidParameter
+from ism_jobs.sentences import asked, listed, named, nearest
 from ism_jobs.store import Dataset
 from ism_jobs.tables import Column
-from ism_jobs.wording import asked, listed, named, nearest
 
 router = APIRouter(prefix="/datasets/{id}", tags=["data sets"])
 

@@ -18,17 +18,17 @@ import anyio.to_thread
 import structlog
 from redis.exceptions import RedisError
 
-from app import memory
-from ism_jobs.connection import problem_of
+from app.sandbox import limits as memory
 from ism_jobs.errors import InvalidTable, Problem, TooLarge
 from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
+from ism_jobs.store.redis import problem_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PRELOADED = [
-    "app.chores",
+    "app.sandbox.tasks",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from app import plots
-from app.differences import Groups, GroupView, differences
-from ism_jobs.connection import AT_ONCE
-from ism_jobs.design import Design, columns_of
-from ism_jobs.model import Model
-from ism_jobs.packing import unpack
+import ism_plots
+from app.services.group_differences import Groups, GroupView, differences
+from ism_jobs.data.projection import Model
+from ism_jobs.data.training import Design, columns_of
 from ism_jobs.settings import Settings
-from ism_jobs.specs import JobSpec
+from ism_jobs.spec.paradigms import JobSpec
 from ism_jobs.store import Dataset, Store
+from ism_jobs.store.arrow import unpack
+from ism_jobs.store.redis import AT_ONCE
 from ism_jobs.tables import Column, Limits, open_table, write_table
 
 TableFormat = Literal["json", "csv", "npy", "parquet"]
@@ -116,18 +116,18 @@ def draw(
     """A picture of an artifact of a job; of loadings with their standard errors where these are known."""
     table = unpack(packed)
     if plot == "trace":
-        return plots.trace_plot(table, format=format)
+        return ism_plots.trace_plot(table, format=format)
     values = _of_axes(table)
     if plot == "loadings":
         errors = None if packed_errors is None else _of_axes(unpack(packed_errors))
-        return plots.loadings_plot(table.column("feature").to_pylist(), values, errors, format=format)
+        return ism_plots.loadings_plot(table.column("feature").to_pylist(), values, errors, format=format)
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
         kind, legend = spec["target_kind"], spec["target"]
     else:
         kind, legend = "classes", "cluster"
     legend = legend if isinstance(legend, str) else None
-    return plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
+    return ism_plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
 
 
 def _of_axes(table: pa.Table) -> NDArray[np.float64]:

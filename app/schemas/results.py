@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.views import JobView
+from app.schemas.jobs import JobView
 
 
 class ErrorView(BaseModel):

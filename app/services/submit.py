@@ -9,13 +9,13 @@ from typing import Any, Self
 
 from anyio.to_thread import run_sync
 
-from app.children import Children
-from app.chores import remaining
-from ism_jobs.checks import check_all
+from app.sandbox.pool import Children
+from app.sandbox.tasks import remaining
+from ism_jobs.checks.job import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
-from ism_jobs.grids import expand
 from ism_jobs.settings import Settings
-from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.spec.grid import expand
+from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 

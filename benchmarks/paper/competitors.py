@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.manifolds import climb, random_start
 from benchmarks.objective import Evaluation, Objective, OutOfTime
 from ism_core.arrays import Array
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
 
 __all__ = ["COMPETITORS", "Found", "Objective", "dimension_growth", "grassmann", "relative_gradient", "stiefel"]
 

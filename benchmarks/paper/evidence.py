@@ -17,8 +17,8 @@ from benchmarks.paper.folds import standardised_folds
 from benchmarks.transcription import beta, first_surrogate, label_gamma, largest, objective, surrogate, value
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel, Term
+from ism_core.kernels.base import Kernel, Term
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.scaling import standardised
 

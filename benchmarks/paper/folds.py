@@ -13,10 +13,10 @@ from benchmarks.paper.competitors import COMPETITORS, Objective
 from ism_core import Supervised, aligned, solve
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.kernels import as_kernel
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import as_kernel
+from ism_core.objective.problem import Problem
 from ism_core.scaling import standardised
-from ism_core.surrogate import Problem
 
 DELTA = 0.01
 FILES = {"mnist": "mnist_test"}  # the paper's MNIST

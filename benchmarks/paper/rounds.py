@@ -16,14 +16,14 @@ from benchmarks.paper.competitors import COMPETITORS, Objective
 from benchmarks.paper.folds import DELTA, FILES, bound, cost, named
 from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.ascent import ascend, drained
-from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.spectral import DENSE_ROWS, Clustering
+from ism_core.solver.ascent.spectral import ascend, drained
 
 NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
 WARMING_ROWS = 300

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from cli.options import Spec, spec_options
-from cli.summary import print_summary
+from ism_cli.output import print_summary
+from ism_cli.spec_options import Spec, spec_options
 
 
 @click.command()
@@ -57,12 +57,12 @@ def _fit(
     file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
 ) -> dict[str, Any]:
     from ism_client.progress import is_shown
-    from ism_jobs.checks import check
-    from ism_jobs.grids import expand
+    from ism_jobs.checks.job import check
     from ism_jobs.settings import Settings
+    from ism_jobs.spec.grid import expand
     from ism_jobs.tables import read_table
     from worker.artifacts import result_document
-    from worker.run import run
+    from worker.pipeline.run import run
 
     table, description = read_table(file, filename=file.name, header=header)
     for note in description.notes:
@@ -97,8 +97,8 @@ def _shown(moments: Any, shown: bool) -> Any:
 
 def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:
     """The files that `ism get` gives for a job; result.json has no job to tell about."""
-    from app.chores import draw
-    from ism_jobs.packing import LABEL_COLUMNS, pack
+    from app.sandbox.tasks import draw
+    from ism_jobs.store.arrow import LABEL_COLUMNS, pack
     from ism_jobs.tables import write_table
     from worker.artifacts import tables_of
 

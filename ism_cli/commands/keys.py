@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cli.summary import table
+from ism_cli.output import table
 
 if TYPE_CHECKING:
-    from app.api_keys import KeyFile
+    from app.auth.api_keys import KeyFile
 
 T = TypeVar("T")
 
@@ -23,8 +23,8 @@ def keys(context: click.Context, /, **options: Any) -> None:
 
     With a key, callers see what was made with it and nothing else. Once there is a key, nobody gets in without one.
     """
-    from app.api_keys import KeyFile
-    from cli.serve import settings_from
+    from app.auth.api_keys import KeyFile
+    from ism_cli.serve import settings_from
 
     context.obj = KeyFile(settings_from(options).api_keys_path)
 
@@ -66,7 +66,7 @@ def revoke(file: "KeyFile", name: str) -> None:
 
 
 def _refusable(act: Callable[[], T]) -> T:
-    from app.api_keys import WrongKeys
+    from app.auth.api_keys import WrongKeys
 
     try:
         return act()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.connection import fail, remote, tell, write_json
-from cli.options import Spec, spec_options
-from cli.summary import kernel, number, print_summary, table
+from ism_cli.connection import fail, remote, tell, write_json
+from ism_cli.output import kernel, number, print_summary, table
+from ism_cli.spec_options import Spec, spec_options
 
 if TYPE_CHECKING:
     from ism_client import Batch, Client, Job

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ism_core.threads import in_threads, own_threads
+from ism_core.engines.threads import in_threads, own_threads
 
 T = TypeVar("T")
 

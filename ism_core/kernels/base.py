@@ -10,9 +10,9 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import Form as Form  # tiles and features know it from here
-from ism_core.feature_maps import TermMap
 from ism_core.gamma import Gamma
+from ism_core.kernels.feature_maps import Form as Form  # tiles and features know it from here
+from ism_core.kernels.feature_maps import TermMap
 
 Rows = slice | Ints
 

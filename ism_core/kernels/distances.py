@@ -5,7 +5,7 @@ from scipy.spatial.distance import pdist
 from sklearn.neighbors import NearestNeighbors
 
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
 from ism_core.errors import InvalidInput
 
 MEDIAN_SAMPLE = 2_000  # rows that the median distance is taken from: 2 million pairs

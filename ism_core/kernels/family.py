@@ -1,6 +1,7 @@
 """The ISM family of kernels: functions f of β, the one number that ties a pair of projected rows together.
 
-A kernel states its form (how β is made), f and f′. It never computes Φ: `ism_core.surrogate` does, for all of them.
+A kernel states its form (how β is made), f and f′. It never computes Φ: `ism_core.objective` does,
+for all of them.
 
     product form       βij = xiᵀ W Wᵀ xj
     difference form    βij = ‖Wᵀ(xi − xj)‖²
@@ -19,13 +20,13 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ism_core.arrays import Array, is_whole
-from ism_core.distances import local_scales, median_distance
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel, Rows, Term
-from ism_core.random_features import gaussian_maps, multiquadratic_maps
-from ism_core.taylor import Taylor
+from ism_core.kernels.base import Kernel, Rows, Term
+from ism_core.kernels.distances import local_scales, median_distance
+from ism_core.kernels.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
+from ism_core.kernels.random_features import gaussian_maps, multiquadratic_maps
+from ism_core.kernels.taylor import Taylor
 
 
 @dataclass(frozen=True)

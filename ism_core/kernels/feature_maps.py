@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import factorial
 
 from ism_core.arrays import Array, Ints
-from ism_core.monomials import Monomials, monomials
+from ism_core.kernels.monomials import Monomials, monomials
 
 Form = Literal["product", "difference"]
 

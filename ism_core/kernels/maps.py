@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ism_core.feature_maps import TermMap
-from ism_core.kernel import Kernel, Term
+from ism_core.kernels.base import Kernel, Term
+from ism_core.kernels.feature_maps import TermMap
 
 
 def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
@@ -18,7 +18,7 @@ def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
 
 
 def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
-    """With gaussians cut at a degree; how far that is off, `ism_core.truncation` knows."""
+    """With gaussians cut at a degree; how far that is off, `ism_core.objective.taylor_bound` knows."""
     return _maps(kernel, lambda term: term.exact_map(q) or term.taylor_map(q, degree))
 
 

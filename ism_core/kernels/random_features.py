@@ -14,8 +14,8 @@ import numpy as np
 from scipy.special import exp1, gammainc, gammaincinv
 
 from ism_core.arrays import Array
-from ism_core.feature_maps import Compilable, Differentiable, Recipe
-from ism_core.trigonometry import cos_sin
+from ism_core.kernels.feature_maps import Compilable, Differentiable, Recipe
+from ism_core.kernels.trigonometry import cos_sin
 
 GRID = 4_000  # points that ranges of s are found from
 MIXTURE = 256  # gaussians that stand for a multiquadratic

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import factorial
 
 from ism_core.arrays import Array
-from ism_core.feature_maps import OfMonomials
-from ism_core.monomials import Monomials, monomials
+from ism_core.kernels.feature_maps import OfMonomials
+from ism_core.kernels.monomials import Monomials, monomials
 
 MAX_DEGREE = 100  # of features whose factorials are numbers
 

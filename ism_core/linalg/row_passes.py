@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
 
 BLOCK = 1_024  # rows
 

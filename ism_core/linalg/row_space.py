@@ -17,9 +17,9 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL
-from ism_core.rows import squares
-from ism_core.threads import own_threads
+from ism_core.engines.base import LOCAL
+from ism_core.engines.threads import own_threads
+from ism_core.linalg.row_passes import squares
 
 WORTH = 1e-3  # of the largest: what a direction must add
 TOLERANCE = 1e-10  # what a column adds to the others (squared, of length 1), and singular values: less is rounding

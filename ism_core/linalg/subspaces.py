@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from ism_core.arrays import Array
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
 
 LANCZOS = 30  # columns for each eigenvector that is sought: from there on Lanczos steps are cheaper
 LANCZOS_COLUMNS = 1_500  # below, it gains nothing over all of A where eigenvalues lie close together

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.buffers import buffers
-from ism_core.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.gamma import Features
-from ism_core.random_features import Fourier
-from ism_core.taylor import Taylor
+from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
+from ism_core.kernels.random_features import Fourier
+from ism_core.kernels.taylor import Taylor
+from ism_core.linalg.buffers import buffers
 
 COMPILED_NUMBERS = 2e7  # features of all rows: from here on a few passes save more than importing numba costs
 OF_GAUSSIANS = 2e6  # the same for features that were cut or are random: dozens of passes are made, in the end with more
@@ -93,7 +93,7 @@ def _pays(map: FeatureMap, rows: int) -> bool:
 def _compiled() -> Callable[..., None] | None:
     """What is compiled, where numba is there and works."""
     try:
-        from ism_core.compiled_features import over_features
+        from ism_core.objective.compiled.features import over_features
     except Exception:  # missing, or at odds with the numpy it finds: numpy alone does the same more slowly
         return None
     return over_features

@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Engine, Placed
-from ism_core.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
-from ism_core.feature_sums import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.rows import blocks_of, projected
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
+from ism_core.linalg.row_passes import blocks_of, projected
+from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 
 WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
 NARROW_BLOCKS = (240, 2_000)  # rows beside P, fewer where they have more features; powers of two slow the BLAS down

@@ -3,13 +3,13 @@
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.buffers import Dtype, Tile, buffers
 from ism_core.gamma import Gamma
-from ism_core.kernel import Form, Kernel
+from ism_core.kernels.base import Form, Kernel
+from ism_core.linalg.buffers import Dtype, Tile, buffers
 
 
 class NumpyPairs:
-    """As `ism_core.pairs.Pairs` says."""
+    """As `ism_core.objective.pairs.Pairs` says."""
 
     width: float = 0.5  # numpy's passes over a tile should find it in the core's own cache
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ism_core.engine import LOCAL, Engine
-from ism_core.tiles import Precision
+from ism_core.engines.base import LOCAL, Engine
+from ism_core.objective.tiles import Precision
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.buffers import Dtype, Tile
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.numpy_pairs import NumpyPairs
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.linalg.buffers import Dtype, Tile
+from ism_core.objective.numpy_pairs import NumpyPairs
 
 COMPILED_ROWS = 1_000  # from here on some dozen evaluations save more than importing numba costs
 OFTEN = 2  # times as few in single precision, which is for those who evaluate often
@@ -63,7 +63,7 @@ def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype 
 def _compiled() -> Callable[..., Pairs] | None:
     """The compiled way, where numba is there and works."""
     try:
-        from ism_core.compiled_pairs import CompiledPairs
+        from ism_core.objective.compiled.pairs import CompiledPairs
     except Exception:  # missing, or at odds with the numpy it finds: numpy alone does the same more slowly
         return None
     return CompiledPairs

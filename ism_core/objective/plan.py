@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ism_core.feature_maps import TermMap
 from ism_core.gamma import Gamma
+from ism_core.kernels.feature_maps import TermMap
 
 PAIR_FLOPS = 60.0  # what f and f′ of one pair cost: passes over memory, exp
 FEATURE_FLOPS = 40.0  # what one feature of one row costs

@@ -12,21 +12,22 @@ from typing import Literal
 
 import numpy as np
 
-from ism_core import features, rows, tiles
 from ism_core.arrays import Array, Ints
-from ism_core.buffers import Workspace
-from ism_core.costs import Costs
-from ism_core.engine import ALONE, LOCAL, Engine, Placed, Threads
+from ism_core.engines.base import ALONE, LOCAL, Engine, Placed, Threads
+from ism_core.engines.threads import allowed_threads, own_threads
 from ism_core.errors import InvalidInput
-from ism_core.feature_maps import TermMap
-from ism_core.frames import turn, turning
 from ism_core.gamma import Gamma, NeighbourGamma
-from ism_core.grassmann import NARROW, corrected
-from ism_core.kernel import Kernel
-from ism_core.maps import exact_maps, random_maps, taylor_maps
-from ism_core.means import Means
-from ism_core.threads import allowed_threads, own_threads
-from ism_core.truncation import Bound, Extents, least_degree
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.feature_maps import TermMap
+from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.linalg import row_passes as rows
+from ism_core.linalg.buffers import Workspace
+from ism_core.linalg.subspaces import NARROW, corrected
+from ism_core.objective import features, tiles
+from ism_core.objective.options import Means
+from ism_core.objective.plan import Costs
+from ism_core.objective.random_frame import turn, turning
+from ism_core.objective.taylor_bound import Bound, Extents, least_degree
 
 Way = Literal["tiles", "features", "random features"]
 

@@ -1,6 +1,6 @@
 """How far gaussian features cut at a degree can put J and Φ(W)W off, proven; and the least degree that is near enough.
 
-With ci = √ri, of what is left out for row i (see `ism_core.taylor`), f is off by at most ci cj and f′ by ci cj/2σ².
+With ci = √ri, of what is left out for row i (see `kernels.taylor`), f is off by at most ci cj and f′ by ci cj/2σ².
 With sums over all pairs of rows, and a B that is nowhere less than |Γ|,
 
     |ΔJ|     ≤  Σ Bij ci cj
@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammainc
 
-from ism_core import rows
 from ism_core.arrays import Array
-from ism_core.feature_maps import TermMap
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.maps import taylor_maps
-from ism_core.taylor import MAX_DEGREE, Taylor
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.feature_maps import TermMap
+from ism_core.kernels.maps import taylor_maps
+from ism_core.kernels.taylor import MAX_DEGREE, Taylor
+from ism_core.linalg import row_passes as rows
 
 RATIO = 0.01  # of a bin's edges, in logarithms: the bound is at most (degree + 1)·RATIO/2 too large for it
 BINS = 1_200  # the last one, down to 0, begins at 6e-6 of the largest ‖p‖²

@@ -1,6 +1,6 @@
 """Sums over all pairs of rows, tile by tile, for any kernel. Exact; time n², memory linear in n.
 
-All of them are symmetric, so that the upper triangle of tiles is enough (`ism_core.panels`).
+All of them are symmetric, so that the upper triangle of tiles is enough (`ism_core.objective.tiling`).
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ism_core import panels
 from ism_core.arrays import Array, Ints
-from ism_core.buffers import Dtype, Tile, Workspace, buffers
-from ism_core.engine import LOCAL, Engine, Placed, Threads
+from ism_core.engines.base import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.pairs import Pairs, pairs_of
-from ism_core.panels import blocks, items, panels_of
-from ism_core.rows import convert, projected
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.buffers import Dtype, Tile, Workspace, buffers
+from ism_core.linalg.row_passes import convert, projected
+from ism_core.objective import tiling as panels
+from ism_core.objective.pairs import Pairs, pairs_of
+from ism_core.objective.tiling import blocks, items, panels_of
 
 Precision = Literal["double", "single"]
 

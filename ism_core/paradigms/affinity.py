@@ -12,18 +12,19 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammainc
 
-from ism_core import panels, tiles
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Engine
-from ism_core.feature_maps import TermMap
-from ism_core.feature_sums import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.engines.base import LOCAL, Engine
 from ism_core.gamma import Features
-from ism_core.kernel import Kernel
-from ism_core.maps import taylor_maps
-from ism_core.pairs import pairs_of
-from ism_core.rows import blocks_of
-from ism_core.taylor import MAX_DEGREE, Taylor
-from ism_core.tiles import Precision
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.feature_maps import TermMap
+from ism_core.kernels.maps import taylor_maps
+from ism_core.kernels.taylor import MAX_DEGREE, Taylor
+from ism_core.linalg.row_passes import blocks_of
+from ism_core.objective import tiles
+from ism_core.objective import tiling as panels
+from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.objective.pairs import pairs_of
+from ism_core.objective.tiles import Precision
 
 FEATURE_ROWS = 2  # features are used where there is one for this many rows at the most: there tiles cost as much
 LOOKED_AT = 256  # rows that the smallest value is looked for among, each against all others

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, Ints, is_whole
-from ism_core.clustering import Clustering, spectral
 from ism_core.errors import InvalidInput
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighbourGamma
-from ism_core.kernel import Kernel
-from ism_core.means import Means
-from ism_core.targets import Kind, TargetKernel, Targets
+from ism_core.kernels.base import Kernel
+from ism_core.objective.options import Means
+from ism_core.paradigms.spectral import Clustering, spectral
+from ism_core.paradigms.targets import Kind, TargetKernel, Targets
 
 USUAL_MEANS = Means()
 

@@ -1,12 +1,12 @@
 """Γ for a W that is known already."""
 
 from ism_core.arrays import Array
-from ism_core.clustering import DENSE_ROWS, Clustering
+from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.means import Means
-from ism_core.paradigms import Paradigm
-from ism_core.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.objective.options import Means
+from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.spectral import DENSE_ROWS, Clustering
 
 NEAR = 0.1  # times delta: how exact Y must be, in radians, for its change to be told
 

@@ -15,14 +15,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from ism_core import krylov, tiles
-from ism_core.affinity import Affinity, kernel_diagonal
 from ism_core.arrays import Array, Ints
-from ism_core.engine import LOCAL, Engine
-from ism_core.grassmann import eigenpairs
-from ism_core.kernel import Kernel
-from ism_core.threads import own_threads
-from ism_core.tiles import Precision
+from ism_core.engines.base import LOCAL, Engine
+from ism_core.engines.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.linalg import block_krylov as krylov
+from ism_core.linalg.subspaces import eigenpairs
+from ism_core.objective import tiles
+from ism_core.objective.tiles import Precision
+from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
 SAMPLE_ROWS = 2_000  # that are clustered first where there are more than that

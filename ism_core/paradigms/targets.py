@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ism_core.arrays import Array, Ints
-from ism_core.distances import median_distance
 from ism_core.errors import InvalidInput
+from ism_core.kernels.distances import median_distance
 from ism_core.scaling import standardised
 
 Kind = Literal["auto", "labels", "real"]

@@ -21,19 +21,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, Ints, as_table, is_whole
-from ism_core.ascent import drained
-from ism_core.choice import Auto, Candidate, Choice, Trial
-from ism_core.consensus import agreeing
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.kernels import Narrowing, as_kernel
-from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.path import LONG, beginning, opened, widths, with_width
-from ism_core.race import Lane, Point, Race
-from ism_core.rowspace import RowSpace
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Narrowing, as_kernel
+from ism_core.linalg.row_space import RowSpace
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.base import Supervised, Unsupervised
 from ism_core.scaling import SCALES, Scale, Scaling
-from ism_core.surrogate import Problem
+from ism_core.selection.choice import Auto, Candidate, Choice, Trial
+from ism_core.selection.consensus import agreeing
+from ism_core.selection.cross_validation import Lane, Point, Race
+from ism_core.solver.ascent.spectral import drained
+from ism_core.solver.starts.continuation import LONG, beginning, opened, widths, with_width
 
 SAMPLE = 800  # rows that are searched on where there are more
 PER_COLUMN = 5  # rows for each column, if that is more: with few, all that is learnt is to be careful
@@ -60,7 +60,7 @@ def choose(
 ) -> Choice:
     """The kernel, q and scale for these rows, as far as they are "auto" or have a width that is.
 
-    Supervised by cross-validation; clusterings, which have nothing to be judged by, as `ism_core.consensus` says.
+    Supervised by cross-validation; clusterings, which have nothing to be judged by, as `selection.consensus` says.
 
     X is taken unscaled. The kernel "auto" is a gaussian whose width is open; so is Gaussian(sigma="auto"),
     Multiquadratic(c="auto") and Polynomial(gamma="path"). The same seed gives the same choice.

@@ -16,14 +16,14 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from ism_core.arrays import Array, Ints
-from ism_core.choice import Candidate, Choice, Trial
 from ism_core.errors import InvalidInput
-from ism_core.kernel import Kernel
-from ism_core.kernels import Narrowing, Polynomial
-from ism_core.paradigms import Unsupervised
-from ism_core.path import widest, with_width
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Narrowing, Polynomial
+from ism_core.paradigms.base import Unsupervised
 from ism_core.scaling import Scale, Scaling
-from ism_core.solver import iterate
+from ism_core.selection.choice import Candidate, Choice, Trial
+from ism_core.solver.solve import iterate
+from ism_core.solver.starts.continuation import widest, with_width
 
 SHARES = (1.0, 0.7, 0.5, 0.35)  # of the widest kernel
 SAMPLE = 2_000  # rows that are clustered where there are more

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.choice import Trial
-from ism_core.judging import classified, predicted, splits
-from ism_core.kernel import Kernel
-from ism_core.kernels import Narrowing
-from ism_core.means import Means
-from ism_core.paradigms import Supervised
-from ism_core.path import SHORT, along, beginning, widths, with_width
-from ism_core.rowspace import RowSpace
+from ism_core.engines.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Narrowing
+from ism_core.linalg.row_space import RowSpace
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.base import Supervised
 from ism_core.scaling import Scale, Scaling
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.selection.choice import Trial
+from ism_core.selection.scoring import classified, predicted, splits
+from ism_core.solver.starts.continuation import SHORT, along, beginning, widths, with_width
 
 OF_WHITENED = 0.5  # of the median distance: where the candidates on whitened rows begin
 POINTS = 8  # on a path, at most: to the 11th part of the widest

@@ -6,12 +6,12 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from ism_core.choice import Auto, Choice, Trial
-from ism_core.choosing import choosing
-from ism_core.kernel import Kernel
-from ism_core.paradigms import Paradigm, Supervised, Unsupervised
-from ism_core.path import opened
+from ism_core.kernels.base import Kernel
+from ism_core.paradigms.base import Paradigm, Supervised, Unsupervised
 from ism_core.scaling import Scale
+from ism_core.selection.choice import Auto, Choice, Trial
+from ism_core.selection.choose import choosing
+from ism_core.solver.starts.continuation import opened
 
 DELTA = 0.01
 DELTA_ON_A_PATH = 0.1  # a narrow kernel that has settled more than this fits the rows it was learnt from

@@ -12,26 +12,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ism_core.affinity import affordable_maps
-from ism_core.arguments import Arguments
 from ism_core.arrays import Array, Ints
-from ism_core.ascent import ascend, mapped
-from ism_core.candidates import candidates
-from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS, Clustering
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
+from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.grassmann import dominant, largest_angle
-from ism_core.kernel import Kernel
-from ism_core.maps import exact_maps
-from ism_core.means import Means
-from ism_core.mixing import Mixing
-from ism_core.model import Model
-from ism_core.point import Point
-from ism_core.result import Error, Step, Stop
-from ism_core.rowspace import RowSpace
-from ism_core.starts import Start, search
-from ism_core.surrogate import ROUGH, Problem
-from ism_core.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.maps import exact_maps
+from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.objective.options import Means
+from ism_core.objective.problem import ROUGH, Problem
+from ism_core.paradigms.affinity import affordable_maps
+from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.spectral import ascend, mapped
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.newton_mixing import Mixing
+from ism_core.solver.options import Arguments
+from ism_core.solver.result import Error, Step, Stop
+from ism_core.solver.starts.candidates import candidates
+from ism_core.solver.starts.search import Start, search
 
 ROUND_ITERATIONS = 2  # steps of W between two clusterings, of few rows
 NEAR_Y = 0.1  # radians that Y may still turn on a sample

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ism_core.ascent import around, can_leap
-from ism_core.curvature import ROUNDING, curvature, exchange
-from ism_core.moments import Moments, everywhere
-from ism_core.point import Point
-from ism_core.result import Certificate, Error
-from ism_core.surrogate import Problem
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.curvature import ROUNDING, curvature, exchange
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.polynomial_moments import Moments, everywhere
+from ism_core.solver.ascent.spectral import around, can_leap
+from ism_core.solver.result import Certificate, Error
 
 SAMPLE_FLOPS = 5e8  # a problem whose Φ costs more has its second derivatives taken on a sample of its rows
 SAMPLE_ROWS = 300  # at least

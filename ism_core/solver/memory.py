@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ism_core.arrays import Array
-from ism_core.clustering import DENSE_ROWS, SAMPLE_ROWS
+from ism_core.engines.threads import allowed_threads
 from ism_core.errors import InvalidInput
-from ism_core.panels import PACKED_COLUMNS
-from ism_core.rowspace import LARGEST, SAMPLE
-from ism_core.threads import allowed_threads
+from ism_core.linalg.row_space import LARGEST, SAMPLE
+from ism_core.objective.tiling import PACKED_COLUMNS
+from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS
 
 NUMBER = 8  # bytes
 MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace

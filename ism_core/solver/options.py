@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, as_table, extremes, is_whole
-from ism_core.engine import LOCAL, Engine
+from ism_core.engines.base import LOCAL, Engine
 from ism_core.errors import InvalidInput
-from ism_core.kernel import Kernel
-from ism_core.kernels import Narrowing, as_kernel
-from ism_core.means import Means
-from ism_core.paradigms import Paradigm
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Narrowing, as_kernel
+from ism_core.objective.options import Means
+from ism_core.paradigms.base import Paradigm
 
 TOLERANCE = 1e-8  # of cut feature maps
 LOOSE = 0.01  # times delta: the tolerance where that one would cost more than tiles
@@ -138,7 +138,7 @@ def _engine(engine: Engine | str) -> Engine:
     if engine == "local":
         return LOCAL
     if engine == "dask":
-        from ism_core.cluster import Dask  # which needs a package that others can do without
+        from ism_core.engines.dask import Dask  # which needs a package that others can do without
 
         return Dask.current()
     raise InvalidInput("engine", f'engine is {engine!r}; it must be "local", "dask" or an Engine.')

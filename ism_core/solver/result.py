@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.kernel import Kernel
-from ism_core.surrogate import Way
+from ism_core.kernels.base import Kernel
+from ism_core.objective.problem import Way
 
 
 class Stop(Enum):

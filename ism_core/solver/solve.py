@@ -9,29 +9,29 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ism_core.alternation import Solution, cluster
-from ism_core.arguments import Arguments, checked
 from ism_core.arrays import Array
-from ism_core.ascent import ascend, drained, mapped
-from ism_core.certificate import certify, error, is_within
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
+from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
-from ism_core.grassmann import count_informative, with_fixed_signs
-from ism_core.kernel import Kernel
-from ism_core.memory import Shape, spare_bytes
-from ism_core.paradigms import Paradigm, Supervised
-from ism_core.path import descend, path
-from ism_core.point import Point
-from ism_core.readable import check_features_per_axis, readable
-from ism_core.result import Result, Step, Stop
-from ism_core.rows import means
-from ism_core.rowspace import RowSpace
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.row_passes import means
+from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg.subspaces import count_informative, with_fixed_signs
+from ism_core.objective.problem import Problem
+from ism_core.objective.taylor_bound import Bound
+from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.scaling import is_constant
-from ism_core.starts import DEFAULT_STARTS, Start, search
-from ism_core.straight import is_straight, solved
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
-from ism_core.truncation import Bound
+from ism_core.solver.alternation import Solution, cluster
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.spectral import ascend, drained, mapped
+from ism_core.solver.certificate import certify, error, is_within
+from ism_core.solver.memory import Shape, spare_bytes
+from ism_core.solver.options import Arguments, checked
+from ism_core.solver.result import Result, Step, Stop
+from ism_core.solver.sparse.readable import check_features_per_axis, readable
+from ism_core.solver.starts.continuation import descend, path
+from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
+from ism_core.solver.starts.straight import is_straight, solved
 from ism_core.whitening import Whitening
 
 CENTRED = 0.1  # a mean of this share of the deviation costs no digits

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
+from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
 from ism_jobs.tables import Column, Description
 
 Kind = Literal["classes", "values"]
 
-FEW_VALUES = 20  # whole numbers with more different values are measurements, as in ism_core.targets
+FEW_VALUES = 20  # whole numbers with more different values are measurements, as in ism_core.paradigms.targets
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ism_jobs.errors import FieldError
-from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.sentences import counted, figure, listed, named
+from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
-from ism_jobs.wording import counted, figure, listed, named
 
 MOST_LEVELS = 1_000  # of a text column that becomes one feature for each
 MOST_CELLS = 500_000_000  # of the encoded table: 4 GB

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from ism_jobs.checks.columns import FEW_VALUES, Kind, given_field
+from ism_jobs.checks.features import LARGEST_STANDARDISED, too_large, varies
 from ism_jobs.errors import FieldError
-from ism_jobs.feature_checks import LARGEST_STANDARDISED, too_large, varies
-from ism_jobs.roles import FEW_VALUES, Kind, given_field
-from ism_jobs.specs import AlternativeSpec, JobSpec, SupervisedSpec
+from ism_jobs.sentences import counted, figure, listed, named
+from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
-from ism_jobs.wording import counted, figure, listed, named
 
 MOST_CLASSES = 1_000
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ism_jobs.checks.columns import Roles, given_columns, given_field, roles
+from ism_jobs.checks.features import Survey, survey
+from ism_jobs.checks.guidance import given_errors, reference_errors
 from ism_jobs.errors import FieldError
-from ism_jobs.feature_checks import Survey, survey
-from ism_jobs.given_checks import given_errors, reference_errors
-from ism_jobs.roles import Roles, given_columns, given_field, roles
-from ism_jobs.spec_errors import refusal
-from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.sentences import asked, counted, listed, named, nearest
+from ism_jobs.spec.messages import refusal
+from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column, Description
-from ism_jobs.wording import asked, counted, listed, named, nearest
 
 __all__ = ["MOST_SUGGESTIONS", "Roles", "check", "check_all", "problems", "roles"]
 

@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 if TYPE_CHECKING:
-    from ism_jobs.model import Model
+    from ism_jobs.data.projection import Model
 
 OPSET = 17  # with IR 8, what onnxruntime reads since 1.12
 IR_VERSION = 8

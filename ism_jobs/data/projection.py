@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ism_jobs.encoding import Array, Encoding, Rows, named
+from ism_jobs.data.onehot import Array, Encoding, Rows, named
 from ism_jobs.errors import FieldError, InvalidTable
 
 Missing = Literal["refuse", "mean", "drop"]
@@ -144,6 +144,6 @@ class Model:
 
     def to_onnx(self) -> bytes:
         """The model as an ONNX graph from encoded features to the embedding."""
-        from ism_jobs.onnx_export import onnx_bytes  # onnx takes long to import, and few processes need it
+        from ism_jobs.data.onnx import onnx_bytes  # onnx takes long to import, and few processes need it
 
         return onnx_bytes(self)

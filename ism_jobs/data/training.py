@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ism_jobs.encoding import Array, Encoding
+from ism_jobs.checks.columns import Kind, roles
+from ism_jobs.data.onehot import Array, Encoding
 from ism_jobs.errors import FieldError, InvalidSpec
-from ism_jobs.roles import Kind, roles
-from ism_jobs.specs import JobSpec, SupervisedSpec
+from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 
 Given: TypeAlias = NDArray[Any]  # one value a row: text (with None) or numbers (with NaN); several columns of numbers

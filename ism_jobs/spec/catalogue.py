@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from ism_jobs.job_fields import CommonSpec
-from ism_jobs.kernel_specs import AUTO, KERNELS, AlignedKernel, SumKernel
-from ism_jobs.specs import SPECS
+from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.kernels import AUTO, KERNELS, AlignedKernel, SumKernel
+from ism_jobs.spec.paradigms import SPECS
 
 Type = Literal["integer", "number", "string", "boolean", "array", "object", "null"]
 

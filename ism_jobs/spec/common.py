@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
-from ism_jobs.field_types import Names, Number, Whole, refused_with
-from ism_jobs.kernel_specs import AUTO, Approximation, KernelSpec, Strict, has_open_width, has_width
+from ism_jobs.spec.kernels import AUTO, Approximation, KernelSpec, Strict, has_open_width, has_width
+from ism_jobs.spec.types import Names, Number, Whole, refused_with
 
 _MetadataText = Annotated[str, StringConstraints(max_length=500)]
 _MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]

@@ -8,10 +8,10 @@ from pydantic import Field, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
 
 from ism_jobs.errors import FieldError
-from ism_jobs.job_fields import CommonSpec
-from ism_jobs.spec_errors import MOST_ERRORS, refusal
-from ism_jobs.specs import SPECS, JobSpec, examined
-from ism_jobs.wording import counted
+from ism_jobs.sentences import counted
+from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.messages import MOST_ERRORS, refusal
+from ism_jobs.spec.paradigms import SPECS, JobSpec, examined
 
 MAX_BATCH = 1_000
 

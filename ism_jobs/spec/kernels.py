@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
 
-from ism_jobs.field_types import Number, Whole, refused, refused_with
-from ism_jobs.wording import figure
+from ism_jobs.sentences import figure
+from ism_jobs.spec.types import Number, Whole, refused, refused_with
 
 KernelName = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic"]
 KERNEL_NAMES: tuple[KernelName, ...] = get_args(KernelName)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ism_jobs.errors import FieldError, InvalidSpec
-from ism_jobs.kernel_specs import ALIGNED, KERNEL_NAMES, KERNELS, NAME, OBJECT, SUM
-from ism_jobs.wording import asked, choice, counted, listed, named, nearest, shown
+from ism_jobs.sentences import asked, choice, counted, listed, named, nearest, shown
+from ism_jobs.spec.kernels import ALIGNED, KERNEL_NAMES, KERNELS, NAME, OBJECT, SUM
 
 MOST_ERRORS = 100  # that one answer lists
 

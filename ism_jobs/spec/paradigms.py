@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from ism_jobs.errors import FieldError
-from ism_jobs.field_types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
-from ism_jobs.job_fields import CommonSpec
-from ism_jobs.kernel_specs import NEARNESS, AlignedKernel, KernelName, KernelObject, terms
-from ism_jobs.spec_errors import MOST_ERRORS, field_errors, refusal
-from ism_jobs.wording import asked, choice, nearest, shown
+from ism_jobs.sentences import asked, choice, nearest, shown
+from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.kernels import NEARNESS, AlignedKernel, KernelName, KernelObject, terms
+from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
+from ism_jobs.spec.types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
 
 ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
 PARADIGM = "What the projection is wanted for."

@@ -8,7 +8,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from ism_jobs.wording import figure, named
+from ism_jobs.sentences import figure, named
 
 LONGEST_NAME = 1_000  # characters of a column's name
 MOST_COLUMNS = 20_000

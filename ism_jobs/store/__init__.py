@@ -3,14 +3,14 @@
 from copy import copy
 from typing import Self
 
-from ism_jobs.connection import IN_TIME, Connection, connection, patient_connection
 from ism_jobs.settings import Settings
 from ism_jobs.store.attempts import Attempt, CancelAsked, TakenOver
 from ism_jobs.store.datasets import Dataset, Datasets
 from ism_jobs.store.events import LONGEST_WAIT, START, Event, Events
 from ism_jobs.store.jobs import Jobs
-from ism_jobs.store.rates import Rates
+from ism_jobs.store.rate_limits import Rates
 from ism_jobs.store.records import Record, State
+from ism_jobs.store.redis import IN_TIME, Connection, connection, patient_connection
 
 __all__ = [
     "LONGEST_WAIT",

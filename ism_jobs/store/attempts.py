@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ism_jobs.connection import Connection
 from ism_jobs.settings import Settings
 from ism_jobs.store import blobs, keys, scripts
 from ism_jobs.store.records import Record, State
+from ism_jobs.store.redis import Connection
 from ism_jobs.store.transactions import transaction
 
 

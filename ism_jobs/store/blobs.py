@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ism_jobs.connection import Connection
+from ism_jobs.store.redis import Connection
 
 CHUNK_BYTES = 4 * 2**20
 

@@ -11,13 +11,13 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from ism_jobs.connection import Connection
 from ism_jobs.errors import Conflict, NotFound
-from ism_jobs.packing import pack, unpack
 from ism_jobs.settings import Settings
 from ism_jobs.store import blobs, keys, scripts
-from ism_jobs.store.owners import owned
-from ism_jobs.store.pages import Place, page
+from ism_jobs.store.arrow import pack, unpack
+from ism_jobs.store.ownership import owned
+from ism_jobs.store.paging import Place, page
+from ism_jobs.store.redis import Connection
 from ism_jobs.tables import Description, Reader
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ism_jobs.connection import AsyncConnection, async_connections
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
+from ism_jobs.store.redis import AsyncConnection, async_connections
 
 START = "0-0"
 LONGEST_WAIT = 15.0  # seconds; after these who follows a job looks at it again, whether or not something happened

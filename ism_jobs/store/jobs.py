@@ -8,19 +8,19 @@ from copy import copy
 from typing import Any, Self
 from uuid import uuid4
 
-from ism_jobs.connection import Connection
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
-from ism_jobs.queue import Tickets
+from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
 from ism_jobs.store import blobs, keys, scripts
 from ism_jobs.store.attempts import Attempt, end_arguments, end_keys
 from ism_jobs.store.datasets import keep
-from ism_jobs.store.owners import owned
-from ism_jobs.store.pages import Place, page
+from ism_jobs.store.ownership import owned
+from ism_jobs.store.paging import Place, page
+from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import Record, State
-from ism_jobs.store.tidying import forget_expired, look_for_tickets, lost, ticket_before
+from ism_jobs.store.redis import Connection
+from ism_jobs.store.sweep import forget_expired, look_for_tickets, lost, ticket_before
 from ism_jobs.store.transactions import transaction
-from ism_jobs.wording import counted
 
 SWEEP_AT_ONCE = 100
 

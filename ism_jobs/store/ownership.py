@@ -1,7 +1,7 @@
 """What belongs to whom."""
 
-from ism_jobs.connection import Connection
 from ism_jobs.store import keys
+from ism_jobs.store.redis import Connection
 
 
 def owned(redis: Connection, key: str, id: str, owner: str | None) -> dict[bytes, bytes] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from ism_jobs.connection import Connection
+from ism_jobs.store.redis import Connection
 
 T = TypeVar("T")
 

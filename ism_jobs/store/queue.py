@@ -12,7 +12,7 @@ from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
-from ism_jobs.connection import Connection
+from ism_jobs.store.redis import Connection
 
 NAME = "ism"
 FUNCTION = "worker.jobs.run"

@@ -8,8 +8,8 @@ import threading
 import time
 from dataclasses import dataclass
 
-from ism_jobs.connection import Connection
 from ism_jobs.store import keys, scripts
+from ism_jobs.store.redis import Connection
 
 PARTS = 50  # a process takes the limit in so many parts
 

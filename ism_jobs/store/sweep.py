@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from ism_jobs.connection import Connection
 from ism_jobs.errors import Problem
-from ism_jobs.queue import Tickets
+from ism_jobs.sentences import counted
 from ism_jobs.store import keys
+from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import State
+from ism_jobs.store.redis import Connection
 from ism_jobs.store.transactions import transaction
-from ism_jobs.wording import counted
 
 
 def lost(crashes: int) -> Problem:

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from redis.exceptions import WatchError
 
-from ism_jobs.connection import Connection
+from ism_jobs.store.redis import Connection
 
 T = TypeVar("T")
 

@@ -9,14 +9,14 @@ from typing import IO, Any, Protocol
 import pyarrow as pa
 
 from ism_jobs.errors import InvalidTable
-from ism_jobs.tables.arrays import NpyFile, NpzFile
 from ism_jobs.tables.block import Block
-from ism_jobs.tables.csv_files import CsvFile, preferred
+from ism_jobs.tables.csv.reading import CsvFile, preferred
 from ism_jobs.tables.description import Description
 from ism_jobs.tables.detect import format_of
 from ism_jobs.tables.digest import Digest
-from ism_jobs.tables.json_files import JsonFile
+from ism_jobs.tables.json.reading import JsonFile
 from ism_jobs.tables.limits import Limits
+from ism_jobs.tables.numpy.arrays import NpyFile, NpzFile
 from ism_jobs.tables.parquet import ParquetFile
 from ism_jobs.tables.source import head, open_source
 from ism_jobs.tables.summary import Summary

@@ -11,7 +11,7 @@ import pytest
 import structlog
 from starlette.requests import Request
 
-from app.api_keys import KeyFile
+from app.auth.api_keys import KeyFile
 from app.deps import _still_valid
 from app.main import create_app
 from ism_jobs.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.api_keys import KeyFile, Keys, WrongKeys, check_address
+from app.auth.api_keys import KeyFile, Keys, WrongKeys, check_address
 from ism_jobs.settings import Settings
 
 KEY = "a" * 30

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 import structlog
 
-from app.children import Children
+from app.sandbox.pool import Children
 from ism_jobs.errors import FieldError, InvalidTable, Problem, TooLarge
 from ism_jobs.settings import Settings
 

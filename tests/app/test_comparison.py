@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.comparison import batch_table, batch_view
-from ism_jobs.grids import GRID_FIELDS
+from app.services.compare import batch_table, batch_view
+from ism_jobs.spec.grid import GRID_FIELDS
 from ism_jobs.store import Record, State
 
 

@@ -7,8 +7,8 @@ from fastapi import HTTPException, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import cursors
-from app.contents import chosen_format, content, etag_of, is_known
+from app.http import pagination as cursors
+from app.http.negotiation import chosen_format, content, etag_of, is_known
 from ism_jobs.errors import InvalidSpec, NotAcceptable
 
 BODY = bytes(range(100))

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.differences import DifferenceView, differences
+from app.services.group_differences import DifferenceView, differences
 from ism_jobs.tables import Column
 
 

@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from app.main import create_app
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 

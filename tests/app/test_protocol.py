@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from app.protocol import PIECE, protocol
+from app.http.uvicorn_limits import PIECE, protocol
 
 LIMIT = 4_000
 CHUNKED = "POST {} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"

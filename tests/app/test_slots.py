@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.chores import Upload, ingest
 from app.main import create_app
+from app.sandbox.tasks import Upload, ingest
 from ism_jobs.settings import Settings
 
 TABLE = b"x,y,class\n1,4,a\n2,3,b\n3,,b\n4,1,a\n"

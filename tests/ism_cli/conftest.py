@@ -8,8 +8,8 @@ import httpx
 import pytest
 from click.testing import CliRunner, Result
 
-from cli.main import main
-from tests.client.service import Service
+from ism_cli.main import main
+from tests.ism_client.service import Service
 
 
 class Socket:

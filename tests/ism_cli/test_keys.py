@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from app.api_keys import KeyFile
-from cli.main import main
+from app.auth.api_keys import KeyFile
+from ism_cli.main import main
 
 
 def ism(folder: Path, *arguments: str) -> Result:
@@ -53,7 +53,7 @@ def test_the_file_can_be_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_without_keys_a_public_address_is_refused_with_a_sentence(tmp_path: Path, part: str) -> None:
     given = {"ISM_REDIS_DIR": str(tmp_path / "data"), "ISM_REDIS_URL": "redis://127.0.0.1:1/0" if part == "api" else ""}
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", part, "--host", "0.0.0.0", "--port", "0"],
+        [sys.executable, "-m", "ism_cli.main", part, "--host", "0.0.0.0", "--port", "0"],
         env={**os.environ, **given},
         capture_output=True,
         text=True,

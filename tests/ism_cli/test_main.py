@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli.main import COMMANDS, main
+from ism_cli.main import COMMANDS, main
 
 HEAVY = ("numpy", "scipy", "pyarrow", "fastapi", "pydantic", "httpx", "redis", "rq", "tqdm", "ism_client", "ism_core")
 
@@ -16,7 +16,7 @@ HEAVY = ("numpy", "scipy", "pyarrow", "fastapi", "pydantic", "httpx", "redis", "
 @pytest.mark.parametrize("arguments", [["--help"], ["submit", "--help"], ["watch", "--help"]])
 def test_help_imports_nothing_heavy(arguments):
     script = (
-        "import sys\nfrom cli.main import main\n"
+        "import sys\nfrom ism_cli.main import main\n"
         f"main({arguments!r}, standalone_mode=False)\n"
         f"sys.exit([name for name in {HEAVY!r} if name in sys.modules] or 0)"
     )

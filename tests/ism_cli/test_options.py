@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli.options import is_grid, spec_options
+from ism_cli.spec_options import is_grid, spec_options
 
 
 def spec_of(*arguments, grid=True):

@@ -11,8 +11,8 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from cli import redis_server
-from cli.redis_server import NoRedis, RedisServer
+from ism_cli import embedded as redis_server
+from ism_cli.embedded import NoRedis, RedisServer
 
 
 def value_in(server: RedisServer, key: str) -> bytes | None:

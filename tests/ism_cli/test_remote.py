@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from tests.client.service import EMBEDDING, PROBLEM, RESULT, batch, job
+from tests.ism_client.service import EMBEDDING, PROBLEM, RESULT, batch, job
 
 
 def posted(ism):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cli.serve import _environment, _worker_parts
+from ism_cli.serve import _environment, _worker_parts
 from ism_jobs.settings import Settings
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.summary import STRONGEST, kernel, number, summary, table
-from tests.client.service import RESULT
+from ism_cli.output import STRONGEST, kernel, number, summary, table
+from tests.ism_client.service import RESULT
 
 
 def test_the_page_says_why_it_stopped_and_what_was_found():

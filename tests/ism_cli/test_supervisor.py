@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from cli.supervisor import SUPERVISED, Part, Supervisor
+from ism_cli.supervisor import SUPERVISED, Part, Supervisor
 
 SECONDS = 30
 
 PARTS = {
     "sleeps": "time.sleep(600)",
     "stubborn": "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)",
-    "follows": "from cli.supervisor import stop_with_supervisor; stop_with_supervisor(); time.sleep(600)",
+    "follows": "from ism_cli.supervisor import stop_with_supervisor; stop_with_supervisor(); time.sleep(600)",
     "dies": "sys.exit(3)",
     "ends": "sys.exit(0)",
     "is killed": "os.kill(os.getpid(), signal.SIGKILL)",
 }
 PROGRAM = """
 import sys
-from cli import supervisor
-from cli.supervisor import Part, Supervisor
-from tests.cli.test_supervisor import started
+from ism_cli import supervisor
+from ism_cli.supervisor import Part, Supervisor
+from tests.ism_cli.test_supervisor import started
 
 supervisor.RESTART_SECONDS = 0.1
 Part.start = started
@@ -127,7 +127,7 @@ def test_parts_stop_when_their_supervisor_is_killed(tmp_path: Path) -> None:
 
 
 def test_a_process_that_nobody_supervises_does_not_follow_its_stdin() -> None:
-    code = "from cli.supervisor import stop_with_supervisor; stop_with_supervisor(); import time; time.sleep(0.5)"
+    code = "from ism_cli.supervisor import stop_with_supervisor; stop_with_supervisor(); import time; time.sleep(0.5)"
     assert subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, timeout=SECONDS).returncode == 0
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from ism_client import Client
-from tests.client.service import Service
+from tests.ism_client.service import Service
 
 
 @pytest.fixture

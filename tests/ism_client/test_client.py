@@ -10,7 +10,7 @@ import pytest
 
 import ism_client
 from ism_client import ApiError, Batch, Client, Job
-from tests.client.service import PROBLEM, job
+from tests.ism_client.service import PROBLEM, job
 
 
 def sent(service):

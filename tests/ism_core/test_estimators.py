@@ -26,11 +26,11 @@ from ism_core import (
     aligned,
     solve,
 )
-from ism_core.engine import Threads
-from ism_core.grassmann import largest_angle
+from ism_core.engines.base import Threads
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.paradigms import Supervised
-from tests.core.conftest import Labelled
+from ism_core.paradigms.base import Supervised
+from tests.ism_core.conftest import Labelled
 
 ESTIMATORS = [SupervisedISM, UnsupervisedISM, SemiSupervisedISM, AlternativeISM]
 CLUSTERINGS = ESTIMATORS[1:]

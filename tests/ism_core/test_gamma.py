@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
-from ism_core.feature_sums import Matrix
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
-from tests.core.reference import dense
+from ism_core.objective.feature_blocks import Matrix
+from tests.ism_core.reference import dense
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30))

@@ -12,9 +12,9 @@ from scipy.spatial.distance import pdist, squareform
 from ism_core import Gaussian, InvalidInput, SupervisedISM, metrics
 from ism_core.arrays import Array
 from ism_core.metrics import association, cross_validated_accuracy, hsic, nmi, novelty, silhouette
-from tests.core import reference
-from tests.core.conftest import Labelled
-from tests.core.family import EVERY
+from tests.ism_core import reference
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.family import EVERY
 
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12)
 

@@ -7,7 +7,7 @@ from ism_core import InvalidInput, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
 from ism_core.scaling import Scaling
 from ism_core.stability import stability
-from tests.core.conftest import Labelled, Planted
+from tests.ism_core.conftest import Labelled, Planted
 
 
 def drawn(rng: np.random.Generator, rows: int) -> Labelled:

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from ism_jobs.errors import Problem
 from ism_jobs.tables import Limits, open_table
-from tests.jobs.table_files import npy, npz, parquet
+from tests.ism_jobs.table_files import npy, npz, parquet
 
 LIMITS = Limits(bytes=1 << 22, rows=20_000, columns=2_000, cells=200_000, text_length=10_000)
 SECONDS = 10  # for one file: some milliseconds, and what else the machine is doing

@@ -15,7 +15,7 @@ MEGABYTE = 1 << 20
 SECONDS = 60  # far more than any of these files takes
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.jobs.measured"])
+_context.set_forkserver_preload(["tests.ism_jobs.measured"])
 
 
 @dataclass(frozen=True)

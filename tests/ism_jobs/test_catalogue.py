@@ -1,8 +1,8 @@
 import json
 
-from ism_jobs.catalogue import kernels, paradigms
-from ism_jobs.kernel_specs import KERNEL_NAMES
-from ism_jobs.specs import PARADIGM_NAMES, SPECS, read_spec
+from ism_jobs.spec.catalogue import kernels, paradigms
+from ism_jobs.spec.kernels import KERNEL_NAMES
+from ism_jobs.spec.paradigms import PARADIGM_NAMES, SPECS, read_spec
 
 
 def test_every_kernel_and_combination_is_listed_with_an_example_that_works() -> None:

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from ism_jobs.checks import MOST_SUGGESTIONS, check, check_all, problems, roles
+from ism_jobs.checks.job import MOST_SUGGESTIONS, check, check_all, problems, roles
 from ism_jobs.errors import InvalidSpec
-from ism_jobs.specs import read_spec
+from ism_jobs.spec.paradigms import read_spec
 from ism_jobs.tables import Column, Description
 
 ROWS = 100

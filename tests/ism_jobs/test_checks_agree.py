@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
-from ism_core.paradigms import Paradigm
+from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.targets import Targets
 from ism_core.scaling import standardised
-from ism_core.targets import Targets
-from ism_jobs.checks import problems, roles
+from ism_jobs.checks.job import problems, roles
 from ism_jobs.tables import Description, read_table
-from tests.jobs.test_checks import spec
+from tests.ism_jobs.test_checks import spec
 
 COLUMNS: dict[str, list[float]] = {
     "plain": [0.1, 0.5, 0.2, 0.9, 0.4, 0.7],

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ism_jobs.design import Design, columns_of
+from ism_jobs.data.training import Design, columns_of
 from ism_jobs.errors import InvalidSpec
-from ism_jobs.specs import JOB_SPEC
+from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.tables import read_table
 
 TABLE = pa.table(

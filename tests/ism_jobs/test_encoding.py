@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ism_jobs.encoding import Encoding, Source
+from ism_jobs.data.onehot import Encoding, Source
 from ism_jobs.errors import InvalidTable
 
 WINES = pa.table(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.fuzzing import SEEDS, Reading, fuzz
+from tests.ism_jobs.fuzzing import SEEDS, Reading, fuzz
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by /proc")
 

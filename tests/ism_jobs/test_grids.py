@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from ism_jobs.errors import InvalidSpec
-from ism_jobs.grids import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand
-from ism_jobs.kernel_specs import PolynomialKernel
-from ism_jobs.specs import PARADIGM_NAMES, SPECS, read_spec
+from ism_jobs.spec.grid import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand
+from ism_jobs.spec.kernels import PolynomialKernel
+from ism_jobs.spec.paradigms import PARADIGM_NAMES, SPECS, read_spec
 
 
 def body(**fields: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import pytest
 
 from ism_jobs.errors import InvalidTable, Problem, TooLarge, UnsupportedFormat
 from ism_jobs.tables import Limits
-from tests.jobs.measured import MEGABYTE, measured
-from tests.jobs.table_files import npy, npz
+from tests.ism_jobs.measured import MEGABYTE, measured
+from tests.ism_jobs.table_files import npy, npz
 
 GRID = np.arange(6.0).reshape(3, 2)
 

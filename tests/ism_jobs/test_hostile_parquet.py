@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from ism_jobs.errors import InvalidTable, Problem, TooLarge
-from tests.jobs.measured import MEGABYTE, Outcome, measured
-from tests.jobs.table_files import parquet
+from tests.ism_jobs.measured import MEGABYTE, Outcome, measured
+from tests.ism_jobs.table_files import parquet
 
 ROWS = 123_457  # found in a footer by its bytes
 

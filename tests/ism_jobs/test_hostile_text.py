@@ -9,8 +9,8 @@ import pytest
 
 from ism_jobs.errors import InvalidTable, Problem, TooLarge, UnsupportedFormat
 from ism_jobs.tables import Limits
-from tests.jobs.measured import MEGABYTE, measured
-from tests.jobs.table_files import read
+from tests.ism_jobs.measured import MEGABYTE, measured
+from tests.ism_jobs.table_files import read
 
 HUNDRED = 100_000_000
 ROW = b'{"a":"' + b"x" * 90_000 + b'"}'

@@ -11,10 +11,10 @@ import onnxruntime
 import pyarrow as pa
 import pytest
 
-from ism_jobs import model as model_module
-from ism_jobs.encoding import Encoding
+from ism_jobs.data import projection as model_module
+from ism_jobs.data.onehot import Encoding
+from ism_jobs.data.projection import Missing, Model
 from ism_jobs.errors import InvalidTable
-from ism_jobs.model import Missing, Model
 
 RNG = np.random.default_rng(0)
 TABLE = pa.table(
@@ -161,5 +161,5 @@ def test_parts_that_do_not_fit_are_refused() -> None:
 
 
 def test_importing_a_model_imports_no_onnx() -> None:
-    code = "import sys, ism_jobs.model; sys.exit('onnx' in sys.modules or 'ism_core' in sys.modules)"
+    code = "import sys, ism_jobs.data.projection; sys.exit('onnx' in sys.modules or 'ism_core' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iterate
-from ism_core.kernels import KERNELS as CORE_KERNELS
+from ism_core.kernels.family import KERNELS as CORE_KERNELS
 from ism_jobs.errors import InvalidSpec
-from ism_jobs.job_fields import CommonSpec
-from ism_jobs.kernel_specs import KERNEL_NAMES, KERNELS, GaussianKernel, kernel_object
-from ism_jobs.specs import JOB_SPEC, PARADIGM_NAMES, SPECS, SupervisedSpec, read_spec
-from tests.jobs.test_specs import body
+from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.kernels import KERNEL_NAMES, KERNELS, GaussianKernel, kernel_object
+from ism_jobs.spec.paradigms import JOB_SPEC, PARADIGM_NAMES, SPECS, SupervisedSpec, read_spec
+from tests.ism_jobs.test_specs import body
 
 names = st.text(min_size=1, max_size=12).filter(lambda name: name.encode("utf-8", "ignore").decode() == name)
 positive = st.floats(1e-50, 1e50)

@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 
 from ism_jobs.errors import InvalidSpec
-from ism_jobs.kernel_specs import (
+from ism_jobs.spec.kernels import (
     AlignedKernel,
     GaussianKernel,
     PolynomialKernel,
     SumKernel,
     kernel_object,
 )
-from ism_jobs.specs import read_spec
+from ism_jobs.spec.paradigms import read_spec
 
 OWN: dict[str, dict[str, Any]] = {
     "supervised": {"target": "class"},

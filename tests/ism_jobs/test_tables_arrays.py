@@ -10,7 +10,7 @@ import pytest
 
 from ism_jobs.errors import InvalidTable, Problem, TooLarge, UnsupportedFormat
 from ism_jobs.tables import Limits
-from tests.jobs.table_files import npy, npz, read
+from tests.ism_jobs.table_files import npy, npz, read
 
 GRID = np.arange(6.0).reshape(3, 2)
 GRID_VALUES = {"x1": [0.0, 2.0, 4.0], "x2": [1.0, 3.0, 5.0]}

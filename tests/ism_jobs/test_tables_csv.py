@@ -9,7 +9,7 @@ import pytest
 
 from ism_jobs.errors import InvalidTable, Problem, TooLarge, UnsupportedFormat
 from ism_jobs.tables import Limits
-from tests.jobs.table_files import read
+from tests.ism_jobs.table_files import read
 
 PLAIN = {"a": [1.0, 2.5], "b": ["x", "é"]}
 

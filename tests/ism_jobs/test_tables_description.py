@@ -8,7 +8,7 @@ import pytest
 
 import ism_jobs.tables
 from ism_jobs.tables import Description, open_table, read_table
-from tests.jobs.table_files import npy, parquet, read
+from tests.ism_jobs.table_files import npy, parquet, read
 
 
 def test_the_public_names_are_these() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ism_jobs.errors import InvalidTable, TooLarge
-from ism_jobs.tables import Limits, json_scan
-from tests.jobs.table_files import read
+from ism_jobs.tables import Limits
+from ism_jobs.tables.json import scan as json_scan
+from tests.ism_jobs.table_files import read
 
 VALUES = {"a": [1.0, None], "b": ["x", "é"]}
 

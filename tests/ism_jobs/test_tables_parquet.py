@@ -12,7 +12,7 @@ import pytest
 
 from ism_jobs.errors import InvalidTable, TooLarge
 from ism_jobs.tables import Limits
-from tests.jobs.table_files import parquet, read
+from tests.ism_jobs.table_files import parquet, read
 
 
 @pytest.mark.parametrize(

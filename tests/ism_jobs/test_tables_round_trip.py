@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ism_jobs.tables import FORMATS, write_table
-from tests.jobs.table_files import npz, parquet, read
+from tests.ism_jobs.table_files import npz, parquet, read
 
 NAMES = st.text(st.characters(categories=["L"]), min_size=1, max_size=8).map("n".__add__)
 NUMBERS = st.one_of(

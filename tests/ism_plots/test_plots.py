@@ -14,9 +14,9 @@ import pytest
 from PIL import Image
 from sklearn.datasets import load_wine
 
-from app.plots import Format, embedding_plot, loadings_plot, trace_plot
-from app.plots.groups import CLASSES, Classes, Values, grouped
-from app.plots.names import columns, line
+from ism_plots import Format, embedding_plot, loadings_plot, trace_plot
+from ism_plots.groups import CLASSES, Classes, Values, grouped
+from ism_plots.names import columns, line
 
 SVG = "{http://www.w3.org/2000/svg}"
 COLUMN_PIXELS = 1003  # 85 mm at 300 dpi
@@ -167,7 +167,7 @@ def test_many_rows_become_pixels_also_in_an_svg() -> None:
 
 
 def test_more_rows_than_can_be_seen_are_sampled_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.plots.embedding.ROWS", 50)
+    monkeypatch.setattr("ism_plots.embedding.ROWS", 50)
     written = as_text(embedding_plot, points(1_000, 3), title="中")
     assert "50 of 1,000 rows, axes 1 and 2 of 3" in written
 
@@ -271,7 +271,7 @@ def test_importing_the_plots_imports_no_matplotlib_and_drawing_no_pyplot() -> No
     code = """
 import sys
 import numpy as np
-from app.plots import loadings_plot
+from ism_plots import loadings_plot
 assert "matplotlib" not in sys.modules
 loadings_plot(["a"], np.ones((1, 1)))
 assert "matplotlib.pyplot" not in sys.modules

@@ -12,10 +12,10 @@ import pytest
 import schemathesis
 from click.testing import CliRunner
 
-from app.access import is_open
-from app.api_keys import KeyFile
+from app.auth.access import is_open
+from app.auth.api_keys import KeyFile
 from app.main import create_app
-from cli.main import main
+from ism_cli.main import main
 from ism_client import ApiError, Client
 from ism_jobs.settings import Settings
 from tests.conftest import running_service

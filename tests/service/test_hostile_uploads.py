@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.protocol import PIECE
+from app.http.uvicorn_limits import PIECE
 from tests.conftest import running_service
-from tests.jobs.table_files import npy, npz, parquet
+from tests.ism_jobs.table_files import npy, npz, parquet
 from tests.service.api import problem
 
 LIMITS = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from cli.main import main
+from ism_cli.main import main
 from ism_core import (
     Alternative,
     Gaussian,

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
-from ism_jobs.specs import JOB_SPEC
+from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.store import Store, keys
 from tests.conftest import free_port, wait_until_ready
 from tests.faulty_redis import FaultyRedis, faulty_redis
@@ -37,7 +37,9 @@ def faulty(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Iter
     commands = [["api", "--port", str(port)], ["worker"]]
     with log.open("ab") as file:
         processes = [
-            subprocess.Popen([sys.executable, "-m", "cli.main", *command], env=environment, stdout=file, stderr=file)
+            subprocess.Popen(
+                [sys.executable, "-m", "ism_cli.main", *command], env=environment, stdout=file, stderr=file
+            )
             for command in commands
         ]
     try:

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from app.main import create_app
-from cli.main import main
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
+from ism_cli.main import main
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 from tests.conftest import running_service
@@ -56,7 +56,7 @@ def test_a_running_service_shows_no_secret(url: str, tmp_path: Path) -> None:
                 said.append(client.post("/datasets", content=b"x,y\n1,2\n2,3\n"))
                 said.append(client.post("/jobs", content=b"{"))
         lines = command_lines()
-        assert "cli.main" in lines
+        assert "ism_cli.main" in lines
     assert {answer.status_code for answer in said} == {200, 201, 401, 404, 422}
     shown = "\n".join([lines, (tmp_path / "serve.log").read_text(), *(f"{one.headers} {one.text}" for one in said)])
     assert "alice" in shown, "the log tells whose request it was"

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from ism_core.metrics import silhouette
-from ism_jobs.model import Model
-from ism_jobs.packing import unpack
+from ism_jobs.data.projection import Model
+from ism_jobs.store.arrow import unpack
 from tests.worker.test_run import drained, wine
 from worker.artifacts import artifacts_of, summary_document
-from worker.run import Outcome
+from worker.pipeline.run import Outcome
 
 METRICS = {
     *("objective", "iterations", "converged", "rows", "features", "seconds_solve", "seconds_total"),

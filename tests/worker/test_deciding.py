@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
-from ism_core.deciding import Decision
 from ism_core.scaling import Scaling
-from ism_jobs.specs import JOB_SPEC, SupervisedSpec
+from ism_core.selection.settings import Decision
+from ism_jobs.spec.paradigms import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.test_run import CLASSES, NAMES, X, drained, wine
 from worker.artifacts import result_document
-from worker.deciding import decided
-from worker.run import Moment, Outcome, run
+from worker.pipeline.choose import decided
+from worker.pipeline.run import Moment, Outcome, run
 from worker.trace import Trace
 
 FEW = slice(None, None, 3)  # of the rows: what is chosen from them is found soon

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from distributed import LocalCluster
 
-from ism_core.engine import Engine
+from ism_core.engines.base import Engine
 from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 from tests.conftest import free_port
 from tests.worker.test_run import drained, wine
-from worker.engines import connected
+from worker.dask_engine import connected
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture(autouse=True)
 def nothing_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little it is."""
-    monkeypatch.setattr("ism_core.surrogate.HERE", 0.0)
+    monkeypatch.setattr("ism_core.objective.problem.HERE", 0.0)
 
 
 def clients(cluster: LocalCluster) -> int:
@@ -55,7 +55,7 @@ def test_a_job_finds_on_a_cluster_what_it_finds_without(cluster: LocalCluster, t
 
 
 def test_a_cluster_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ism_core.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("ism_core.engines.dask.CONNECT_SECONDS", 0.5)
     address = f"tcp://127.0.0.1:{free_port()}"
     with pytest.raises(Unavailable, match=f"No Dask scheduler answers at {address}"), connected("dask", address):
         pass

@@ -20,15 +20,16 @@ from ism_jobs.store import Record, State, Store, blobs, keys
 from ism_jobs.tables import open_table
 from tests.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_process import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
+from worker.process_limits import Watch
 from worker.trace import Trace
-from worker.watch import Watch
 
 QUEUE = "rq:queue:ism"
 ODD_JOBS = """
 import hashlib
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
-from worker import jobs, process
+from worker import jobs
+from worker import rq_worker as process
 
 carry_out = jobs._carry_out
 

@@ -16,14 +16,14 @@ __all__ = ["dataset", "kept", "own_redis"]  # fixtures
 CAPPED = """
 import json, os, sys, types
 from click.testing import CliRunner
-from cli.main import main
+from ism_cli.main import main
 
 found = {}
 
 def look(settings):
     import numpy, pyarrow, scipy.linalg, sklearn.svm
     from threadpoolctl import threadpool_info
-    from ism_core.threads import own_threads
+    from ism_core.engines.threads import own_threads
     from worker import jobs
     found["libraries"] = {library["filepath"]: library["num_threads"] for library in threadpool_info()}
     with own_threads() as threads:
@@ -32,8 +32,8 @@ def look(settings):
     found["numba"] = int(os.environ["NUMBA_NUM_THREADS"])
 
 assert "numpy" not in sys.modules
-sys.modules["worker.process"] = types.ModuleType("worker.process")
-sys.modules["worker.process"].work = look
+sys.modules["worker.rq_worker"] = types.ModuleType("worker.rq_worker")
+sys.modules["worker.rq_worker"].work = look
 done = CliRunner().invoke(main, ["worker"], catch_exceptions=False)
 assert done.exit_code == 0, done.output
 print(json.dumps(found))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from worker.preparation import Preparation
+from worker.pipeline.prepare import Preparation
 
 RNG = np.random.default_rng(0)
 

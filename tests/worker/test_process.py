@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cli.redis_server import RedisServer
-from ism_jobs.packing import unpack
+from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Record, State, Store, keys
+from ism_jobs.store.arrow import unpack
 from ism_jobs.tables import open_table
 
 SECONDS = 60  # to wait for anything
@@ -62,7 +62,7 @@ def worker(url: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[
     environment = os.environ | {"ISM_REDIS_URL": url, "ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"} | variables
     with log.open("ab") as file:
         process = subprocess.Popen(
-            [sys.executable, "-m", "cli.main", "worker"], env=environment, stdout=file, stderr=file
+            [sys.executable, "-m", "ism_cli.main", "worker"], env=environment, stdout=file, stderr=file
         )
     try:
         yield process

@@ -11,10 +11,10 @@ import pytest
 from sklearn.datasets import load_wine
 
 from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iterate, solve
-from ism_core.paradigms import Paradigm
-from ism_jobs.specs import JOB_SPEC
+from ism_core.paradigms.base import Paradigm
+from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.tables import read_table
-from worker.run import Moment, Outcome, run
+from worker.pipeline.run import Moment, Outcome, run
 from worker.trace import Trace
 
 WINE = load_wine()
@@ -120,8 +120,8 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
         asked.append(options)
         return iterate(X, paradigm, kernel, q, delta=0.1, max_iter=5)
 
-    monkeypatch.setattr("worker.run.iterate", listening)
-    monkeypatch.setattr("worker.validation.iterate", listening)
+    monkeypatch.setattr("worker.pipeline.run.iterate", listening)
+    monkeypatch.setattr("worker.pipeline.validate.iterate", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
     options |= {"approximation": {"features": 128}, "max_iter": 9, "features_per_axis": 3}
     drained(

@@ -8,9 +8,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from ism_core import Supervised, solve
-from ism_core.kernels import KERNELS, parameters
-from ism_jobs.specs import JOB_SPEC
-from worker.translate import kernel_document, kernel_of
+from ism_core.kernels.family import KERNELS, parameters
+from ism_jobs.spec.paradigms import JOB_SPEC
+from worker.to_core import kernel_document, kernel_of
 
 IRIS = load_iris()
 SPECS: list[Any] = [

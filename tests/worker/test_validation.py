@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
 
-from ism_jobs.design import Design
-from ism_jobs.encoding import Encoding
-from ism_jobs.specs import SupervisedSpec
-from worker.translate import solver_options
-from worker.validation import Folds, Validation
+from ism_jobs.data.onehot import Encoding
+from ism_jobs.data.training import Design
+from ism_jobs.spec.paradigms import SupervisedSpec
+from worker.pipeline.validate import Folds, Validation
+from worker.to_core import solver_options
 
 IRIS = load_iris()
 
@@ -120,7 +120,7 @@ def test_a_fold_that_teaches_nothing_is_left_out_with_a_warning() -> None:
 def test_of_many_rows_the_svm_sees_a_sample_with_some_of_every_class(
     y: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("worker.validation.SVM_ROWS", 50)
+    monkeypatch.setattr("worker.pipeline.validate.SVM_ROWS", 50)
     tested = folds(y[:, None] + np.random.default_rng(0).normal(size=(600, 3)) / 100, y, folds=3)
     rows = tested._sample(np.arange(600))
     assert 50 <= len(np.unique(rows)) == len(rows) <= 53

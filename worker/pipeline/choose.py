@@ -7,10 +7,10 @@ import numpy as np
 
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
-from ism_core.deciding import Decision, deciding
-from ism_core.paradigms import Paradigm, Supervised
-from ism_jobs.specs import JOB_SPEC, JobSpec
-from worker.translate import kernel_document, kernel_of
+from ism_core.paradigms.base import Paradigm, Supervised
+from ism_core.selection.settings import Decision, deciding
+from ism_jobs.spec.paradigms import JOB_SPEC, JobSpec
+from worker.to_core import kernel_document, kernel_of
 
 Document = dict[str, Any]
 

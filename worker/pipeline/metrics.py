@@ -7,15 +7,16 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from ism_core import Result, targets
+from ism_core import Result
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
-from ism_jobs.design import Design, Given
-from ism_jobs.specs import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
-from worker.translate import KINDS
-from worker.validation import Validation
+from ism_core.paradigms import targets
+from ism_jobs.data.training import Design, Given
+from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
+from worker.pipeline.validate import Validation
+from worker.to_core import KINDS
 
 Metrics = dict[str, float]
 Rows = NDArray[np.intp]

@@ -9,20 +9,20 @@ import pyarrow as pa
 
 from ism_core import Choice, Result, Trial, iterate
 from ism_core.arrays import Array
-from ism_core.paradigms import Paradigm, Supervised
+from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.stability import Stability, resampling
-from ism_jobs.design import Design
-from ism_jobs.model import Model
-from ism_jobs.specs import JOB_SPEC, JobSpec, SupervisedSpec
+from ism_jobs.data.projection import Model
+from ism_jobs.data.training import Design
+from ism_jobs.spec.paradigms import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
-from worker.deciding import Document, choice_document, decide, trial_document
-from worker.engines import connected
-from worker.measures import Metrics, metrics_of, peak_memory
-from worker.preparation import Preparation, filled, published
+from worker.dask_engine import connected
+from worker.pipeline.choose import Document, choice_document, decide, trial_document
+from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
+from worker.pipeline.prepare import Preparation, filled, published
+from worker.pipeline.validate import Folds, Validation
 from worker.progress import Clock, Progress, Stage
+from worker.to_core import kernel_of, paradigm_of, settled_delta, settled_q, settled_scale, solver_options
 from worker.trace import Row, Trace
-from worker.translate import kernel_of, paradigm_of, settled_delta, settled_q, settled_scale, solver_options
-from worker.validation import Folds, Validation
 
 
 @dataclass(frozen=True, eq=False)

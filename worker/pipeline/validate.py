@@ -16,14 +16,14 @@ from sklearn.svm import SVC, SVR
 
 from ism_core import InvalidInput, iterate
 from ism_core.arrays import Array
-from ism_core.paradigms import Supervised
-from ism_core.targets import Targets
-from ism_jobs.design import Design, Given
-from ism_jobs.specs import JobSpec, SupervisedSpec
-from ism_jobs.wording import counted
-from worker.deciding import decide
-from worker.preparation import Preparation, filled
-from worker.translate import KINDS, kernel_of, settled_q, settled_scale
+from ism_core.paradigms.base import Supervised
+from ism_core.paradigms.targets import Targets
+from ism_jobs.data.training import Design, Given
+from ism_jobs.sentences import counted
+from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
+from worker.pipeline.choose import decide
+from worker.pipeline.prepare import Preparation, filled
+from worker.to_core import KINDS, kernel_of, settled_q, settled_scale
 
 Rows = NDArray[np.intp]
 

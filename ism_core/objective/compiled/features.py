@@ -2,15 +2,15 @@
 
 Features are monomials of a row, or the cosines and sines of random features.
 
-Importing this module imports numba; only `ism_core.feature_sums` does, for problems it pays for.
+Importing this module imports numba; only `ism_core.objective.feature_blocks` does, for problems it pays for.
 """
 
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.compiled_products import Strips, add_strips, kept, multiply, summed, up_to
-from ism_core.compiled_waves import cos_sin
-from ism_core.microkernel import BYTES, HIGH, VECTORS
+from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS
+from ism_core.objective.compiled.products import Strips, add_strips, kept, multiply, summed, up_to
+from ism_core.objective.compiled.waves import cos_sin
 
 # Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
 PARTS = {

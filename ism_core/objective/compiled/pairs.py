@@ -1,6 +1,6 @@
 """What a kernel makes of pairs of projected rows, a tile at a time, by what is compiled.
 
-Importing this module imports numba, so that only `ism_core.pairs` does, and only where it pays.
+Importing this module imports numba, so that only `ism_core.objective.pairs` does, and only where it pays.
 """
 
 from typing import Any
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.buffers import Dtype, Tile, buffers
-from ism_core.compiled import HEIGHT, ROW_BYTES, Factors, Weights, over_tile
-from ism_core.compiled_products import Strips
-from ism_core.compiled_terms import GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL, Terms
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Form, Kernel, Term
-from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.microkernel import BYTES, HIGH, VECTORS
-from ism_core.numpy_pairs import beta_factors, multiply
-from ism_core.panels import PACKED_COLUMNS
+from ism_core.kernels.base import Form, Kernel, Term
+from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.linalg.buffers import Dtype, Tile, buffers
+from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS
+from ism_core.objective.compiled.products import Strips
+from ism_core.objective.compiled.terms import GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL, Terms
+from ism_core.objective.compiled.tiles import HEIGHT, ROW_BYTES, Factors, Weights, over_tile
+from ism_core.objective.numpy_pairs import beta_factors, multiply
+from ism_core.objective.tiling import PACKED_COLUMNS
 
 FORMS: tuple[Form, Form] = ("product", "difference")
 TILE_BYTES = 32  # times the height, of a row of a tile: the wider, the fewer products are added up
@@ -25,7 +25,7 @@ NOTHING = np.empty((1, 0))
 
 
 class CompiledPairs:
-    """As `ism_core.pairs.Pairs` says."""
+    """As `ism_core.objective.pairs.Pairs` says."""
 
     def __init__(self, P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> None:
         self.dtype = dtype

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from numba import njit
 
 from ism_core.arrays import Array
-from ism_core.microkernel import BYTES, HIGH, VECTORS, add_one, add_three, add_two
+from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS, add_one, add_three, add_two
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -1,6 +1,6 @@
 """f and f′ of a row of pairs, compiled, in code that runs in vectors.
 
-Importing this module imports numba; only `ism_core.compiled` does.
+Importing this module imports numba; only `ism_core.objective.compiled.tiles` does.
 """
 
 import math
@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from ism_core.arrays import Array, Ints
-from ism_core.compiled_products import exact, summed
+from ism_core.objective.compiled.products import exact, summed
 
 GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
 

@@ -1,6 +1,6 @@
 """Sums over a tile of pairs, compiled: f, f′, ⊙ Γ, sums and products, block by block, while a block is in the cache.
 
-Importing this module imports numba, so that only `ism_core.compiled_pairs` does, and only for problems it pays for.
+Importing this module imports numba, so that only `compiled.pairs` does, and only for problems it pays for.
 What is compiled is kept on disk, one version a precision, for all kernels. What is called for a few rows takes whole
 arrays and cuts its pieces out of them itself: the caller would count references to every cut, which takes as long.
 """
@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.buffers import Tile
-from ism_core.compiled_products import Strips, add_strips, kept, multiply, summed, up_to
-from ism_core.compiled_terms import (
+from ism_core.linalg.buffers import Tile
+from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS, put
+from ism_core.objective.compiled.products import Strips, add_strips, kept, multiply, summed, up_to
+from ism_core.objective.compiled.terms import (
     GAUSSIAN,
     MULTIQUADRATIC,
     Room,
@@ -25,7 +26,6 @@ from ism_core.compiled_terms import (
     weigh_known,
     weigh_multiquadratic,
 )
-from ism_core.microkernel import BYTES, HIGH, VECTORS, put
 
 # Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
 PARTS = {

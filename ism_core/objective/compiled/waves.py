@@ -1,6 +1,6 @@
 """Cosines and sines of many angles, compiled, in code that runs in vectors.
 
-Importing this module imports numba; only `ism_core.compiled_features` does.
+Importing this module imports numba; only `ism_core.objective.compiled.features` does.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from ism_core.arrays import Array
-from ism_core.compiled_products import exact
+from ism_core.objective.compiled.products import exact
 
 
 def _flipped(_typing: Any, value: Any, shifted: Any) -> Any:

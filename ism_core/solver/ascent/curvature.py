@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.grassmann import eigenpairs
-from ism_core.point import Climbable, Point
+from ism_core.linalg.subspaces import eigenpairs
+from ism_core.solver.ascent.evaluated_point import Climbable, Point
 
 LANCZOS_STEPS = 10
 DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with

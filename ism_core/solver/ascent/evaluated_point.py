@@ -7,9 +7,9 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.grassmann import Rows, largest_stretch
-from ism_core.model import Model
-from ism_core.moments import Moments
+from ism_core.linalg.subspaces import Rows, largest_stretch
+from ism_core.solver.ascent.polynomial_moments import Moments
+from ism_core.solver.ascent.surrogate_model import Model
 
 LARGEST = 1e140  # of which many squares still add up to a number
 UNLIKE = 0.05  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W

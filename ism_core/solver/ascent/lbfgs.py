@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.grassmann import largest_angle, largest_stretch
-from ism_core.result import Step, Stop
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
+from ism_core.linalg.subspaces import largest_angle, largest_stretch
+from ism_core.objective.problem import Problem
+from ism_core.solver.result import Step, Stop
 
 REMEMBERED = 10  # steps
 FIRST = 0.1  # radians of the first one

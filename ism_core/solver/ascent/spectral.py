@@ -17,11 +17,11 @@ symmetric change that makes it give the true Φ(W)W will mostly do: then W stand
 leave it. Φ is computed anew when such changes have cost as much as a new one.
 
 For a polynomial kernel, many steps can be had for one pass over the rows: a leap goes up to the maximum among all W in
-a space of some dozen directions (`ism_core.moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
+a space of some dozen directions (`polynomial_moments`), which holds W, the gradient and the dominant eigenvectors of Φ.
 What is left of the gradient shrinks some fifty times from leap to leap. A step shrinks it some ten times, for a third
 of the price: if that is enough, it is a step that follows a leap.
 
-Where Γ follows W, all of this is of little use, and gradients lead the way (`ism_core.climbing`).
+Where Γ follows W, all of this is of little use, and gradients lead the way (`ism_core.solver.ascent.lbfgs`).
 
 Beside a saddle the steps are as small as beside a maximum, and grow only by a factor from one to the next. So an ascent
 that looks out asks, before it stops, in which direction J curves most, and goes on from further along it if that is
@@ -35,15 +35,15 @@ from typing import NamedTuple, TypeGuard, TypeVar
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.climbing import climb
-from ism_core.curvature import curvature, exchange
-from ism_core.grassmann import largest_angle, largest_stretch, orthonormal
-from ism_core.model import Model
-from ism_core.moments import Moments, flops, is_possible
-from ism_core.point import Climbable, Point
-from ism_core.result import Step, Stop
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
+from ism_core.linalg.subspaces import largest_angle, largest_stretch, orthonormal
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.curvature import curvature, exchange
+from ism_core.solver.ascent.evaluated_point import Climbable, Point
+from ism_core.solver.ascent.lbfgs import climb
+from ism_core.solver.ascent.polynomial_moments import Moments, flops, is_possible
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.result import Step, Stop
 
 T = TypeVar("T")
 

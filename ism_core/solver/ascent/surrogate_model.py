@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.grassmann import (
+from ism_core.engines.threads import own_threads
+from ism_core.linalg.subspaces import (
     NARROW,
     RANK_TOLERANCE,
     Rows,
@@ -23,7 +24,6 @@ from ism_core.grassmann import (
     largest_angle,
     largest_stretch,
 )
-from ism_core.threads import own_threads
 
 BESIDE = 30  # dominant eigenvectors beyond the q, to begin with
 WIDE = 4  # times the first space: of fewer columns likewise, and no space gets wider

@@ -5,19 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from ism_core.arguments import Arguments
 from ism_core.arrays import Array, is_whole
-from ism_core.certificate import error
-from ism_core.clustering import Clustering
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.grassmann import largest_angle
-from ism_core.memory import Shape, spare_bytes
-from ism_core.model import Model
-from ism_core.point import Point
-from ism_core.regrouping import regrouped
-from ism_core.result import Certificate, Result, Sparsity, Step
-from ism_core.sparsity import Features, Sparse, sparsified
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.paradigms.regrouping import regrouped
+from ism_core.paradigms.spectral import Clustering
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.certificate import error
+from ism_core.solver.memory import Shape, spare_bytes
+from ism_core.solver.options import Arguments
+from ism_core.solver.result import Certificate, Result, Sparsity, Step
+from ism_core.solver.sparse.sparsity import Features, Sparse, sparsified
 from ism_core.whitening import Whitening
 
 ROUNDS = 20  # of a clustering and the axes for it

@@ -17,13 +17,13 @@ import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array, Ints
+from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernel import Kernel
-from ism_core.means import Means
-from ism_core.supports import Axes, Support, anchors, at, best_columns, climbed, onto
-from ism_core.surrogate import Problem
-from ism_core.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.solver.sparse.supports import Axes, Support, anchors, at, best_columns, climbed, onto
 from ism_core.whitening import Whitening
 
 POOL = 200  # features with the largest loadings, or four times m: no others are considered

@@ -1,6 +1,6 @@
 """Columns with supports: W whose column j has entries for the features of its support only, and WᵀBW = I.
 
-They climb as in `ism_core.ascent`: W becomes the best for Φ(W) + ρ BWWᵀB, where ρ is the curvature that the last step
+They climb as in `solver.ascent`: W becomes the best for Φ(W) + ρ BWWᵀB, where ρ is the curvature that the last step
 has shown, and a step that lowers J is taken again with a larger ρ. The best is found column by column: each becomes
 the dominant eigenvector among the vectors on its support that are orthogonal to the other columns, until none moves.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ism_core.arrays import Array, Ints
-from ism_core.surrogate import Problem
+from ism_core.objective.problem import Problem
 
 Support = NDArray[np.bool_]
 

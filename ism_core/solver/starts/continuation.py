@@ -19,16 +19,16 @@ from itertools import count, takewhile
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import ascend, drained, mapped
-from ism_core.climbing import climb
-from ism_core.distances import median_distance
-from ism_core.first import first
-from ism_core.kernel import Kernel
-from ism_core.kernels import Gaussian, Multiquadratic, Narrowing, Polynomial
-from ism_core.result import Step
-from ism_core.starts import Start, grown
-from ism_core.surrogate import ROUGH, Problem
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.distances import median_distance
+from ism_core.kernels.family import Gaussian, Multiquadratic, Narrowing, Polynomial
+from ism_core.objective.problem import ROUGH, Problem
+from ism_core.solver.ascent.lbfgs import climb
+from ism_core.solver.ascent.spectral import ascend, drained, mapped
+from ism_core.solver.result import Step
+from ism_core.solver.starts.initial_surrogate import first
+from ism_core.solver.starts.search import Start, grown
 
 STEP = math.sqrt(0.5)  # from one width to the next
 OF_NEIGHBOURS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbours count

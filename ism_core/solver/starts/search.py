@@ -20,17 +20,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.ascent import Ascent, ascend, drained, mapped
-from ism_core.candidates import AXES, ROWS, candidates, heaviest, others
-from ism_core.candidates import outlying as outlying_of
-from ism_core.first import first
-from ism_core.grassmann import largest_angle, orthonormal
-from ism_core.model import Model
-from ism_core.moments import Moments, everywhere, flops, is_possible
-from ism_core.point import Point
-from ism_core.result import Step
-from ism_core.surrogate import ROUGH, Problem
-from ism_core.threads import own_threads
+from ism_core.engines.threads import own_threads
+from ism_core.linalg.subspaces import largest_angle, orthonormal
+from ism_core.objective.problem import ROUGH, Problem
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.polynomial_moments import Moments, everywhere, flops, is_possible
+from ism_core.solver.ascent.spectral import Ascent, ascend, drained, mapped
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.result import Step
+from ism_core.solver.starts.candidates import AXES, ROWS, candidates, heaviest, others
+from ism_core.solver.starts.candidates import outlying as outlying_of
+from ism_core.solver.starts.initial_surrogate import first
 
 DEFAULT_STARTS = 3
 WHOLE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows

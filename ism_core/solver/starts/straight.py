@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ism_core.first import first
-from ism_core.kernel import Kernel
-from ism_core.model import Model
-from ism_core.point import Point
-from ism_core.surrogate import Problem
+from ism_core.kernels.base import Kernel
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.starts.initial_surrogate import first
 
 
 class Solved(NamedTuple):

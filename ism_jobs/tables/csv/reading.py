@@ -10,12 +10,12 @@ import pyarrow.csv as arrow_csv
 
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.block import Block
-from ism_jobs.tables.charset import as_utf8
-from ism_jobs.tables.evidence import Kinds
+from ism_jobs.tables.csv.charset import as_utf8
+from ism_jobs.tables.csv.evidence import Kinds
+from ism_jobs.tables.csv.sniff import SEPARATORS, Dialect, sniff
 from ism_jobs.tables.kinds import NUMBER, TEXT, numbers, texts, truths
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
-from ism_jobs.tables.sniff import SEPARATORS, Dialect, sniff
 from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
 SAMPLE = 1 << 20

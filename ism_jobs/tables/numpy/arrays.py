@@ -17,7 +17,7 @@ from ism_jobs.tables.detect import READ_HERE
 from ism_jobs.tables.kinds import NUMBER, TEXT, texts
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
-from ism_jobs.tables.npy import LONGEST_HEADER, layout_of
+from ism_jobs.tables.numpy.npy import LONGEST_HEADER, layout_of
 from ism_jobs.tables.source import CHUNK, Mapped, head, size_of, spooled
 
 PREFIX = LONGEST_HEADER + 16

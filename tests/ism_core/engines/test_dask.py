@@ -10,17 +10,19 @@ import numpy as np
 import pytest
 from distributed import LocalCluster
 
-from ism_core import Supervised, Unsupervised, cluster, features, solve, tiles
+from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.cluster import Dask
-from ism_core.engine import LOCAL, Placed
+from ism_core.engines import dask as cluster
+from ism_core.engines.base import LOCAL, Placed
+from ism_core.engines.dask import Dask
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.kernels import Gaussian, Multiquadratic, Polynomial
-from ism_core.maps import exact_maps, taylor_maps
-from ism_core.result import Result
-from tests.core.dask_workers import Processes
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import Gaussian, Multiquadratic, Polynomial
+from ism_core.kernels.maps import exact_maps, taylor_maps
+from ism_core.objective import features, tiles
+from ism_core.solver.result import Result
+from tests.ism_core.dask_workers import Processes
 
 N, D, Q = 1_300, 6, 2
 
@@ -45,7 +47,7 @@ def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SMALL", 2_000)
     monkeypatch.setattr(cluster, "INLINE", 2_000)
     monkeypatch.setattr(cluster, "KEPT", 20_000)
-    monkeypatch.setattr("ism_core.surrogate.HERE", 0.0)
+    monkeypatch.setattr("ism_core.objective.problem.HERE", 0.0)
 
 
 @pytest.fixture(scope="module")

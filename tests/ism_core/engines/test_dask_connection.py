@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from ism_core import Supervised, cluster, iterate, solve
+from ism_core import Supervised, iterate, solve
 from ism_core.arrays import Array
-from ism_core.cluster import Dask
+from ism_core.engines import dask as cluster
+from ism_core.engines.dask import Dask
 from ism_core.errors import ClusterLost, InvalidInput
 from tests.conftest import free_port
-from tests.core.dask_workers import Processes
+from tests.ism_core.dask_workers import Processes
 
 LABELS = Supervised(np.arange(30) % 3)
 
@@ -27,7 +28,7 @@ def processes() -> Iterator[Processes]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ism_core.surrogate.HERE", 0.0)
+    monkeypatch.setattr("ism_core.objective.problem.HERE", 0.0)
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_an_engine_leaves_the_cluster_as_it_was(
 
 
 def test_without_the_package_the_sentence_says_what_to_install(table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "ism_core.cluster")
+    monkeypatch.delitem(sys.modules, "ism_core.engines.dask")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InvalidInput, match=r'pip install "ism\[dask\]"') as refused:
         iterate(table, LABELS, "gaussian", 2, engine="dask")

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from ism_core import Supervised, Unsupervised, panels, solve
+from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
+from ism_core.engines.threads import in_threads, own_threads
 from ism_core.gamma import LabelGamma
-from ism_core.grassmann import largest_angle
-from ism_core.surrogate import Problem
-from ism_core.threads import in_threads, own_threads
-from tests.core.conftest import Labelled
-from tests.core.family import EVERY
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.objective import tiling as panels
+from ism_core.objective.problem import Problem
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.family import EVERY
 
 
 def blas_threads() -> set[int]:

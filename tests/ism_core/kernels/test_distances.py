@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from ism_core import distances
 from ism_core.arrays import Array
-from ism_core.distances import local_scales, median_distance
+from ism_core.kernels import distances
+from ism_core.kernels.distances import local_scales, median_distance
 
 
 def test_median_distance_is_over_pairs_that_differ(rows: Array, rng: np.random.Generator) -> None:

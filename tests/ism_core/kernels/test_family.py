@@ -8,11 +8,11 @@ from scipy.spatial.distance import pdist
 
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
-from ism_core.kernel import Combination, Kernel
-from ism_core.kernels import KERNELS as BY_NAME
-from ism_core.kernels import as_kernel, parameters
-from tests.core import reference
-from tests.core.family import EVERY, KERNELS
+from ism_core.kernels.base import Combination, Kernel
+from ism_core.kernels.family import KERNELS as BY_NAME
+from ism_core.kernels.family import as_kernel, parameters
+from tests.ism_core import reference
+from tests.ism_core.family import EVERY, KERNELS
 
 
 def test_the_tests_run_over_every_kernel_of_the_table() -> None:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core import Linear, Polynomial, Squared
-from ism_core.feature_maps import Constant, FeatureMap, Power, Product
-from tests.core import reference
-from tests.core.family import KERNELS, WITH_FEATURES
+from ism_core.kernels.feature_maps import Constant, FeatureMap, Power, Product
+from tests.ism_core import reference
+from tests.ism_core.family import KERNELS, WITH_FEATURES
 
 TERMS = [name for name in WITH_FEATURES if name in KERNELS]
 

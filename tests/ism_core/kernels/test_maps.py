@@ -5,8 +5,8 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
-from ism_core.maps import exact_maps, random_maps, taylor_maps
-from tests.core.family import EVERY, WITH_FEATURES
+from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from tests.ism_core.family import EVERY, WITH_FEATURES
 
 
 @pytest.mark.parametrize("name", EVERY)

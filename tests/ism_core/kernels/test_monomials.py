@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core.monomials import monomials
+from ism_core.kernels.monomials import monomials
 
 
 @given(q=st.integers(1, 6), degree=st.integers(0, 5), seed=st.integers(0, 99))

@@ -6,14 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from ism_core import Gaussian, Linear, Multiquadratic, features, tiles
+from ism_core import Gaussian, Linear, Multiquadratic
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel, Term
-from ism_core.maps import random_maps
-from ism_core.random_features import inverse_root_mixture
-from tests.core.conftest import Labelled
+from ism_core.kernels.base import Kernel, Term
+from ism_core.kernels.maps import random_maps
+from ism_core.kernels.random_features import inverse_root_mixture
+from ism_core.objective import features, tiles
+from tests.ism_core.conftest import Labelled
 
 TERMS = {"gaussian": Gaussian(2.5), "multiquadratic": Multiquadratic(1.0), "wide": Multiquadratic(6.0)}
 

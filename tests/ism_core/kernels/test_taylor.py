@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import gammainc
 
 from ism_core import Gaussian
-from ism_core.taylor import Taylor
+from ism_core.kernels.taylor import Taylor
 
 
 def pairs(features: Taylor, P: np.ndarray) -> np.ndarray:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ism_core.arrays import Array
-from ism_core.trigonometry import CHUNK, cos_sin
+from ism_core.kernels.trigonometry import CHUNK, cos_sin
 
 Way = Callable[[Array, Array, Array], None]
 
 
 def compiled(angles: Array, cosines: Array, sines: Array) -> None:
     pytest.importorskip("numba")
-    from ism_core import compiled_waves
+    from ism_core.objective.compiled import waves as compiled_waves
 
     compiled_waves.cos_sin(angles.ravel(), cosines.ravel(), sines.ravel())
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from ism_core import krylov
 from ism_core.arrays import Array
-from ism_core.grassmann import largest_angle
+from ism_core.linalg import block_krylov as krylov
+from ism_core.linalg.subspaces import largest_angle
 
 
 def symmetric(values: Array, seed: int = 0) -> tuple[Array, Array]:

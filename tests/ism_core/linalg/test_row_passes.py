@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ism_core import rows
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.kernels import Gaussian
-from ism_core.maps import taylor_maps
-from ism_core.truncation import Extents, Norms
+from ism_core.kernels.family import Gaussian
+from ism_core.kernels.maps import taylor_maps
+from ism_core.linalg import row_passes as rows
+from ism_core.objective.taylor_bound import Extents, Norms
 
 N, D = 23, 5
 

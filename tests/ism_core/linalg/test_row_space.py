@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Supervised, rowspace, solve
+from ism_core import Supervised, solve
 from ism_core.arrays import Array
-from ism_core.grassmann import largest_angle
-from ism_core.rowspace import RowSpace
-from tests.core.conftest import Labelled
+from ism_core.linalg import row_space as rowspace
+from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg.subspaces import largest_angle
+from tests.ism_core.conftest import Labelled
 
 TABLES = {
     "full rank": lambda rng: rng.standard_normal((9, 4)),

@@ -9,8 +9,15 @@ from scipy.linalg import subspace_angles
 from ism_core import Linear
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.grassmann import corrected, count_informative, dominant, eigenpairs, largest_angle, with_fixed_signs
-from ism_core.surrogate import Problem
+from ism_core.linalg.subspaces import (
+    corrected,
+    count_informative,
+    dominant,
+    eigenpairs,
+    largest_angle,
+    with_fixed_signs,
+)
+from ism_core.objective.problem import Problem
 
 
 def problem(X: Array) -> Problem:

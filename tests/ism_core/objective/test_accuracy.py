@@ -19,18 +19,18 @@ from ism_core import (
     Unsupervised,
     solve,
 )
-from ism_core import surrogate as surrogate_module
 from ism_core.arrays import Array
-from ism_core.certificate import error, is_within
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel
-from ism_core.means import Means
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.point import Point
-from ism_core.surrogate import Problem
-from ism_core.truncation import Bound
-from tests.core.conftest import Labelled, Planted, TwoClusterings
+from ism_core.objective import problem as surrogate_module
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.objective.taylor_bound import Bound
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.certificate import error, is_within
+from tests.ism_core.conftest import Labelled, Planted, TwoClusterings
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -224,7 +224,7 @@ def test_an_estimate_on_a_sample_is_of_the_same_order(many: Labelled, monkeypatc
     problem = of(many, Gaussian(3.0), means=Means(features=64)).within([], axes(0, 1))
     point = Point.at(problem, axes(0, 1))
     on_all = error(problem, point)
-    monkeypatch.setattr("ism_core.certificate.ESTIMATE_ROWS", 300)
+    monkeypatch.setattr("ism_core.solver.certificate.ESTIMATE_ROWS", 300)
     on_some = error(problem, point)
     assert on_some != on_all
     assert on_all.gradient / 3 < on_some.gradient < 3 * on_all.gradient

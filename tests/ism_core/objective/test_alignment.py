@@ -16,14 +16,14 @@ from ism_core import (
     Supervised,
     Unsupervised,
     aligned,
-    alignment,
     solve,
 )
 from ism_core.arrays import Array
-from ism_core.kernel import Combination, Kernel
-from tests.core import reference
-from tests.core.conftest import Labelled
-from tests.core.reference import dense
+from ism_core.kernels.base import Combination, Kernel
+from ism_core.objective import alignment
+from tests.ism_core import reference
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.reference import dense
 
 
 def centred(K: Array) -> Array:

@@ -18,23 +18,17 @@ pytest.importorskip("numba")
 
 from numba import njit
 
-from ism_core import (
-    Gaussian,
-    Linear,
-    Multiquadratic,
-    Polynomial,
-    RelativeGaussian,
-    compiled,
-    compiled_features,
-    compiled_terms,
-    pairs,
-)
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian
 from ism_core.arrays import Array
-from ism_core.compiled_pairs import CompiledPairs
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Term
-from ism_core.numpy_pairs import NumpyPairs
+from ism_core.kernels.base import Term
+from ism_core.objective import pairs
+from ism_core.objective.compiled import features as compiled_features
+from ism_core.objective.compiled import terms as compiled_terms
+from ism_core.objective.compiled import tiles as compiled
+from ism_core.objective.compiled.pairs import CompiledPairs
+from ism_core.objective.numpy_pairs import NumpyPairs
 
 
 @njit
@@ -121,7 +115,7 @@ def test_what_is_kept_on_disk_knows_of_every_file_it_is_compiled_from(module: Mo
 
 
 TWICE = """
-from ism_core.compiled import kept
+from ism_core.objective.compiled.tiles import kept
 
 @kept
 def twice(x):

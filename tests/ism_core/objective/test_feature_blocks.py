@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ism_core import feature_sums
 from ism_core.arrays import Array
-from ism_core.feature_maps import FeatureMap, Power, Product
-from ism_core.feature_sums import Compiled, Matrix, features_of
-from ism_core.random_features import gaussian_maps
-from ism_core.taylor import Taylor
+from ism_core.kernels.feature_maps import FeatureMap, Power, Product
+from ism_core.kernels.random_features import gaussian_maps
+from ism_core.kernels.taylor import Taylor
+from ism_core.objective import feature_blocks as feature_sums
+from ism_core.objective.feature_blocks import Compiled, Matrix, features_of
 
 MANY = 10**9  # rows: of so many, some are summed up by what is compiled
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Linear, Polynomial, Squared, features
+from ism_core import Gaussian, Linear, Polynomial, Squared
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL, Engine, Placed
+from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.maps import exact_maps, random_maps, taylor_maps
-from tests.core import reference
-from tests.core.family import EVERY, WITH_FEATURES
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.objective import features
+from tests.ism_core import reference
+from tests.ism_core.family import EVERY, WITH_FEATURES
 
 T = TypeVar("T")
 

@@ -7,33 +7,25 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from ism_core import (
-    Gaussian,
-    Linear,
-    Multiquadratic,
-    Polynomial,
-    RelativeGaussian,
-    Supervised,
-    certificate,
-    costs,
-    solve,
-)
-from ism_core import ascent as ascent_module
-from ism_core import starts as starts_module
-from ism_core import surrogate as surrogate_module
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Supervised, solve
 from ism_core.arrays import Array
-from ism_core.ascent import ascend
-from ism_core.engine import Threads
+from ism_core.engines.base import Threads
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.grassmann import dominant, largest_angle
-from ism_core.kernel import Kernel
-from ism_core.maps import taylor_maps
-from ism_core.means import Means
-from ism_core.model import Model
-from ism_core.point import Point
-from ism_core.result import Step
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled, Planted
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.maps import taylor_maps
+from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.objective import plan as costs
+from ism_core.objective import problem as surrogate_module
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.solver import certificate
+from ism_core.solver.ascent import spectral as ascent_module
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.result import Step
+from ism_core.solver.starts import search as starts_module
+from tests.ism_core.conftest import Labelled, Planted
 
 T = TypeVar("T")
 

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, panels
-from ism_core import features as features_module
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.maps import exact_maps
-from ism_core.surrogate import Problem, Way
-from tests.core import reference
-from tests.core.family import EVERY, KERNELS, SUMS, WITH_FEATURES
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.maps import exact_maps
+from ism_core.objective import features as features_module
+from ism_core.objective import tiling as panels
+from ism_core.objective.problem import Problem, Way
+from tests.ism_core import reference
+from tests.ism_core.family import EVERY, KERNELS, SUMS, WITH_FEATURES
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 

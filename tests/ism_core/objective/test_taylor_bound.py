@@ -5,15 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, features
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
-from ism_core.engine import LOCAL
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.maps import taylor_maps
-from ism_core.truncation import Bound, Norms, least_degree
-from tests.core.conftest import Labelled
-from tests.core.reference import dense
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.maps import taylor_maps
+from ism_core.objective import features
+from ism_core.objective.taylor_bound import Bound, Norms, least_degree
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.reference import dense
 
 ANY = Bound(np.inf, np.inf)
 

@@ -8,16 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core import Gaussian, Multiquadratic, RelativeGaussian, compiled, compiled_pairs, pairs, panels, tiles
+from ism_core import Gaussian, Multiquadratic, RelativeGaussian
 from ism_core.arrays import Array
-from ism_core.buffers import Workspace
-from ism_core.engine import ALONE, LOCAL
+from ism_core.engines.base import ALONE, LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.numpy_pairs import NumpyPairs
-from ism_core.tiles import Precision
-from tests.core import reference
-from tests.core.family import EVERY
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.buffers import Workspace
+from ism_core.objective import pairs, tiles
+from ism_core.objective import tiling as panels
+from ism_core.objective.compiled import pairs as compiled_pairs
+from ism_core.objective.compiled import tiles as compiled
+from ism_core.objective.numpy_pairs import NumpyPairs
+from ism_core.objective.tiles import Precision
+from tests.ism_core import reference
+from tests.ism_core.family import EVERY
 
 NEVER = 10**9
 LIMITS: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from ism_core import affinity, tiles
-from ism_core.affinity import Affinity
 from ism_core.arrays import Array
-from tests.core.family import EVERY, WITH_FEATURES
+from ism_core.objective import tiles
+from ism_core.paradigms import affinity
+from ism_core.paradigms.affinity import Affinity
+from tests.ism_core.family import EVERY, WITH_FEATURES
 
 WITH_MAPS = [name for name in EVERY if name in WITH_FEATURES or name in ("gaussian", "mixed")]
 

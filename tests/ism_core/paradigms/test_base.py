@@ -6,12 +6,12 @@ from scipy.spatial.distance import pdist, squareform
 
 from ism_core import Alternative, Gaussian, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.grassmann import largest_angle
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.paradigms import Paradigm
-from tests.core.conftest import Labelled, Planted, TwoClusterings
-from tests.core.family import NAMES
-from tests.core.reference import dense
+from ism_core.paradigms.base import Paradigm
+from tests.ism_core.conftest import Labelled, Planted, TwoClusterings
+from tests.ism_core.family import NAMES
+from tests.ism_core.reference import dense
 
 
 def random_angles(d: int, q: int) -> Array:

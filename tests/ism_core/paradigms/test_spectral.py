@@ -5,25 +5,16 @@ from operator import or_
 import numpy as np
 import pytest
 
-from ism_core import (
-    Gaussian,
-    Linear,
-    Multiquadratic,
-    Polynomial,
-    RelativeGaussian,
-    Squared,
-    Unsupervised,
-    clustering,
-    solve,
-)
+from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.clustering import Clustering, spectral
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from tests.core import reference
-from tests.core.conftest import Planted, TwoClusterings
-from tests.core.family import EVERY
+from ism_core.paradigms import spectral as clustering
+from ism_core.paradigms.spectral import Clustering, spectral
+from tests.ism_core import reference
+from tests.ism_core.conftest import Planted, TwoClusterings
+from tests.ism_core.family import EVERY
 
 
 def top_eigenvectors(P: Array, kernel: Kernel, k: int) -> tuple[Array, Array, Array]:

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from ism_core import InvalidInput, Supervised
-from ism_core.targets import Targets
+from ism_core.paradigms.targets import Targets
 
 AS_LABELS = {
     "text": ["a", "b", "a"],

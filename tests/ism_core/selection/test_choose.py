@@ -8,9 +8,9 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
 from ism_core.arrays import Array, Ints
-from ism_core.choosing import SAMPLE, choose, choosing
-from ism_core.race import Point
 from ism_core.scaling import Scale, Scaling
+from ism_core.selection.choose import SAMPLE, choose, choosing
+from ism_core.selection.cross_validation import Point
 
 
 @pytest.fixture(scope="module")

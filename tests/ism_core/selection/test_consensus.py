@@ -11,14 +11,14 @@ from ism_core import (
     SemiSupervised,
     Unsupervised,
     UnsupervisedISM,
-    consensus,
     solve,
 )
 from ism_core.arrays import Array, Ints
-from ism_core.choosing import choose, choosing
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
 from ism_core.metrics import nmi
-from tests.core.conftest import TwoClusterings
+from ism_core.selection import consensus
+from ism_core.selection.choose import choose, choosing
+from tests.ism_core.conftest import TwoClusterings
 
 
 def clustered(X: Array, paradigm: Unsupervised, kernel: Kernel, q: int) -> Ints:

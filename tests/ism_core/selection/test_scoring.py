@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core.judging import classified, predicted, splits
+from ism_core.selection.scoring import classified, predicted, splits
 
 
 @given(st.lists(st.integers(0, 3), min_size=10, max_size=60), st.integers(2, 5))

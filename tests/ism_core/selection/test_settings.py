@@ -8,9 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from ism_core import Gaussian, Supervised, SupervisedISM, Unsupervised, UnsupervisedISM
-from ism_core.ascent import drained
-from ism_core.deciding import deciding
-from ism_core.grassmann import largest_angle
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.selection.settings import deciding
+from ism_core.solver.ascent.spectral import drained
 
 
 def test_nothing_is_tried_where_all_is_given() -> None:

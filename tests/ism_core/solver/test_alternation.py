@@ -5,11 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ism_core import Alternative, Result, SemiSupervised, Step, Unsupervised, alternation, clustering, iterate, solve
-from ism_core.grassmann import largest_angle
+from ism_core import Alternative, Result, SemiSupervised, Step, Unsupervised, iterate, solve
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.paradigms import Paradigm
-from tests.core.conftest import Labelled, TwoClusterings
+from ism_core.paradigms import spectral as clustering
+from ism_core.paradigms.base import Paradigm
+from ism_core.solver import alternation
+from tests.ism_core.conftest import Labelled, TwoClusterings
 
 PARADIGMS: dict[str, Callable[[Labelled], Paradigm]] = {
     "unsupervised": lambda data: Unsupervised(3),

@@ -5,13 +5,13 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
-from ism_core.certificate import certify
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernel import Kernel
-from ism_core.point import Point
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
-from tests.core.family import NAMES
+from ism_core.kernels.base import Kernel
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.certificate import certify
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.family import NAMES
 
 
 def dense_curvature(problem: Problem, W: Array, step: float = 1e-3) -> float:

@@ -5,8 +5,8 @@ import pytest
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.paradigms import Paradigm
-from tests.core.family import NAMES
+from ism_core.paradigms.base import Paradigm
+from tests.ism_core.family import NAMES
 
 
 def tables(n: int, rng: np.random.Generator) -> dict[str, Array]:

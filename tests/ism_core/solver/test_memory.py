@@ -7,13 +7,14 @@ import sys
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iterate, memory, solve
+from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iterate, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.means import Means
-from ism_core.memory import BASE, Shape, spare_bytes
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.solver import memory
+from ism_core.solver.memory import BASE, Shape, spare_bytes
+from tests.ism_core.conftest import Labelled
 
 PROCESS = 100 * 2**20  # what a process takes without any data
 
@@ -22,7 +23,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from ism_core import Supervised, Unsupervised, solve
-from ism_core.memory import Shape, _resident
+from ism_core.solver.memory import Shape, _resident
 
 n, d, q, clusters = map(int, sys.argv[1:5])
 rng = np.random.default_rng(0)
@@ -108,7 +109,7 @@ def test_a_limit_that_is_wide_enough_changes_nothing(blobs: Labelled) -> None:
 def test_features_that_do_not_fit_are_left_for_tiles(
     kernel: Polynomial | Gaussian, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ism_core.surrogate.SMALL", 0.0)
+    monkeypatch.setattr("ism_core.objective.problem.SMALL", 0.0)
     X, W = rng.standard_normal((2_000, 12)), np.eye(12)[:, :2]
     gamma = LabelGamma.of(np.arange(2_000) % 3)
     ways = [

@@ -10,15 +10,15 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
 from ism_core.arrays import Array, Ints
-from ism_core.choosing import choose
 from ism_core.gamma import LONELY, NeighbourGamma
-from ism_core.kernel import Kernel
-from ism_core.means import Means
-from ism_core.path import beginning
+from ism_core.kernels.base import Kernel
+from ism_core.objective.options import Means
+from ism_core.objective.problem import Problem
+from ism_core.objective.tiles import Precision
 from ism_core.scaling import standardised
-from ism_core.surrogate import Problem
-from ism_core.tiles import Precision
-from tests.core.conftest import Labelled
+from ism_core.selection.choose import choose
+from ism_core.solver.starts.continuation import beginning
+from tests.ism_core.conftest import Labelled
 
 KERNELS = [Gaussian(0.8), Gaussian(0.3) + 0.5 * Gaussian(2.0)]
 
@@ -131,7 +131,7 @@ def test_where_a_sample_was_searched_narrower_kernels_are_tried_on_more_rows(
 ) -> None:
     X = rng.uniform(-2, 2, (600, 4))
     squares = (np.floor(X[:, 0]) + 2 * np.floor(X[:, 1])).astype(int) % 4
-    monkeypatch.setattr(sys.modules["ism_core.choosing"], "SAMPLE", 150)
+    monkeypatch.setattr(sys.modules["ism_core.selection.choose"], "SAMPLE", 150)
     choice = choose(X, Supervised(squares, neighbours=True), "auto", 2, scale="standard")
     widths = [each.kernel.sigma for each in choice.candidates if isinstance(each.kernel, Gaussian)]
     tried_again = [place for place in range(1, len(widths)) if widths[place] > widths[place - 1]]

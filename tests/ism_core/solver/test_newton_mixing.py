@@ -3,8 +3,8 @@
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.grassmann import eigenpairs, largest_angle
-from ism_core.mixing import Mixing
+from ism_core.linalg.subspaces import eigenpairs, largest_angle
+from ism_core.solver.newton_mixing import Mixing
 
 D, Q = 30, 3
 

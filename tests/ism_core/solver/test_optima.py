@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, Polynomial, Supervised, SupervisedISM, Unsupervised, aligned, solve
-from ism_core.kernel import Kernel
+from ism_core.kernels.base import Kernel
 from ism_core.metrics import cross_validated_accuracy, nmi
-from tests.core.conftest import Labelled
+from tests.ism_core.conftest import Labelled
 
 KNOWN = [  # data set, q, kernel, the highest J known
     ("wine", 3, "gaussian", 1752.4),

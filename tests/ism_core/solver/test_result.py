@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ism_core import Stop, Supervised, Unsupervised, solve
-from tests.core.conftest import Labelled
+from tests.ism_core.conftest import Labelled
 
 
 @pytest.mark.parametrize("stop", Stop)

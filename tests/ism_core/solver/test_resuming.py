@@ -5,10 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, costs, iterate, solve, surrogate
-from ism_core.grassmann import largest_angle
-from ism_core.paradigms import Paradigm
-from tests.core.conftest import Labelled
+from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iterate, solve
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.objective import plan as costs
+from ism_core.objective import problem as surrogate
+from ism_core.paradigms.base import Paradigm
+from tests.ism_core.conftest import Labelled
 
 CLUSTERINGS: dict[str, Callable[[Labelled], Paradigm]] = {
     "unsupervised": lambda data: Unsupervised(3),

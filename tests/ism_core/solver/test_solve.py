@@ -21,12 +21,12 @@ from ism_core import (
     solve,
 )
 from ism_core.arrays import Array
-from ism_core.grassmann import largest_angle
-from ism_core.kernel import Kernel
-from ism_core.paradigms import Paradigm
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
-from tests.core.family import NAMES
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import largest_angle
+from ism_core.objective.problem import Problem
+from ism_core.paradigms.base import Paradigm
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.family import NAMES
 
 MIXED = Gaussian() + 0.1 * Polynomial()
 KERNELS = [*NAMES, MIXED]

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import ResponseError
 
-from cli.redis_server import RedisServer
+from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import START, Event, Events, Store, keys
 

@@ -9,10 +9,10 @@ from redis.connection import AbstractConnection
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import RedisError
 
-from ism_jobs.connection import is_full
 from ism_jobs.errors import StoreFull
 from ism_jobs.settings import Settings
 from ism_jobs.store import Attempt, State, Store, TakenOver, keys
+from ism_jobs.store.redis import is_full
 
 pytestmark = pytest.mark.usefixtures("wine")
 

@@ -7,13 +7,13 @@ import pytest
 
 from ism_core import Gaussian
 from ism_core.arrays import Array
-from ism_core.ascent import drained
-from ism_core.climbing import Climb, climb
-from ism_core.first import first
 from ism_core.gamma import NeighbourGamma
-from ism_core.result import Step, Stop
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.lbfgs import Climb, climb
+from ism_core.solver.ascent.spectral import drained
+from ism_core.solver.result import Step, Stop
+from ism_core.solver.starts.initial_surrogate import first
+from tests.ism_core.conftest import Labelled
 
 
 @pytest.fixture

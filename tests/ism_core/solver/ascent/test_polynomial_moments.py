@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Linear, Polynomial, Supervised, iterate, rows
-from ism_core import ascent as ascents
+from ism_core import Gaussian, Linear, Polynomial, Supervised, iterate
 from ism_core.arrays import Array
-from ism_core.ascent import ascend, can_leap, drained
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.grassmann import largest_angle, orthonormal
-from ism_core.kernel import Kernel
-from ism_core.moments import Moments, is_possible
-from ism_core.point import Point
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
+from ism_core.kernels.base import Kernel
+from ism_core.linalg import row_passes as rows
+from ism_core.linalg.subspaces import largest_angle, orthonormal
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent import spectral as ascents
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.polynomial_moments import Moments, is_possible
+from ism_core.solver.ascent.spectral import ascend, can_leap, drained
+from tests.ism_core.conftest import Labelled
 
 POLYNOMIALS = {
     "cubic": Polynomial(3, 1.0, 0.3),

@@ -7,14 +7,14 @@ import pytest
 
 from ism_core import Gaussian, Stop
 from ism_core.arrays import Array
-from ism_core.ascent import ascend, drained
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.grassmann import dominant, largest_angle
-from ism_core.point import Point
-from ism_core.result import Step
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
-from tests.core.family import EVERY
+from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.spectral import ascend, drained
+from ism_core.solver.result import Step
+from tests.ism_core.conftest import Labelled
+from tests.ism_core.family import EVERY
 
 
 def climb(problem: Problem, W: Array, delta: float = 0.01, max_iter: int = 300) -> tuple[list[Step], Point, Stop]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ism_core import model as module
 from ism_core.arrays import Array
-from ism_core.grassmann import corrected, dominant, largest_angle
-from ism_core.model import Model
+from ism_core.linalg.subspaces import corrected, dominant, largest_angle
+from ism_core.solver.ascent import surrogate_model as module
+from ism_core.solver.ascent.surrogate_model import Model
 
 Q = 3
 

@@ -8,11 +8,11 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Supervised, Unsupervised, iterate, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.kernels import KERNELS, as_kernel
+from ism_core.kernels.family import KERNELS, as_kernel
+from ism_core.objective.problem import Problem
 from ism_core.scaling import Scaling, standardised
-from ism_core.supports import Axes, at, climbed, onto
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled, TwoClusterings
+from ism_core.solver.sparse.supports import Axes, at, climbed, onto
+from tests.ism_core.conftest import Labelled, TwoClusterings
 
 
 def problem_of(data: Labelled, kernel: str, q: int) -> Problem:

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
-from ism_core.distances import median_distance
-from ism_core.first import first
 from ism_core.gamma import NeighbourGamma
-from ism_core.kernel import Kernel
-from ism_core.path import STEP, path, width, with_width
+from ism_core.kernels.base import Kernel
+from ism_core.kernels.distances import median_distance
+from ism_core.objective.problem import Problem
 from ism_core.scaling import standardised
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled
+from ism_core.solver.starts.continuation import STEP, path, width, with_width
+from ism_core.solver.starts.initial_surrogate import first
+from tests.ism_core.conftest import Labelled
 
 
 @pytest.fixture(scope="module")

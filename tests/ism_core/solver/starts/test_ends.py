@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Supervised, rowspace, solve
+from ism_core import Gaussian, Supervised, solve
 from ism_core.arrays import Array, Ints
+from ism_core.linalg import row_space as rowspace
 
 
 def test_the_tolerance_holds_where_an_ascent_ends(rng: np.random.Generator) -> None:

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Supervised, iterate, solve
-from ism_core import starts as module
-from ism_core.candidates import candidates
-from ism_core.candidates import outlying as outlying_of
 from ism_core.gamma import LabelGamma
-from ism_core.grassmann import dominant, largest_angle
-from ism_core.kernel import Kernel
-from ism_core.point import Point
-from ism_core.result import Step
-from ism_core.starts import Start, search
-from ism_core.surrogate import Problem
-from tests.core.conftest import Labelled, Planted
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.objective.problem import Problem
+from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.result import Step
+from ism_core.solver.starts import search as module
+from ism_core.solver.starts.candidates import candidates
+from ism_core.solver.starts.candidates import outlying as outlying_of
+from ism_core.solver.starts.search import Start, search
+from tests.ism_core.conftest import Labelled, Planted
 
 
 def searched(problem: Problem, starts: int) -> tuple[list[Step], Start]:

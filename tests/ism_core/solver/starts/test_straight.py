@@ -5,10 +5,10 @@ import pytest
 
 from ism_core import Linear, Squared, Supervised, solve
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.grassmann import dominant, largest_angle
-from ism_core.kernel import Kernel
-from ism_core.straight import solved
-from ism_core.surrogate import Problem
+from ism_core.kernels.base import Kernel
+from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.objective.problem import Problem
+from ism_core.solver.starts.straight import solved
 
 STRAIGHT = [Linear(), Squared(), 0.5 * Linear() + 2.0 * Squared()]
 

@@ -6,11 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ism_core import Supervised, Unsupervised, rowspace, solve
-from ism_core.grassmann import largest_angle
+from ism_core import Supervised, Unsupervised, solve
+from ism_core.linalg import row_space as rowspace
+from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.rowspace import RowSpace
-from tests.core.conftest import Labelled
+from tests.ism_core.conftest import Labelled
 
 
 @pytest.fixture(scope="module")
