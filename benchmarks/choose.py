@@ -4,7 +4,7 @@
 
 ISM chooses everything by itself (`SupervisedISM("auto", q)`); beside it are ISM at the paper's settings, PCA, kernel
 PCA, LDA, NCA and UMAP with labels, at their defaults. In each fold all of them, the choice included, learn from the
-training rows alone, which are standardised first; an SVM and 5 nearest neighbours on their output, as it comes, are
+training rows alone, which are standardized first; an SVM and 5 nearest neighbors on their output, as it comes, are
 judged by the test rows. All methods see the same folds, and small data sets have them drawn several times. The time is
 that of learning the reduction, the choice included. Clusterings and axes of few features follow.
 """
@@ -67,7 +67,7 @@ def table_of(name: str) -> Dataset:
 
 
 def folds_of(name: str, table: Dataset) -> Iterator[Fold]:
-    """Standardised by the training rows."""
+    """Standardized by the training rows."""
     splits = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS[name], random_state=0).split(table.X, table.y)
     for index, (training, test) in enumerate(splits):
         if index == FIRST.get(name):
@@ -85,8 +85,8 @@ def cells(method: str, data: str) -> Row:
     _warm_up(method, table)
     for q in sorted({2, table.classes}):
         found = [_judged(METHODS[method](q, table.classes), *fold) for fold in folds_of(data, table)]
-        svm, neighbours, seconds = (np.array(column) for column in zip(*found, strict=True))
-        row = {"SVM": 100 * float(svm.mean()), "5-NN": 100 * float(neighbours.mean()), "s": float(np.median(seconds))}
+        svm, neighbors, seconds = (np.array(column) for column in zip(*found, strict=True))
+        row = {"SVM": 100 * float(svm.mean()), "5-NN": 100 * float(neighbors.mean()), "s": float(np.median(seconds))}
         rows.append({"data": data, "q": q, "method": method, **row, "folds": len(found)})
         say(f"{method}, {data}, q = {q}: SVM {row['SVM']:.1f}, 5-NN {row['5-NN']:.1f}, {row['s']:.2f} s")
     return {"rows": rows}
@@ -125,8 +125,8 @@ def _judged(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> t
     reduction.fit(X, y)
     seconds = time.perf_counter() - began
     P, P_test = reduction.transform(X), reduction.transform(X_test)
-    svm, neighbours = (each.fit(P, y).score(P_test, y_test) for each in (SVC(), KNeighborsClassifier(5)))
-    return float(svm), float(neighbours), seconds
+    svm, neighbors = (each.fit(P, y).score(P_test, y_test) for each in (SVC(), KNeighborsClassifier(5)))
+    return float(svm), float(neighbors), seconds
 
 
 def _warm_up(method: str, table: Dataset) -> None:

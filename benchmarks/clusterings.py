@@ -35,7 +35,7 @@ def unsupervised(name: str) -> None:
     data = load(name)
     for kernel, paper in PAPER[name].items():
         start = time.perf_counter()
-        result = solve(data.standardised, Unsupervised(data.classes), kernel, data.classes)
+        result = solve(data.standardized, Unsupervised(data.classes), kernel, data.classes)
         taken = time.perf_counter() - start
         print(f"{name:8}{kernel:16}NMI {nmi(data.y, result.labels):.3f}  paper {paper:.2f}  {taken:6.2f} s", flush=True)
 
@@ -44,7 +44,7 @@ def alternative() -> None:
     data = load("face")
     for kernel in ("gaussian", "polynomial", "linear", "squared", "multiquadratic"):
         start = time.perf_counter()
-        result = solve(data.standardised, Alternative(data.y, 4), kernel, 20)
+        result = solve(data.standardized, Alternative(data.y, 4), kernel, 20)
         taken = time.perf_counter() - start
         pose, people = nmi(data.extra["pose"], result.labels), nmi(data.y, result.labels)
         print(f"face alternative {kernel:16}pose {pose:.3f}  people {people:.3f}  {taken:6.2f} s", flush=True)
@@ -52,7 +52,7 @@ def alternative() -> None:
 
 def mnist() -> None:
     data = load("mnist_test")
-    X = data.standardised
+    X = data.standardized
     for kernel in ("gaussian", "polynomial", "multiquadratic"):
         start = time.perf_counter()
         result = solve(X, Unsupervised(data.classes), kernel, data.classes)

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_wine
 
 from ism_core.arrays import Array, Ints
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 BUNDLED = {"wine": load_wine, "wdbc": load_breast_cancer, "digits": load_digits}
 FILES = ("cancer", "face", "flower", "mnist_test", "mnist_train")
@@ -34,7 +34,7 @@ ELSEWHERE = {  # what has no public route that a program could take
     " images of 30×32 pixels (the files *_4.pgm), as X (624×960), y (the person) and pose (0 left, 1 right, 2 up,"
     " 3 straight).",
     "flower": "The picture is © Alain Nicolas and may not be redistributed: who holds a copy of its 350×256 pixels can"
-    " make X (the distinct colours) and pixel_to_row (the row of X of each pixel).",
+    " make X (the distinct colors) and pixel_to_row (the row of X of each pixel).",
 }
 
 
@@ -49,10 +49,10 @@ class Dataset:
     extra: dict[str, np.ndarray]
 
     @property
-    def standardised(self) -> Array:
+    def standardized(self) -> Array:
         """X at mean 0 and deviation 1, without the columns that never vary."""
         varying = np.ptp(self.X, axis=0) > 0
-        return standardised(self.X[:, varying])[0]
+        return standardized(self.X[:, varying])[0]
 
     @property
     def classes(self) -> int:
@@ -72,7 +72,7 @@ def load(name: str) -> Dataset:
 
 
 def mnist_rows(rows: int) -> tuple[Array, Ints]:
-    """The first rows of MNIST's training set, standardised, in no more memory than they and the file's bytes take."""
+    """The first rows of MNIST's training set, standardized, in no more memory than they and the file's bytes take."""
     fields = _read("mnist_train")
     pixels, y = fields["X"][:rows], fields["y"][:rows].astype(int)
     varying = np.flatnonzero(np.ptp(pixels, axis=0))
@@ -85,16 +85,16 @@ def mnist_rows(rows: int) -> tuple[Array, Ints]:
 
 
 def synthetic(rows: int, columns: int, classes: int, informative: int = 10, seed: int = 0) -> tuple[Array, Ints]:
-    """Standardised rows of which `informative` columns tell of the class; classes 0 and 1 differ only in spread."""
+    """Standardized rows of which `informative` columns tell of the class; classes 0 and 1 differ only in spread."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) % classes
-    centres = 1.5 * rng.standard_normal((classes, informative))
-    centres[1] = centres[0]
+    centers = 1.5 * rng.standard_normal((classes, informative))
+    centers[1] = centers[0]
     X = rng.standard_normal((rows, columns))
     for start in range(0, rows, BLOCK):
         block = slice(start, start + BLOCK)
         X[block, :informative] *= np.where(y[block] == 1, 2.0, 1.0)[:, None]
-        X[block, :informative] += centres[y[block]]
+        X[block, :informative] += centers[y[block]]
     X -= X.mean(axis=0)
     X /= np.sqrt(np.einsum("ij,ij->j", X, X) / rows)
     return X, y

@@ -63,7 +63,7 @@ def _solved(size: int, kernel: str, q: int, tolerance: float | None) -> tuple[Ro
         "n": size,
         "s": seconds,
         "J": result.objective,
-        "way": result.way,
+        "method": result.method,
         "iterations": result.iterations,
         "converged": result.converged,
         "peak GiB": peak_memory() / 2**30,

@@ -2,7 +2,7 @@
 
     python -m benchmarks manifolds
 
-The peers maximise the same J for the same Γ and kernel from one random start, at their own stopping rules or until a
+The peers maximize the same J for the same Γ and kernel from one random start, at their own stopping rules or until a
 time limit. J and its gradient 2ΦW come from one evaluation: on n×n arrays where n is small, else as `solve` computes
 them, on all cores. Trust regions take the Hessian along a direction from the difference of two gradients.
 """
@@ -70,7 +70,7 @@ def random_start(d: int, q: int, seed: int) -> Array:
 def beside_peers(data: str, kernels: list[str], limit: float) -> Row:
     """`solve` at its defaults, q = classes, and each peer."""
     table = load(data)
-    X, q, paradigm = table.standardised, table.classes, Supervised(table.y)
+    X, q, paradigm = table.standardized, table.classes, Supervised(table.y)
     rows: list[Row] = []
     for kernel in kernels:
         result = solve(X, paradigm, kernel, q)

@@ -1,4 +1,4 @@
-"""J and its gradient as optimisers that know nothing of Φ see them: one evaluation for both, within a time limit."""
+"""J and its gradient as optimizers that know nothing of Φ see them: one evaluation for both, within a time limit."""
 
 import time
 

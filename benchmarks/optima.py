@@ -40,7 +40,7 @@ def main(names: list[str]) -> None:
     )
     for name in names:
         data = load(name)
-        X, q = data.standardised, CELLS[name]
+        X, q = data.standardized, CELLS[name]
         paradigm = Supervised(data.y)
         for kernel, known in zip(KERNELS, KNOWN[name], strict=True):
             solve(X, paradigm, kernel, q, max_iter=1)  # first calls load libraries

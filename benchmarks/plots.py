@@ -46,7 +46,7 @@ def _manifolds(rows: list[Row]) -> Any:
         own = [row for row in rows if row["peer"] == peer]
         places = [cells.index((row["data"], row["kernel"])) for row in own]
         axes.plot(places, [row["peer/ISM"] for row in own], "o", alpha=0.7, label=peer)
-    axes.axhline(1, color="grey")
+    axes.axhline(1, color="gray")
     axes.set_xticks(range(len(cells)), [f"{data}\n{kernel}" for data, kernel in cells])
     axes.set(yscale="log", ylabel="time over ISM's (cut runs: at least)")
     axes.legend(fontsize="small")

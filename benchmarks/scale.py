@@ -31,7 +31,7 @@ def exact(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
 def clustered(data: str, k: int) -> Row:
     """Unsupervised, q = k, gaussian and polynomial, beside one exact tiled Φ of as many rows and classes."""
     table = load(data)
-    X, gamma = table.standardised, Supervised(table.y).guidance()
+    X, gamma = table.standardized, Supervised(table.y).guidance()
     row: Row = {}
     load_compiled()
     for kernel in ("gaussian", "polynomial"):
@@ -62,7 +62,7 @@ def wide_solved(n: int, d: int, q: int) -> Row:
     """Gaussian, 5 classes; for its memory."""
     X, y = synthetic(n, d, 5)
     seconds, result = timed(partial(solve, X, Supervised(y), "gaussian", q))
-    return {"s": seconds, "way": result.way}
+    return {"s": seconds, "method": result.method}
 
 
 def wide_beside_svd(n: int, d: int, q: int) -> Row:

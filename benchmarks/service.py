@@ -21,7 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from ism_cli.embedded import RedisServer
 from ism_core import Gaussian, Supervised, solve
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 from tests.conftest import free_port, running_service
 
 POSTS, CLIENTS = 400, 8
@@ -97,7 +97,7 @@ def acceptance(folder: Path) -> None:
 def wine(folder: Path) -> None:
     """From POST to result for Wine, beside the same solve in process."""
     table = load_wine()
-    X = standardised(table.data)[0]
+    X = standardized(table.data)[0]
     with service(folder / "wine", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
         dataset = upload(url, wine_csv())
         spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 3}

@@ -127,7 +127,7 @@ def transcribed(X: Array, gamma: Array, kernel: Term, q: int, delta: float = 0.0
 def beside_solve(data: str, q: int) -> Row:
     """Both on one data set, kernel by kernel; J of both by the n×n arrays."""
     table = load(data)
-    X = table.standardised
+    X = table.standardized
     seconds_gamma, gamma = timed(partial(label_gamma, table.y))
     say(f"Γ = HKH: {seconds_gamma:.1f} s")
     rows = []

@@ -16,9 +16,9 @@ ism = SupervisedISM(kernel="gaussian", q=2)
 points = ism.fit(wine.data, wine.target).transform(wine.data)
 
 figure, (picture, bars) = plt.subplots(1, 2, figsize=(10, 4.2), width_ratios=(1, 1.15), layout="constrained")
-for grower, colour, marker in zip(range(3), ("#0072B2", "#D55E00", "#009E73"), "osD", strict=True):
+for grower, color, marker in zip(range(3), ("#0072B2", "#D55E00", "#009E73"), "osD", strict=True):
     rows = wine.target == grower
-    style = {"c": colour, "marker": marker, "s": 22, "alpha": 0.8, "linewidths": 0}
+    style = {"c": color, "marker": marker, "s": 22, "alpha": 0.8, "linewidths": 0}
     picture.scatter(*points[rows].T, **style, label=f"grower {grower + 1}")
 picture.set(xlabel="new feature 1", ylabel="new feature 2", title="178 wines, 13 measurements each")
 picture.legend(frameon=False)

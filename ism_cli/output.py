@@ -44,9 +44,9 @@ def exactness(result: Mapping[str, Any]) -> str:
     error = result.get("error") or {}
     if error.get("objective") is None:
         return ""
-    way, most = result.get("way"), _at_most(error["objective"])
+    method, most = result.get("method"), _at_most(error["objective"])
     sure = {"rounding": "rounding alone", "bound": "proven bound", "estimate": "estimated"}
-    return f"J is exact to {most} of its size ({sure.get(error.get('kind', ''), 'estimated')}), computed by {way}."
+    return f"J is exact to {most} of its size ({sure.get(error.get('kind', ''), 'estimated')}), computed by {method}."
 
 
 def kernel(spec: Any) -> str:
@@ -114,7 +114,7 @@ def _tried(choice: Mapping[str, Any]) -> str:
 
 
 def _setting(candidate: Mapping[str, Any]) -> str:
-    return kernel(candidate.get("kernel")) + (", neighbours" if candidate.get("neighbours") else "")
+    return kernel(candidate.get("kernel")) + (", neighbors" if candidate.get("neighbors") else "")
 
 
 def _by_score(candidate: Mapping[str, Any]) -> float:

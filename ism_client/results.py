@@ -37,7 +37,7 @@ class Result:
     warnings: tuple[str, ...]
     importance: Floats = field(repr=False)  # each feature's share; together 1
     kernel: Any  # with the parameters that were found
-    way: str  # how Φ was computed: "tiles", "features" or "random features"
+    method: str  # how Φ was computed: "tiles", "features" or "random features"
     error: dict[str, Any]  # how exact that is: kind, and relative errors of objective and gradient
     certificate: dict[str, Any] = field(repr=False)
     document: dict[str, Any] = field(repr=False, compare=False)  # all that the service said
@@ -59,7 +59,7 @@ class Result:
             warnings=tuple(document.get("warnings") or ()),
             importance=np.array(document.get("importance") or (), dtype=np.float64),
             kernel=document.get("kernel"),
-            way=document.get("way") or "",
+            method=document.get("method") or "",
             error=dict(document.get("error") or {}),
             certificate=dict(document.get("certificate") or {}),
             document=dict(document),

@@ -48,7 +48,7 @@ class ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     `kernel`, `q` and `scale` may be "auto"; with kernel="auto" a scale of None is too. A `delta` of None is 0.01, or
     0.1 where the kernel's width is chosen.
 
-    Attributes after `fit`: `components_` (q×d, the columns of W as rows, in the standardised features; orthonormal
+    Attributes after `fit`: `components_` (q×d, the columns of W as rows, in the standardized features; orthonormal
     unless these were whitened), `eigenvalues_`, `objective_`, `feature_importances_` (each feature's share of the
     axes, adding up to 1), `n_iter_`, `mean_`, `scale_`, `choice_` (what was chosen and from what; None where all was
     given) and `result_` with the steps, the certificate, the error and the warnings, in the coordinates of the solver.

@@ -23,8 +23,8 @@ class SupervisedISM(ISM):
     """Dimension reduction that keeps what tells classes apart, or what goes with real-valued targets.
 
     y holds class labels of any type or real values, one column or several; `kind` says which where their type does not.
-    With `balance`, rare classes count for more; with `neighbours`, what counts is the share of a row's own class among
-    its neighbours. SupervisedISM("auto", "auto") chooses everything by cross-validation.
+    With `balance`, rare classes count for more; with `neighbors`, what counts is the share of a row's own class among
+    its neighbors. SupervisedISM("auto", "auto") chooses everything by cross-validation.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class SupervisedISM(ISM):
         kind: Kind = "auto",
         target_kernel: TargetKernel = "gaussian",
         balance: bool = False,
-        neighbours: bool = False,
+        neighbors: bool = False,
     ) -> None:
         exactness = (precision, tolerance, approximation, engine)
         super().__init__(kernel, q, delta, max_iter, starts, scale, random_state, *exactness, features_per_axis)
         self.kind = kind
         self.target_kernel = target_kernel
         self.balance = balance
-        self.neighbours = neighbours
+        self.neighbors = neighbors
 
     def _paradigm(self, y: Any) -> Paradigm:
-        return Supervised(_required(y, self), self.kind, self.target_kernel, self.balance, self.neighbours)
+        return Supervised(_required(y, self), self.kind, self.target_kernel, self.balance, self.neighbors)
 
     def __sklearn_tags__(self) -> Any:
         return _with_required_target(super().__sklearn_tags__())

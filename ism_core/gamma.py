@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
 
-LONELY = 0.01  # ε: a row whose neighbours all together are no nearer than this hardly counts
+LONELY = 0.01  # ε: a row whose neighbors all together are no nearer than this hardly counts
 WIDTH = 512  # columns of a product, before the columns of U are taken a few at a time
 
 
@@ -211,8 +211,8 @@ class BalancedGamma(Gamma):
 
 
 @dataclass(frozen=True)
-class NeighbourGamma(Gamma):
-    """A Γ that follows W, with J = Σi pi, where pi is the share that row i's own class has among its neighbours.
+class NeighborGamma(Gamma):
+    """A Γ that follows W, with J = Σi pi, where pi is the share that row i's own class has among its neighbors.
 
     With the kernel's values Kij as the nearness of two rows, si the sum over the others of i's class and di that over
     all others, pi = si / (di + ε). The gradient of J is that of Σ Γij Kij with Γ held fixed at
@@ -226,10 +226,10 @@ class NeighbourGamma(Gamma):
     codes: Ints
 
     @staticmethod
-    def of(codes: Ints) -> "NeighbourGamma":
+    def of(codes: Ints) -> "NeighborGamma":
         """From class numbers 0…k−1."""
         labels = LabelGamma.of(codes)
-        return NeighbourGamma(labels.U, labels.s, codes)
+        return NeighborGamma(labels.U, labels.s, codes)
 
     def at(self, nearness: Array) -> tuple[Gamma, float]:
         """Γ and J where the values of K of every row, its own left out, add up to these for each class."""
@@ -248,8 +248,8 @@ class NeighbourGamma(Gamma):
     def sample(self, count: int, rng: np.random.Generator) -> Ints:
         return LabelGamma.of(self.codes).sample(count, rng)
 
-    def restricted(self, rows: Ints) -> "NeighbourGamma":
-        return NeighbourGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
+    def restricted(self, rows: Ints) -> "NeighborGamma":
+        return NeighborGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
 
 
 def _symmetric(Y: Array, weighted: Array, offsets: Array) -> tuple[Array, Array]:

@@ -24,11 +24,11 @@ SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
 
 
 def hsic(
-    P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, kind: Kind = "auto", normalised: bool = False
+    P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, kind: Kind = "auto", normalized: bool = False
 ) -> float:
     """The dependence between projected rows and labels or real targets: tr(K H K_Y H)/(n − 1)².
 
-    `kind` says how y is read, as in Supervised. Normalised, the dependence is divided by what each has with itself,
+    `kind` says how y is read, as in Supervised. Normalized, the dependence is divided by what each has with itself,
     √(HSIC(K, K) HSIC(K_Y, K_Y)), and lies between 0 and 1.
     """
     table = as_table(P, "P")
@@ -38,21 +38,21 @@ def hsic(
     gamma = paradigm.guidance()
     bound = as_kernel(kernel).bound(table, np.random.default_rng(0), gamma)
     dependence = Problem.of(table, gamma, bound, q).objective(np.eye(q))
-    if not normalised:
+    if not normalized:
         return dependence / float(n - 1) ** 2
     overlap = gamma.U.T @ gamma.U * gamma.s
-    sizes = math.sqrt(_centred_square(table, bound) * float(np.vdot(overlap, overlap.T)))
+    sizes = math.sqrt(_centered_square(table, bound) * float(np.vdot(overlap, overlap.T)))
     return dependence / sizes if sizes > 0 else 0.0
 
 
-def _centred_square(P: Array, kernel: Kernel) -> float:
-    """‖HKH‖², of entries that are centred before they are squared: the difference of sums would cancel."""
+def _centered_square(P: Array, kernel: Kernel) -> float:
+    """‖HKH‖², of entries that are centered before they are squared: the difference of sums would cancel."""
     means = tiles.kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
     return tiles.square_sum(P, kernel, means - means.mean() / 2)
 
 
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:
-    """Normalised mutual information, I/√(H H′), from 0 for unrelated labels to 1 for the same ones."""
+    """Normalized mutual information, I/√(H H′), from 0 for unrelated labels to 1 for the same ones."""
     return float(normalized_mutual_info_score(_labels(labels), _labels(others), average_method="geometric"))
 
 

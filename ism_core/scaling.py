@@ -1,4 +1,4 @@
-"""What is done to the rows before they are projected: centring, scaling and whitening, and how it shows in W."""
+"""What is done to the rows before they are projected: centering, scaling and whitening, and how it shows in W."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -31,7 +31,7 @@ class Scaling:
             table = as_table(X, min_rows=1)
             d = table.shape[1]
             return Scaling(np.zeros(d), np.ones(d)), table
-        rows, mean, scale = standardised(X)
+        rows, mean, scale = standardized(X)
         if how == "standard":
             return Scaling(mean, scale), rows
         whitening = Whitening.of(rows, codes)
@@ -43,7 +43,7 @@ class Scaling:
         return rows if self.whitening is None else self.whitening.times(rows.T).T
 
     def outside(self, W: Array) -> Array:
-        """The W of scaled rows as one of the standardised features: (x − mean) / scale · outside(W) is the same."""
+        """The W of scaled rows as one of the standardized features: (x − mean) / scale · outside(W) is the same."""
         return W if self.whitening is None else self.whitening.times(W)
 
     def inside(self, W: Array) -> Array:
@@ -51,25 +51,25 @@ class Scaling:
         return W if self.whitening is None else self.whitening.undone(W)
 
 
-def standardised(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
+def standardized(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
     """(X − mean) / scale, mean and scale. A constant column has scale 1 and becomes 0."""
     table = as_table(X, name, min_rows=1)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = table.mean(axis=0)
         mean = mean + (table - mean).mean(axis=0)  # the second pass takes off what the first one rounded away
-        centred = table - mean
-        scale = centred.std(axis=0)
+        centered = table - mean
+        scale = centered.std(axis=0)
     if not np.isfinite(scale).all():
         column = int(np.argmin(np.isfinite(scale)))
         raise InvalidInput(
             name,
             f"Column {column} of {name} holds values up to {np.abs(table[:, column]).max():.3g},"
-            " too large to standardise; rescale it.",
+            " too large to standardize; rescale it.",
         )
     constant = is_constant(table) | (scale == 0)  # 0 where the squares of the deviations are too small for a number
     scale = np.where(constant, 1.0, scale)
-    centred[:, constant] = 0
-    return centred / scale, mean, scale
+    centered[:, constant] = 0
+    return centered / scale, mean, scale
 
 
 def is_constant(X: Array) -> NDArray[np.bool_]:

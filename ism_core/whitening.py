@@ -24,7 +24,7 @@ class Whitening:
 
     @staticmethod
     def of(X: Array, codes: Ints | None = None) -> "Whitening":
-        """For centred rows; with classes, for the rows less the means of these."""
+        """For centered rows; with classes, for the rows less the means of these."""
         rows = X if codes is None else _within(X, codes)
         n, d = rows.shape
         mean = float(np.vdot(rows, rows)) / (n * d)

@@ -1,7 +1,7 @@
 """What can go wrong with a request or a job, each with its HTTP status and a sentence that says what to change.
 
 Problem
-├── Unauthorised          401   no API key, or none that is valid
+├── Unauthorized          401   no API key, or none that is valid
 ├── Forbidden             403   a call from a page of another site
 ├── NotFound              404   no such data set, job, batch or artifact
 ├── NotAcceptable         406   the artifact is not kept in that format
@@ -63,7 +63,7 @@ class Problem(Exception):
         }
 
 
-class Unauthorised(Problem):
+class Unauthorized(Problem):
     """No API key, or none that is valid."""
 
     status = 401

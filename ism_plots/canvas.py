@@ -20,7 +20,7 @@ Format = Literal["svg", "png"]
 COLUMN = 85.0  # mm, one column of a paper with two
 PAGE = 174.0  # mm, both
 DPI = 300
-GREY = "#7F7F7F"
+GRAY = "#7F7F7F"
 FONT = "DejaVu Sans"  # comes with matplotlib
 
 STYLE: Any = {
@@ -74,7 +74,7 @@ def render(draw: Callable[["Figure"], None], format: Format) -> bytes:
 
 
 def size(figure: "Figure", width: float, height: float) -> None:
-    """Make the figure so many millimetres wide and high."""
+    """Make the figure so many millimeters wide and high."""
     figure.set_size_inches(width / 25.4, height / 25.4)
 
 
@@ -90,17 +90,17 @@ def few_ticks(axis: "Axis", intervals: int = 5, *, whole: bool = False) -> None:
 
 
 def remark(axes: "Axes", text: str) -> None:
-    """A small grey sentence above the right end of the axes."""
+    """A small gray sentence above the right end of the axes."""
     axes.annotate(
         text, (1, 1), (0, 2), xycoords="axes fraction", textcoords="offset points", ha="right", va="bottom",
-        fontsize=5.5, color=GREY,
+        fontsize=5.5, color=GRAY,
     )  # fmt: skip
 
 
 def nothing(figure: "Figure", sentence: str) -> None:
     """A figure that says why there is nothing on it."""
     size(figure, COLUMN, 30)
-    figure.text(0.5, 0.5, sentence, ha="center", va="center", color=GREY)
+    figure.text(0.5, 0.5, sentence, ha="center", va="center", color=GRAY)
 
 
 def _covered(figure: "Figure") -> bool:

@@ -1,4 +1,4 @@
-"""The rows of a data set in their new features, coloured by what is known about them."""
+"""The rows of a data set in their new features, colored by what is known about them."""
 
 import math
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ism_plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, remark, render, size
+from ism_plots.canvas import COLUMN, GRAY, Format, few_ticks, nothing, remark, render, size
 from ism_plots.groups import FEW, OTHERS, Classes, Kind, Values, grouped
 from ism_plots.names import columns, line
 
@@ -34,7 +34,7 @@ def embedding_plot(
 ) -> bytes:
     """A scatter plot of the first two axes; with one axis its distribution.
 
-    `groups` has an item for each row: text or a few whole numbers make a legend, other numbers a colour bar, and `kind`
+    `groups` has an item for each row: text or a few whole numbers make a legend, other numbers a color bar, and `kind`
     says "classes" or "values" where that guess is wrong. `legend` is the heading of either.
     """
     points, items = _drawn(embedding, groups)
@@ -116,7 +116,7 @@ def _valued(
     if missing.any():
         axes.scatter(points[missing, 0], points[missing, 1], color=OTHERS, **style)
     present = numbers[~missing]
-    low, high = np.quantile(present, (0.02, 0.98))  # a few extremes would leave one colour for all the others
+    low, high = np.quantile(present, (0.02, 0.98))  # a few extremes would leave one color for all the others
     if low == high:
         low, high = present.min(), present.max()
     shades = ListedColormap(colormaps["viridis"](np.linspace(0, 0.93, 256)))  # its brightest yellow is lost on white
@@ -146,13 +146,13 @@ def _classed(
     shapes = np.array(list(markers))[classes.codes]
     for marker in dict.fromkeys(markers):
         rows = shapes == marker
-        colours = np.array(classes.colours)[classes.codes[rows]]
-        axes.scatter(points[rows, 0], points[rows, 1], c=colours.tolist(), marker=marker, **style)
+        colors = np.array(classes.colors)[classes.codes[rows]]
+        axes.scatter(points[rows, 0], points[rows, 1], c=colors.tolist(), marker=marker, **style)
     if len(classes.names) > len(FEW):
         _label(axes, points, classes)
     keys = [
-        Line2D([], [], linestyle="", marker=marker, markersize=4, markeredgewidth=0, color=colour, label=name)
-        for marker, colour, name in zip(markers, classes.colours, classes.names, strict=True)
+        Line2D([], [], linestyle="", marker=marker, markersize=4, markeredgewidth=0, color=color, label=name)
+        for marker, color, name in zip(markers, classes.colors, classes.names, strict=True)
     ]
     wide = max(columns(name) for name in classes.names) * 1.3 + 7  # mm
     lines = math.ceil(len(keys) / max(1, int((COLUMN - 6) / wide)))
@@ -171,16 +171,16 @@ def _classed(
 
 
 def _label(axes: "Axes", points: NDArray[np.float64], classes: Classes) -> None:
-    """Short names at the middle of their classes: more colours than seven are hard to tell apart."""
+    """Short names at the middle of their classes: more colors than seven are hard to tell apart."""
     from matplotlib.patheffects import withStroke
 
     if max(columns(name) for name in classes.names) > SHORT:
         return
     apart = 0.05 * np.ptp(points, axis=0).max()
     labelled: list[NDArray[np.float64]] = []
-    for code, (name, colour) in enumerate(zip(classes.names, classes.colours, strict=True)):
+    for code, (name, color) in enumerate(zip(classes.names, classes.colors, strict=True)):
         middle = np.median(points[classes.codes == code], axis=0)
-        if colour == OTHERS or any(np.linalg.norm(middle - other) < apart for other in labelled):
+        if color == OTHERS or any(np.linalg.norm(middle - other) < apart for other in labelled):
             continue
         labelled.append(middle)
         halo = [withStroke(linewidth=1.6, foreground="white")]
@@ -202,12 +202,12 @@ def _line(axes: "Axes", places: NDArray[np.float64], known: Classes | Values | N
         few_ticks(axes.yaxis)
     else:
         spread = np.random.default_rng(0).uniform(-0.3, 0.3, len(places))
-        colours = np.array(known.colours)[known.codes].tolist()
-        axes.scatter(places, known.codes + spread, c=colours, **style)
+        colors = np.array(known.colors)[known.codes].tolist()
+        axes.scatter(places, known.codes + spread, c=colors, **style)
         axes.set_yticks(range(len(known.names)), known.names)
         axes.set_ylim(len(known.names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-        axes.hlines(np.arange(1, len(known.names)) - 0.5, 0, 1, GREY, alpha=0.3, lw=0.3, transform=_across(axes))
+        axes.hlines(np.arange(1, len(known.names)) - 0.5, 0, 1, GRAY, alpha=0.3, lw=0.3, transform=_across(axes))
         if legend:
             axes.set_ylabel(line(legend, 40))
 

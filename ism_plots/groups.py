@@ -1,4 +1,4 @@
-"""What colours the dots of an embedding: classes with a legend, or values with a colour bar."""
+"""What colors the dots of an embedding: classes with a legend, or values with a color bar."""
 
 import math
 import re
@@ -33,10 +33,10 @@ class Classes:
 
     names: list[str]
     codes: NDArray[np.intp]
-    colours: list[str]
+    colors: list[str]
 
     def markers(self, rows: int) -> str:
-        """A marker for each class: all dots where there are too many rows to see shapes, unless colours repeat."""
+        """A marker for each class: all dots where there are too many rows to see shapes, unless colors repeat."""
         few = len(self.names) <= len(FEW) and rows <= 2_000
         return "".join(MARKERS[(code if few else code // len(MANY)) % len(MARKERS)] for code in range(len(self.names)))
 
@@ -76,17 +76,17 @@ def _classes(items: list[float | str | None]) -> Classes:
     shown = sorted(frequent if len(frequent) <= CLASSES else frequent[: CLASSES - 1], key=_order)
     names = [line(_text(item), NAME) for item in shown]
     palette = FEW if len(shown) <= len(FEW) else MANY
-    colours = [palette[code % len(palette)] for code in range(len(shown))]
+    colors = [palette[code % len(palette)] for code in range(len(shown))]
     places: dict[float | str | None, int] = {item: code for code, item in enumerate(shown)}
     if len(frequent) > len(shown):
         names.append(f"{len(frequent) - len(shown):,} others")
-        colours.append(OTHERS)
+        colors.append(OTHERS)
         places |= {item: len(names) - 1 for item in frequent[len(shown) :]}
     if None in items:
         names.append("missing")
-        colours.append(OTHERS)
+        colors.append(OTHERS)
         places[None] = len(names) - 1
-    return Classes(names, np.array([places[item] for item in items], dtype=np.intp), colours)
+    return Classes(names, np.array([places[item] for item in items], dtype=np.intp), colors)
 
 
 def _text(item: float | str) -> str:

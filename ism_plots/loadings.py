@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ism_plots.canvas import COLUMN, GREY, PAGE, Format, few_ticks, nothing, remark, render, size
+from ism_plots.canvas import COLUMN, GRAY, PAGE, Format, few_ticks, nothing, remark, render, size
 from ism_plots.names import line
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def loadings_plot(
                     fmt="none", ecolor="black", elinewidth=0.6, capsize=1.2, capthick=0.6,
                 )  # fmt: skip
             axes.axvline(0, color="black", linewidth=0.5)
-            axes.grid(axis="y", color=GREY, alpha=0.2, linewidth=0.3)
+            axes.grid(axis="y", color=GRAY, alpha=0.2, linewidth=0.3)
             axes.set_axisbelow(True)
             axes.set_xlim(low - margin, high + margin)
             axes.set_xlabel(f"loading on axis {axis + 1}")

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ism_plots.canvas import COLUMN, GREY, Format, few_ticks, nothing, render, size
+from ism_plots.canvas import COLUMN, GRAY, Format, few_ticks, nothing, render, size
 from ism_plots.groups import FEW
 
 if TYPE_CHECKING:
@@ -40,18 +40,18 @@ def trace_plot(trace: pa.Table, *, format: Format = "svg") -> bytes:
         _lines(above, iteration, objective[None, :], starts, [FEW[0]])
         _level(above, objective)
         above.set_ylabel("objective")
-        colours = _colours(len(names))
-        _lines(below, iteration, eigenvalues, starts, colours)
+        colors = _colors(len(names))
+        _lines(below, iteration, eigenvalues, starts, colors)
         below.set(ylabel="eigenvalues", xlabel="iteration")
         _scale(below, eigenvalues)
-        _key(figure, below, colours)
+        _key(figure, below, colors)
         few_ticks(above.yaxis)
         few_ticks(below.xaxis, whole=True)
         figure.align_ylabels()
         for axes in (above, below):
             if len(starts) <= BOUNDARIES:
                 for start in starts:
-                    axes.axvline((iteration[start - 1] + iteration[start]) / 2, color=GREY, alpha=0.4, linewidth=0.4)
+                    axes.axvline((iteration[start - 1] + iteration[start]) / 2, color=GRAY, alpha=0.4, linewidth=0.4)
 
     return render(draw, format)
 
@@ -66,14 +66,14 @@ def _lines(
     iteration: NDArray[np.float64],
     series: NDArray[np.float64],
     starts: NDArray[np.intp],
-    colours: list[Any],
+    colors: list[Any],
 ) -> None:
     """Each series, broken where a round begins: its Γ is another, so its objective cannot be compared."""
     alone = bool(len(starts)) and np.diff(starts, prepend=0, append=len(iteration)).min() == 1
     dots = "o" if len(iteration) <= DOTS or alone else None  # a round of one iteration has no line
     broken = np.insert(iteration, starts, np.nan)
-    for values, colour in zip(series, colours, strict=True):
-        axes.plot(broken, np.insert(values, starts, np.nan), color=colour, marker=dots, markersize=2.2)
+    for values, color in zip(series, colors, strict=True):
+        axes.plot(broken, np.insert(values, starts, np.nan), color=color, marker=dots, markersize=2.2)
 
 
 def _level(axes: "Axes", values: NDArray[np.float64]) -> None:
@@ -99,25 +99,25 @@ def _power_of_ten(value: float) -> str:
     return "10" + str(round(math.log10(value))).translate(SUPERSCRIPTS)
 
 
-def _colours(q: int) -> list[Any]:
+def _colors(q: int) -> list[Any]:
     from matplotlib import colormaps
 
     return list(FEW[:q]) if q <= len(FEW) else [tuple(shade) for shade in colormaps["viridis"](np.linspace(0, 0.93, q))]
 
 
-def _key(figure: "Figure", axes: "Axes", colours: list[Any]) -> None:
+def _key(figure: "Figure", axes: "Axes", colors: list[Any]) -> None:
     """Which line is which axis: by name while they are few, else by a bar of their shades."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
     from matplotlib.lines import Line2D
 
-    if len(colours) < 2:
+    if len(colors) < 2:
         return
-    if len(colours) <= len(FEW):
-        keys = [Line2D([], [], color=colour, label=f"axis {axis}") for axis, colour in enumerate(colours, 1)]
+    if len(colors) <= len(FEW):
+        keys = [Line2D([], [], color=color, label=f"axis {axis}") for axis, color in enumerate(colors, 1)]
         figure.legend(handles=keys, loc="outside lower center", ncols=len(keys), handlelength=1, columnspacing=1)
     else:
-        shades = ScalarMappable(Normalize(0.5, len(colours) + 0.5), ListedColormap(colours))
+        shades = ScalarMappable(Normalize(0.5, len(colors) + 0.5), ListedColormap(colors))
         bar = figure.colorbar(shades, ax=axes, aspect=24, pad=0.02, label="axis")
         bar.outline.set_visible(False)
         few_ticks(bar.ax.yaxis, whole=True)

@@ -36,7 +36,7 @@ def test_the_transcription_is_the_method_as_it_is_defined(kernel: Term) -> None:
 @pytest.mark.parametrize("name", ["linear", "squared", "polynomial", "gaussian", "multiquadratic"])
 def test_the_transcription_and_solve_agree_on_wine(name: str) -> None:
     wine = load("wine")
-    X = wine.standardised
+    X = wine.standardized
     result = solve(X, Supervised(wine.y), name, 2, delta=1e-6)
     ((_, kernel),) = result.kernel.terms
     gamma = transcription.label_gamma(wine.y)
@@ -82,7 +82,7 @@ def test_a_section_measured_again_takes_the_place_of_its_last_results(tmp_path: 
     assert (tmp_path / "growth.svg").exists()
 
 
-def test_synthetic_rows_are_standardised_and_of_every_class() -> None:
+def test_synthetic_rows_are_standardized_and_of_every_class() -> None:
     X, y = synthetic(1000, 12, 5)
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), 1)

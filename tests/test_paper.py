@@ -90,7 +90,7 @@ def test_a_second_run_computes_nothing(fast: Path, capsys: pytest.CaptureFixture
 
 def test_scaling_is_learnt_on_the_training_folds() -> None:
     table = folds.load("wine")
-    for X, _, X_test, _ in folds.standardised_folds(table, 3):
+    for X, _, X_test, _ in folds.standardized_folds(table, 3):
         np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(X.std(axis=0), 1)
         assert np.abs(X_test.mean(axis=0)).max() > 1e-3

@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
 def table(name: str) -> tuple[Array, Ints]:
     if name == "wine":
         wine = load("wine")
-        return wine.standardised, wine.y
+        return wine.standardized, wine.y
     return synthetic(150, 8, 3, informative=3)
 
 

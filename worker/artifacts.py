@@ -57,7 +57,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "stop": result.stop.value,
         "certificate": {name: _plain(value) for name, value in asdict(result.certificate).items()},
         "kernel": kernel_document(result.kernel),
-        "way": result.way,
+        "method": result.method,
         "error": {name: _plain(value) for name, value in asdict(result.error).items()},
         "metrics": metrics_of(outcome),
         "warnings": outcome.warnings,
@@ -98,7 +98,7 @@ def summary_document(outcome: Outcome) -> dict[str, Any]:
 
 
 def _group(outcome: Outcome) -> dict[str, pa.Array]:
-    """What the rows of a picture are coloured by: a cluster, or a target of one column."""
+    """What the rows of a picture are colored by: a cluster, or a target of one column."""
     if outcome.result.labels is not None:
         return {"group": pa.array(np.asarray(outcome.result.labels, dtype=np.int64))}
     given = outcome.design.given

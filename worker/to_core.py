@@ -56,7 +56,7 @@ def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradi
     assert kind is not None
     match spec:
         case SupervisedSpec():
-            return Supervised(given, KINDS[kind], balance=spec.balance, neighbours=spec.neighbours)
+            return Supervised(given, KINDS[kind], balance=spec.balance, neighbors=spec.neighbors)
         case SemiSupervisedSpec():
             return SemiSupervised(given, spec.clusters, spec.mu, KINDS[kind])
         case AlternativeSpec():

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.auth.api_keys import Keys
 from app.problems import respond
-from ism_jobs.errors import Forbidden, Problem, Unauthorised
+from ism_jobs.errors import Forbidden, Problem, Unauthorized
 
 HEALTH = frozenset({"/healthz", "/readyz"})
 DOCS = frozenset({"/docs", "/openapi.json"})
@@ -54,13 +54,13 @@ class Access:
             return ""
         key = bearer(headers)
         if key is None:
-            raise Unauthorised(
+            raise Unauthorized(
                 'This service needs an API key; send it as the header "Authorization: Bearer KEY".'
                 " Who runs the service makes keys with `ism keys make NAME`."
             )
         owner = self._keys.owner(key)
         if owner is None:
-            raise Unauthorised("The API key is not valid, or no longer; ask who runs the service for a new one.")
+            raise Unauthorized("The API key is not valid, or no longer; ask who runs the service for a new one.")
         return owner
 
 

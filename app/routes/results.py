@@ -96,7 +96,7 @@ async def get_plot(
     store: StoreDep,
     children: ChildrenDep,
 ) -> Response:
-    """The embedding coloured by class or cluster, the loadings of the features, or the traces of the iteration."""
+    """The embedding colored by class or cluster, the loadings of the features, or the traces of the iteration."""
     etag = _etag(record, "plot", plot, format)
     if is_known(request, etag):
         return not_modified(etag)

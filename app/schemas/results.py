@@ -40,7 +40,7 @@ class CandidateView(BaseModel):
     kernel: dict[str, Any] = Field(description="With its numbers.")
     scale: str
     q: int
-    neighbours: bool = Field(False, description="Whether the neighbours of each row counted.")
+    neighbors: bool = Field(False, description="Whether the neighbors of each row counted.")
     score: float | None = Field(description="The higher the better; null where nothing could be scored.")
     error: float | None = Field(description="The standard error of the score, where it is known.")
     seconds: float = Field(description="What it took to try, in all folds.")
@@ -75,7 +75,7 @@ class ResultView(BaseModel):
     stop: str = Field(description="Why the iteration ended.")
     certificate: dict[str, float | bool | None] = Field(description="How close to a maximum the result is.")
     kernel: dict[str, Any] = Field(description="With the numbers that were found; it can be posted again.")
-    way: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
+    method: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
     error: ErrorView | None = Field(None, description="How exact that is; null where the job is older than the field.")
     metrics: dict[str, int | float | None]
     warnings: list[str]

@@ -12,7 +12,7 @@ from ism_jobs.store import Record, State
 
 # By what jobs of a paradigm are compared: the first measure that all that succeeded have.
 MEASURES = {
-    "supervised": ("accuracy", "r2", "hsic_normalised"),
+    "supervised": ("accuracy", "r2", "hsic_normalized"),
     "unsupervised": ("nmi_reference", "silhouette"),
     "semi_supervised": ("nmi_reference", "silhouette"),
     "alternative": ("nmi_reference", "novelty"),

@@ -19,7 +19,7 @@ export function address(path) {
 export async function call(path, { method = "GET", body, headers = {}, signal, onProgress } = {}) {
   for (;;) {
     const used = key();
-    const answer = await send(path, { method, body, headers: { ...headers, ...authorisation() }, signal }, onProgress);
+    const answer = await send(path, { method, body, headers: { ...headers, ...authorization() }, signal }, onProgress);
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
     if (problem.status !== 401 || (used === key() && !(await ask(problem.detail)))) throw problem;
@@ -66,7 +66,7 @@ export function follow(id, { signal, onConnection } = {}) {
   return events(open, { signal, onConnection });
 }
 
-function authorisation() {
+function authorization() {
   return key() === null ? {} : { Authorization: `Bearer ${key()}` };
 }
 

@@ -1,4 +1,4 @@
-// Plotly as the page uses it: loaded when the first plot is drawn, in the page's colours, with users' text as text.
+// Plotly as the page uses it: loaded when the first plot is drawn, in the page's colors, with users' text as text.
 
 import { address } from "./api.js";
 import { h } from "./dom.js";
@@ -30,7 +30,7 @@ export function label(name, longest = LONGEST) {
   return short.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-// The colours of the stylesheet, light or dark as the page is now.
+// The colors of the stylesheet, light or dark as the page is now.
 export function theme() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
@@ -47,23 +47,23 @@ export function theme() {
 
 export const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-export function layoutOf(colours, layout = {}) {
+export function layoutOf(colors, layout = {}) {
   const { xaxis, yaxis, ...others } = layout;
   const axis = {
-    gridcolor: colours.line,
-    zerolinecolor: colours.line,
-    linecolor: colours.line,
-    tickcolor: colours.line,
+    gridcolor: colors.line,
+    zerolinecolor: colors.line,
+    linecolor: colors.line,
+    tickcolor: colors.line,
     fixedrange: true,
   };
   return {
-    font: { family: "system-ui, sans-serif", size: 13, color: colours.ink },
-    paper_bgcolor: colours.surface,
-    plot_bgcolor: colours.surface,
+    font: { family: "system-ui, sans-serif", size: 13, color: colors.ink },
+    paper_bgcolor: colors.surface,
+    plot_bgcolor: colors.surface,
     margin: { l: 56, r: 12, t: 8, b: 44 },
     showlegend: false,
     hovermode: "closest",
-    hoverlabel: { bgcolor: colours.surface, bordercolor: colours.line, font: { color: colours.ink } },
+    hoverlabel: { bgcolor: colors.surface, bordercolor: colors.line, font: { color: colors.ink } },
     xaxis: { ...axis, ...xaxis },
     yaxis: { ...axis, ...yaxis },
     ...others,

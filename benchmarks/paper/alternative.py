@@ -1,6 +1,6 @@
 """Alternative clustering: the Flower picture cut in two another way, and faces grouped by pose instead of by person.
 
-Flower's samples are its 256 colours. The original segmentation is scikit-learn's spectral clustering of them, at the
+Flower's samples are its 256 colors. The original segmentation is scikit-learn's spectral clustering of them, at the
 median distance; the alternative one is `Alternative` given that. Face is given its 20 people, and 4 clusters are sought
 in 20 dimensions. The picture itself is not shown: it may not be redistributed.
 """
@@ -39,13 +39,13 @@ def parts(fast: bool) -> list[Part]:
 
 
 def flower(kernel: str) -> Row:
-    """Both segmentations, as one bit for each colour."""
-    colours = load("flower")
-    X = colours.standardised
+    """Both segmentations, as one bit for each color."""
+    colors = load("flower")
+    X = colors.standardized
     original = segmentation(X)
     seconds, result = timed(partial(solve, X, Alternative(original, 2), kernel, 2))
     # White is the brighter cluster.
-    original, found = (_brighter(colours.X, labels) for labels in (original, result.labels))
+    original, found = (_brighter(colors.X, labels) for labels in (original, result.labels))
     return {
         "seconds": seconds,
         "nmi": nmi(original, found),
@@ -66,7 +66,7 @@ def segmentation(X: Array, clusters: int = 2) -> Ints:
 def face(kernel: str) -> Row:
     """The mean face of each cluster, in the order of the poses that they go with best."""
     people = load("face")
-    seconds, result = timed(partial(solve, people.standardised, Alternative(people.y, 4), kernel, 20))
+    seconds, result = timed(partial(solve, people.standardized, Alternative(people.y, 4), kernel, 20))
     pose = people.extra["pose"]
     counts = np.zeros((4, 4), dtype=int)  # of each pose in each cluster
     np.add.at(counts, (pose, result.labels), 1)
@@ -105,17 +105,17 @@ def figures(rows: dict[str, Row], folder: Path) -> None:
 
 def _flower_text(rows: dict[str, Row]) -> list[str]:
     lines = [
-        "**Flower.** Each of the 256 colours of the picture is a sample of 3 numbers. The original segmentation is"
+        "**Flower.** Each of the 256 colors of the picture is a sample of 3 numbers. The original segmentation is"
         " scikit-learn's spectral clustering (gaussian affinity, σ = median); the alternative ones are `Alternative`"
         " given the original, k = q = 2, μ at its default. The paper gives no number here, only that the two"
         " segmentations are “completely different” to the eye; an NMI near 0 says the same.",
         "",
         f"![Three black-and-white segmentations of the Flower picture](images/paper/{FLOWER_PICTURE})",
         "",
-        "*The picture's pixels, each painted by its colour's cluster. The picture itself, © Alain Nicolas, is not"
+        "*The picture's pixels, each painted by its color's cluster. The picture itself, © Alain Nicolas, is not"
         " reproduced.*",
         "",
-        "| kernel | NMI with the original | colours that change sides | time |",
+        "| kernel | NMI with the original | colors that change sides | time |",
         "|---|---|---|---|",
     ]
     for kernel, row in rows.items():
@@ -180,9 +180,9 @@ def _draw_face(rows: dict[str, Row]) -> Any:
     return figure
 
 
-def _brighter(colours: Array, labels: Ints) -> Ints:
-    """1 for the cluster of the brighter colours, 0 for the other."""
-    means = [colours[labels == c].mean() for c in (0, 1)]
+def _brighter(colors: Array, labels: Ints) -> Ints:
+    """1 for the cluster of the brighter colors, 0 for the other."""
+    means = [colors[labels == c].mean() for c in (0, 1)]
     brighter: Ints = (labels == int(np.argmax(means))).astype(int)
     return brighter
 

@@ -1,4 +1,4 @@
-"""The optimisers that the paper compares ISM with, each maximising the same J(W) over WᵀW = I within a time limit.
+"""The optimizers that the paper compares ISM with, each maximizing the same J(W) over WᵀW = I within a time limit.
 
 DG    dimension growth: greedy, one column at a time (Niu, Dy and Jordan 2014)
 SM    feasible steps on the Stiefel manifold: Cayley transform, Barzilai–Borwein (Wen and Yin 2013)

@@ -67,7 +67,7 @@ def _signs(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ]
         for (kernel, *_), row in own.items()
     ]
-    return f"""Tables 2 and 3 print both kernels as distances, Φ = +XᵀℒX. J is maximised, so that what Γ calls alike
+    return f"""Tables 2 and 3 print both kernels as distances, Φ = +XᵀℒX. J is maximized, so that what Γ calls alike
 is then pushed apart and the directions that remain are those in which the classes differ least. With a minus, −β and
 −√(β + c²), they are similarities like the others, and the accuracies are those that the paper reports in Table 5: it is
 the printed sign that slipped, not the experiment. The authors' public code takes the smallest eigenvalues of XᵀℒX,
@@ -120,7 +120,7 @@ def _scale(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
             times = [f"{gamma * factor:.2g}" for factor in (1, row["q"], row["d"])]
             needed.append([data.capitalize(), _printed(data, "cost").text, c, *times])
     return f"""The paper gives the degree, 3, but not the scale γ and the offset c of (γβ + c)³. Ours are γ = 1/d, as in
-scikit-learn, and c = 1. On standardised data β grows with the number of columns, so that γ = 1 raises a few large
+scikit-learn, and c = 1. On standardized data β grows with the number of columns, so that γ = 1 raises a few large
 products to the third power: more of J hangs on the rows that weigh most. Accuracy moves
 within its deviation and NMI by a few hundredths, but the cost by powers of ten: the polynomial's costs of Table 4 can
 be compared with each other and not with ours. (Ten folds; Face five.)

@@ -13,14 +13,14 @@ from sklearn.svm import SVC
 
 from benchmarks.datasets import load
 from benchmarks.measuring import Row
-from benchmarks.paper.folds import standardised_folds
+from benchmarks.paper.folds import standardized_folds
 from benchmarks.transcription import beta, first_surrogate, label_gamma, largest, objective, surrogate, value
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels.base import Kernel, Term
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 Truths = NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ def twins(X: Array) -> Ints:
 def signs(kernel: str, folds: int) -> Row:
     """Accuracy on Wine with the distance as it is printed, and with the minus."""
     found: Row = {"printed": [], "negated": [], "printed passes": [], "negated passes": []}
-    for X, y, X_test, y_test in standardised_folds(load("wine"), folds):
+    for X, y, X_test, y_test in standardized_folds(load("wine"), folds):
         gamma = label_gamma(y)
         for name, sign in (("printed", -1), ("negated", 1)):
             number, last = ended(passes(X, gamma, DISTANCES[kernel], 3, sign))
@@ -88,7 +88,7 @@ def signs(kernel: str, folds: int) -> Row:
 def stopping(data: str, kernel: str) -> Row:
     """Algorithm 1 with its condition as printed, and turned round; how far each is from where the passes lead to."""
     table = load(data)
-    X, q, gamma = table.standardised, table.classes, label_gamma(table.y)
+    X, q, gamma = table.standardized, table.classes, label_gamma(table.y)
     term = bound(Gaussian() if kernel == "gaussian" else Polynomial(), X)
     steps = passes(X, gamma, term, q)
     seen = [next(steps) for _ in range(MOST)]
@@ -112,7 +112,7 @@ def bound(kernel: Kernel, X: Array) -> Term:
 def diagonal(data: str, folds: int) -> Row:
     """The gaussian's cost on the training rows with the diagonal of K, and without it."""
     found: Row = {"with": [], "without": []}
-    for X, y, _, _ in standardised_folds(load(data), folds):
+    for X, y, _, _ in standardized_folds(load(data), folds):
         counts = np.bincount(y)
         result = solve(X, Supervised(y), "gaussian", len(counts))
         trace = len(y) - float(np.sum(counts**2)) / len(y)  # of Γ; K is 1 on its diagonal
@@ -126,11 +126,11 @@ def scale(data: str, gamma: str, folds: int) -> Row:
     table = load(data)
     kernel = Polynomial(gamma=SCALES[gamma](table.X.shape[1], table.classes))
     found: Row = {"accuracy": [], "cost": []}
-    for X, y, X_test, y_test in standardised_folds(load(data), folds):
+    for X, y, X_test, y_test in standardized_folds(load(data), folds):
         result = solve(X, Supervised(y), kernel, len(np.unique(y)))
         found["accuracy"].append(float(hits(result.W, X, y, X_test, y_test).mean()))
         found["cost"].append(-result.objective)
-    X, k = table.standardised, table.classes
+    X, k = table.standardized, table.classes
     found["nmi"] = nmi(table.y, solve(X, Unsupervised(k), kernel, k).labels)
     result = solve(X, Supervised(table.y), kernel, k)
     ((_, term),) = result.kernel.terms
@@ -142,7 +142,7 @@ def scale(data: str, gamma: str, folds: int) -> Row:
 def fitted(data: str, cost: float) -> Row:
     """The γ at which the polynomial's cost on the first of ten folds is the given one, by the offset c."""
     table = load(data)
-    X, y, _, _ = next(standardised_folds(table, 10))
+    X, y, _, _ = next(standardized_folds(table, 10))
 
     def excess(c: float, logarithm: float) -> float:
         kernel = Polynomial(c=c, gamma=math.exp(logarithm))
@@ -169,7 +169,7 @@ def duplicates(kernel: str, folds: int) -> Row:
     right: list[Truths] = []
     for name, splitter in splitters.items():
         for train, test in splitter.split(table.X, table.y, groups if name == "grouped" else None):
-            X, mean, scale = standardised(table.X[train])
+            X, mean, scale = standardized(table.X[train])
             W = solve(X, Supervised(table.y[train]), kernel, 2).W
             got = hits(W, X, table.y[train], (table.X[test] - mean) / scale, table.y[test])
             found[name].append(float(got.mean()))
@@ -193,7 +193,7 @@ def digits(folds: int) -> Row:
         found[name] = []
         splitter = StratifiedKFold(10, shuffle=True, random_state=0)
         for train, test in list(splitter.split(X, table.y))[:folds]:
-            Z, mean, scale = standardised(X[train])
+            Z, mean, scale = standardized(X[train])
             W = solve(Z, Supervised(table.y[train]), "gaussian", 10).W
             P, P_test, y, y_test = Z @ W, (X[test] - mean) / scale @ W, table.y[train], table.y[test]
             found[name].append(float(SVC().fit(P, y).score(P_test, y_test)))

@@ -16,7 +16,7 @@ from ism_core.gamma import Gamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import as_kernel
 from ism_core.objective.problem import Problem
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 DELTA = 0.01
 FILES = {"mnist": "mnist_test"}  # the paper's MNIST
@@ -30,7 +30,7 @@ def measure(data: str, kernel: str, method: str, folds: int, limit: float, first
     table = load(FILES.get(data, data))
     found: dict[str, list[float]] = {key: [] for key in ("seconds", "cost", "accuracy", "training accuracy")}
     finished: list[bool] = []
-    for index, (X, y, X_test, y_test) in enumerate(standardised_folds(table, folds)):
+    for index, (X, y, X_test, y_test) in enumerate(standardized_folds(table, folds)):
         if index == first:
             break
         if index == 0:
@@ -48,20 +48,20 @@ def measure(data: str, kernel: str, method: str, folds: int, limit: float, first
 
 
 def without_reduction(data: str, folds: int, first: int) -> Row:
-    """The accuracy of the same SVM on all columns, standardised and as they are."""
+    """The accuracy of the same SVM on all columns, standardized and as they are."""
     table = load(FILES.get(data, data))
-    scaled = [_accuracy(*fold) for fold, _ in zip(standardised_folds(table, folds), range(first), strict=False)]
+    scaled = [_accuracy(*fold) for fold, _ in zip(standardized_folds(table, folds), range(first), strict=False)]
     raw = []
     for training, test in list(_splits(table, folds))[:first]:
         raw.append(_accuracy(table.X[training], table.y[training], table.X[test], table.y[test]))
-    return {"standardised": scaled, "raw": raw}
+    return {"standardized": scaled, "raw": raw}
 
 
-def standardised_folds(table: Dataset, folds: int) -> Iterator[Fold]:
+def standardized_folds(table: Dataset, folds: int) -> Iterator[Fold]:
     """Stratified and seeded, at mean 0 and deviation 1 of the training rows, without columns constant in these."""
     for training, test in _splits(table, folds):
         varying = np.ptp(table.X[training], axis=0) > 0
-        X, mean, scale = standardised(table.X[training][:, varying])
+        X, mean, scale = standardized(table.X[training][:, varying])
         yield X, table.y[training], (table.X[test][:, varying] - mean) / scale, table.y[test]
 
 

@@ -62,7 +62,7 @@ def _as_one(rows: dict[str, Row], own: list[Cell]) -> str:
         return ""
     return SCALING.format(
         whole=row["k-means"],
-        each=row["k-means standardised"],
+        each=row["k-means standardized"],
         kernels=sentence([f"{kernel} {row[kernel]:.3f}" for kernel in AS_ONE_KERNELS]),
     )
 
@@ -93,7 +93,7 @@ def _table(own: list[Cell], kernels: tuple[str, ...], measure: str) -> str:
 
 INTRODUCTION = """## Other kernels: Table 5
 
-As above, by ISM alone; {count} folds where it is supervised. gaussian+polynomial is their sum, weighted by centred
+As above, by ISM alone; {count} folds where it is supervised. gaussian+polynomial is their sum, weighted by centered
 alignment with the labels of the training folds (`aligned`).
 """
 SCALING = """On MNIST the scaling matters, but does not close the gap. k-means of all pixels, without W, has an NMI of

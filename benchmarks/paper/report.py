@@ -13,13 +13,13 @@ from benchmarks.report import machine
 
 PICTURES = Path("images") / "paper"  # from where the report is
 
-SETTINGS = """Settings are the paper's: columns centred and scaled to deviation 1 on the rows that are learnt from,
+SETTINGS = """Settings are the paper's: columns centered and scaled to deviation 1 on the rows that are learnt from,
 without constant ones; σ of the gaussian the median distance between rows; polynomial of degree 3; q = number of
 classes; δ = 0.01. MNIST is its 10,000 test images. Cost is −J, for the gaussian kernel without the diagonal of K, which
 the paper zeroes. The polynomial here is (β/d + 1)³ for d columns; the paper prints no such scale, so that costs of the
 polynomial kernel can be compared along a line of a table, but not with the paper's.
 
-The competitors maximise the same J, of the same Γ and kernel: **DG**, dimension growth; **SM**, feasible steps on the
+The competitors maximize the same J, of the same Γ and kernel: **DG**, dimension growth; **SM**, feasible steps on the
 Stiefel manifold; **GM**, trust regions on the Grassmann manifold (`benchmarks/paper/competitors.py`). They begin at a
 random W and end by their own rules or at a time limit: "> 5 s" is a run that was stopped after 5 s, with the cost and
 the score that it had by then. The paper let them run for up to 3 days.

@@ -48,7 +48,7 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
     them. Beside the NMI of the clustering that W was found with stands that of XW clustered anew in other ways.
     """
     table = load(FILES.get(data, data))
-    X, q = table.standardised, table.classes
+    X, q = table.standardized, table.classes
     _clustered(X[:WARMING_ROWS], kernel, method, q, 0.2, delta)  # compiles, loads libraries
     work = partial(_clustered, X, kernel, method, q, limit, delta)
     taken, found = timed(work)
@@ -73,14 +73,14 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
 
 
 def scaled_as_one(data: str, kernels: Sequence[str]) -> Row:
-    """NMI with columns centred and divided by one number, by kernel; and of k-means of all columns, both ways."""
+    """NMI with columns centered and divided by one number, by kernel; and of k-means of all columns, both ways."""
     table = load(FILES.get(data, data))
     X, k = table.X[:, np.ptp(table.X, axis=0) > 0], table.classes
     X = X - X.mean(axis=0)
     X /= np.sqrt(np.mean(X**2))
     found = {kernel: nmi(table.y, solve(X, Unsupervised(k), kernel, k, delta=DELTA).labels) for kernel in kernels}
     means = KMeans(k, n_init=5, random_state=0)
-    for name, columns in (("k-means", X), ("k-means standardised", table.standardised)):
+    for name, columns in (("k-means", X), ("k-means standardized", table.standardized)):
         found[name] = nmi(table.y, means.fit_predict(columns))
     return found
 

@@ -29,7 +29,7 @@ from matplotlib import pyplot as plt
 
 SHORT = 3.0  # seconds: what takes less is repeated, and the median counts
 ISM, ONE_START, GAUSSIAN = "ISM", "ISM, one start", "ISM, gaussian"
-STYLES = {  # Okabe and Ito's colours
+STYLES = {  # Okabe and Ito's colors
     ISM: ("#0072B2", "o-"),
     ONE_START: ("#0072B2", "o:"),
     "DG": ("#D55E00", "^--"),
@@ -58,7 +58,7 @@ class Growth:
 FULL = Growth(
     mnist_rows,
     ("mnist_train",),
-    "the first rows of MNIST's training set, the pixels that vary among them standardised",
+    "the first rows of MNIST's training set, the pixels that vary among them standardized",
     (250, 500, 1_000, 2_000, 4_000, 10_000, 20_000, 40_000, 60_000),
     1_000,
     {"polynomial": 20, "gaussian": 10},
@@ -99,9 +99,9 @@ def figures(rows: dict[str, Row], folder: Path) -> None:
         _draw(axes, line, points, limit)
     sizes = sorted({point["n"] for points in lines.values() for point in points})
     longest = max(point["s"] for points in lines.values() for point in points)
-    axes.axhline(limit, color="grey", linewidth=1)
+    axes.axhline(limit, color="gray", linewidth=1)
     axes.text(
-        sizes[0], 1.05 * limit, f"limit of a competitor, {limit:g} s (open marks: over)", fontsize=10, color="dimgrey"
+        sizes[0], 1.05 * limit, f"limit of a competitor, {limit:g} s (open marks: over)", fontsize=10, color="dimgray"
     )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
@@ -121,13 +121,13 @@ def figures(rows: dict[str, Row], folder: Path) -> None:
 
 def _draw(axes: Any, line: str, points: list[Row], limit: float) -> None:
     """A line; where its last point is over the limit, it ends there with an open mark and an arrow upwards."""
-    colour, style = STYLES[line]
+    color, style = STYLES[line]
     done = [(point["n"], point["s"]) for point in points if point["finished"]]
-    axes.plot([n for n, _ in done], [s for _, s in done], style, color=colour, label=line, markersize=7)
+    axes.plot([n for n, _ in done], [s for _, s in done], style, color=color, label=line, markersize=7)
     for n in (point["n"] * ASIDE.get(line, 1.0) for point in points if not point["finished"]):
-        axes.plot(*np.transpose([*done[-1:], (n, limit)]), style[1:], color=colour)
-        axes.plot(n, limit, style[0], color=colour, markerfacecolor="white", markersize=8)
-        arrow = {"color": colour, "arrowstyle": "->", "linewidth": 1.5}
+        axes.plot(*np.transpose([*done[-1:], (n, limit)]), style[1:], color=color)
+        axes.plot(n, limit, style[0], color=color, markerfacecolor="white", markersize=8)
+        arrow = {"color": color, "arrowstyle": "->", "linewidth": 1.5}
         axes.annotate("", (n, 1.7 * limit), (n, 1.1 * limit), arrowprops=arrow)
 
 

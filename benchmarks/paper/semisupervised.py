@@ -43,10 +43,10 @@ class Case:
     seconds: float  # of one clustering
 
     def table(self) -> tuple[Array, Ints]:
-        """Standardised rows and their classes."""
+        """Standardized rows and their classes."""
         found = load(self.data)
         noise = np.random.default_rng(0).standard_normal((len(found.X), self.columns))
-        return np.hstack([found.standardised, noise]), found.y
+        return np.hstack([found.standardized, noise]), found.y
 
 
 CASES = {
@@ -99,7 +99,7 @@ def guided(case: str, noise: float, mu: float, seeds: int) -> Row:
 def pose() -> Row:
     """Face in 4 clusters by perfect scores of the pose, which the columns by themselves do not show first."""
     faces = load("face")
-    X, y = faces.standardised, faces.extra["pose"]
+    X, y = faces.standardized, faces.extra["pose"]
     taught = solve(X, Supervised(y), KERNEL, 4)
     _, clustering = Unsupervised(4).gamma(X @ taught.W, taught.kernel, 0, None)
     assert clustering is not None
@@ -181,11 +181,11 @@ def _draw(axes: Any, rows: dict[str, Row], case: str) -> None:
     ]
     noises = [noise for noise in NOISES if _row(rows, case, noise, WEIGHTS[0])]
     styles = ((SKY, "o-"), (BLUE, "^-"), (ORANGE, "s--"))
-    for offset, ((mu, key, label), (colour, style)) in enumerate(zip(lines, styles, strict=True)):
+    for offset, ((mu, key, label), (color, style)) in enumerate(zip(lines, styles, strict=True)):
         own = [(place, row[key]) for place, noise in enumerate(noises) if (row := _row(rows, case, noise, mu))]
         places = [place + 0.08 * (offset - 1) for place, _ in own]
         means, spreads = ([f(values) for _, values in own] for f in (np.mean, np.std))
-        axes.errorbar(places, means, spreads, fmt=style, color=colour, capsize=4, label=label)
+        axes.errorbar(places, means, spreads, fmt=style, color=color, capsize=4, label=label)
     level = rows[f"semisupervised/{case}/levels"]
     if "failed" not in level:
         axes.axhline(level["supervised"], color=BLACK, linestyle=":", label="supervised W")

@@ -67,7 +67,7 @@ def _reason(rows: dict[str, Row], own: list[Cell]) -> str:
         return ""
     return REASON.format(
         training=training_accuracies(short),
-        standardised=percent([float(np.mean(row["standardised"]))]),
+        standardized=percent([float(np.mean(row["standardized"]))]),
         raw=percent([float(np.mean(row["raw"]))]),
         count=len(row["raw"]),
     )
@@ -95,7 +95,7 @@ Mean ± deviation over folds. Time is that of learning W. The best of our figure
 some folds only ("4 folds"), its cost and time are compared with ISM's on the same ones.
 """
 REASON = """On MNIST the same `SVC()`, at its defaults, does not reach the paper's accuracy without a reduction either.
-Given all pixels and no W it has {standardised} on standardised pixels and {raw} on raw ones ({count} folds). That
+Given all pixels and no W it has {standardized} on standardized pixels and {raw} on raw ones ({count} folds). That
 bounds what could be expected here; it does not tell how the paper's figure came about. {training}"""
 TWO_AIMS = """A lower cost is not always a better accuracy, since J weighs rows and not mistakes. A polynomial kernel
 raises the products of rows to the third power, so that much of J hangs on those that lie far out (below, "The scale of

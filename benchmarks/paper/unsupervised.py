@@ -86,7 +86,7 @@ XW, until the clustering turns by less than δ; a competitor begins each climb a
 labels at the end. NMI is that of these labels, k-means of the last spectral embedding.
 
 Each method ends with a clustering of its own, and so with a Γ of its own; costs for different Γ do not tell which
-optimiser is better. The cost in the tables is therefore that of the W that each finds for one and the same Γ, HYYᵀH as
+optimizer is better. The cost in the tables is therefore that of the W that each finds for one and the same Γ, HYYᵀH as
 the paper prints it, with the Y that ISM ends with. What W is sought by in the alternation has degrees in Γ
 ([method](method.md)).
 """

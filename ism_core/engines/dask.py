@@ -146,7 +146,7 @@ class Dask(Engine):
         return cast(list[Future[Any]], self._client.map(_done, shares, *copied, key=keys, pure=False))
 
     def _sums(self, futures: list[Future[Any]]) -> list[Future[Any]]:
-        """Of neighbours."""
+        """Of neighbors."""
         while len(futures) > ADDED:
             groups = [futures[first : first + ADDED] for first in range(0, len(futures), ADDED)]
             futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]

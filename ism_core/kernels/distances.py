@@ -31,19 +31,19 @@ def _distances(X: Array) -> Array:
     """Between all pairs of rows. With many columns by matrix products, and 0 if it is rounding."""
     if X.shape[1] < PRODUCT_COLUMNS:
         return pdist(X)
-    centred = X - X.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred)
-    return np.concatenate(LOCAL.run(_distance_share, -(-len(X) // BLOCK), centred, squares))
+    centered = X - X.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered)
+    return np.concatenate(LOCAL.run(_distance_share, -(-len(X) // BLOCK), centered, squares))
 
 
-def _distance_share(share: list[int], centred: Array, squares: Array) -> Array:
+def _distance_share(share: list[int], centered: Array, squares: Array) -> Array:
     """From the rows of some blocks to those that come after."""
     parts: list[Array] = []
     for index in share:
         start = index * BLOCK
         rows = slice(start, start + BLOCK)
         sums = squares[rows, None] + squares[start:]
-        distances = sums - 2 * (centred[rows] @ centred[start:].T)
+        distances = sums - 2 * (centered[rows] @ centered[start:].T)
         distances[distances <= ROUNDING * sums] = 0
         parts += [row[first:] for first, row in enumerate(distances, start=1)]
     everything: Array = np.sqrt(np.concatenate(parts))

@@ -6,7 +6,7 @@ for all of them.
     product form       βij = xiᵀ W Wᵀ xj
     difference form    βij = ‖Wᵀ(xi − xj)‖²
 
-Maximising J = Σ Γij f(βij) pulls together what Γ calls alike, so f must be a *similarity*: it grows with a product and
+Maximizing J = Σ Γij f(βij) pulls together what Γ calls alike, so f must be a *similarity*: it grows with a product and
 falls with a distance. Hence the minus in Squared and Multiquadratic, which are distances as usually printed.
 
 A kernel whose f or f′ is a finite sum Σm wm φm(pi) φm(pj) over the projected rows p gives that feature map, and Φ
@@ -67,7 +67,7 @@ class Squared(Term):
 class Polynomial(Term):
     """f = (γβ + c)^degree.
 
-    γ "auto" is 1 over the number of columns that vary; on standardised data γ = 1 lets a few outliers rule. "path" is
+    γ "auto" is 1 over the number of columns that vary; on standardized data γ = 1 lets a few outliers rule. "path" is
     for `choose`, which finds one from there upwards.
     """
 

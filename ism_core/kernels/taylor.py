@@ -2,7 +2,7 @@
 
 What is left out is a kernel of its own, positive semidefinite as each power of pi·pj is, so that it is at most √(ri rj)
 in size between rows i and j. Here ri is what is left out between row i and itself: the chance that a Poisson variable
-of mean ‖pi‖²/σ² exceeds the degree, a regularised incomplete gamma function.
+of mean ‖pi‖²/σ² exceeds the degree, a regularized incomplete gamma function.
 """
 
 import math

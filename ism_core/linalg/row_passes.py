@@ -73,16 +73,16 @@ def _sums(share: list[int], X: Array) -> tuple[Array, Array]:
     return sums, squares
 
 
-def square_lengths(X: Array, centre: Array | None = None) -> Array:
-    """Of the rows, or of these less the centre."""
+def square_lengths(X: Array, center: Array | None = None) -> Array:
+    """Of the rows, or of these less the center."""
     squares = np.empty(len(X))
-    LOCAL.run(_square_lengths, _blocks(len(X)), X, centre, squares)
+    LOCAL.run(_square_lengths, _blocks(len(X)), X, center, squares)
     return squares
 
 
-def _square_lengths(share: list[int], X: Array, centre: Array | None, squares: Array) -> None:
+def _square_lengths(share: list[int], X: Array, center: Array | None, squares: Array) -> None:
     for rows in blocks_of(share, len(X), BLOCK):
-        away = X[rows] if centre is None else X[rows] - centre
+        away = X[rows] if center is None else X[rows] - center
         np.einsum("ij,ij->i", away, away, out=squares[rows])
 
 

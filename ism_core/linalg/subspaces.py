@@ -29,7 +29,7 @@ class Rows(Protocol):
 
     @property
     def scatter(self) -> Array:
-        """How the rows spread: XᵀX of the centred rows, or of a sample of them."""
+        """How the rows spread: XᵀX of the centered rows, or of a sample of them."""
 
     def without_empty(self, phi: Array) -> Array:
         """Φ with the directions that are not to be chosen last of all."""

@@ -1,4 +1,4 @@
-"""Weights for a sum of kernels, by centred alignment with the labels (Cortes, Mohri and Rostamizadeh 2012)."""
+"""Weights for a sum of kernels, by centered alignment with the labels (Cortes, Mohri and Rostamizadeh 2012)."""
 
 from dataclasses import dataclass
 
@@ -41,11 +41,11 @@ class Aligned(Kernel):
         rows = guidance.sample(min(SAMPLE, len(X)), rng)
         gamma = guidance.restricted(rows)
         target = (gamma.U * gamma.s) @ gamma.U.T
-        centred = [_unit(tiles.kernel_matrix(X[rows], kernel.restricted(rows, rows))) for kernel in kernels]
-        weights = _alignment([matrix for matrix, _ in centred], target)
+        centered = [_unit(tiles.kernel_matrix(X[rows], kernel.restricted(rows, rows))) for kernel in kernels]
+        weights = _alignment([matrix for matrix, _ in centered], target)
         parts = [
             (weight / size) * kernel
-            for weight, (_, size), kernel in zip(weights, centred, kernels, strict=True)
+            for weight, (_, size), kernel in zip(weights, centered, kernels, strict=True)
             if weight > 0
         ]
         return Combination(tuple(term for part in parts for term in part.terms))

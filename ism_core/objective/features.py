@@ -111,8 +111,8 @@ class _Term:
     def projected(self) -> Array:
         """Of P, offset and all where the form is a product."""
         q = len(self.offset)
-        centred = self.moments[..., -2 - q : -2]
-        return centred + self.ones[..., None] * self.offset if self.map.form == "product" else centred
+        centered = self.moments[..., -2 - q : -2]
+        return centered + self.ones[..., None] * self.offset if self.map.form == "product" else centered
 
     @property
     def objective(self) -> float:
@@ -189,14 +189,14 @@ def _add_moments(
     columns = np.ones((size, d + q + 2))
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
-        centred = P[rows] - offset
-        Z = columns[: len(centred)]
+        centered = P[rows] - offset
+        Z = columns[: len(centered)]
         if X is not None:
             Z[:, :d] = X[rows]
-        Z[:, d : d + q] = centred
-        np.einsum("iq,iq->i", centred, centred, out=Z[:, -2])
+        Z[:, d : d + q] = centered
+        np.einsum("iq,iq->i", centered, centered, out=Z[:, -2])
         for total, each, form in zip(totals, slopes, forms, strict=True):
-            F = features_of(each, centred if form == "difference" else P[rows], n)
+            F = features_of(each, centered if form == "difference" else P[rows], n)
             gamma.add_moments(total, block, F, Z)
     return totals
 
@@ -210,10 +210,10 @@ def _weighted_squares(
     roots = np.empty((min(WIDE_BLOCK, len(X)), d))
     for block in blocks_of(share, len(X), WIDE_BLOCK):
         rows = gamma.rows(block)
-        centred = P[rows] - offset
-        degrees = np.zeros(len(centred))
+        centered = P[rows] - offset
+        degrees = np.zeros(len(centered))
         for each, G in parts:
-            degrees += gamma.mix(block, features_of(each, centred, len(X)), G)[:, 0]
+            degrees += gamma.mix(block, features_of(each, centered, len(X)), G)[:, 0]
         _add_weighted_square(total, X, np.arange(len(X))[rows], degrees, roots)
     return total
 
@@ -244,13 +244,13 @@ def _pulled(
     pulled = []
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
-        p, centred = P[rows], P[rows] - offset
+        p, centered = P[rows], P[rows] - offset
         C = np.zeros_like(p)
         for (each, G), form in zip(parts, forms, strict=True):
-            mixed = gamma.mix(block, features_of(each, centred if form == "difference" else p, n), G)
+            mixed = gamma.mix(block, features_of(each, centered if form == "difference" else p, n), G)
             C += mixed[:, :q]
             if mixed.shape[1] > q:
-                C += centred * mixed[:, q:]
+                C += centered * mixed[:, q:]
         pulled.append((rows, C))
     return pulled
 

@@ -106,10 +106,10 @@ def beta_factors(P: Array, form: Form) -> tuple[Array, Array]:
     """The left and the right factor of β; distances do not see an offset, but rounding does."""
     if form == "product":
         return P, P.T
-    centred = P - P.mean(axis=0)
-    norms = np.einsum("iq,iq->i", centred, centred)[:, None]
+    centered = P - P.mean(axis=0)
+    norms = np.einsum("iq,iq->i", centered, centered)[:, None]
     ones = np.ones_like(norms)
-    return np.hstack([-2 * centred, norms, ones]), np.hstack([centred, ones, norms]).T
+    return np.hstack([-2 * centered, norms, ones]), np.hstack([centered, ones, norms]).T
 
 
 def multiply(tile: Tile, rows: slice, columns: slice, factor: Tile, out: Array, mirrored: Array | None) -> None:

@@ -16,7 +16,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines.base import ALONE, LOCAL, Engine, Placed, Threads
 from ism_core.engines.threads import allowed_threads, own_threads
 from ism_core.errors import InvalidInput
-from ism_core.gamma import Gamma, NeighbourGamma
+from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.feature_maps import TermMap
 from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
@@ -29,7 +29,7 @@ from ism_core.objective.plan import Costs
 from ism_core.objective.random_frame import turn, turning
 from ism_core.objective.taylor_bound import Bound, Extents, least_degree
 
-Way = Literal["tiles", "features", "random features"]
+Method = Literal["tiles", "features", "random features"]
 
 SMALL = 1e9  # flops, of a narrow Φ
 HERE = 2e9  # flops: some 30 ms of two threads, about what the messages to a cluster cost
@@ -46,7 +46,7 @@ PULLS = 5  # of Φ(W)W for one Φ, in a solve as it usually goes
 
 @dataclass(frozen=True)
 class Problem:
-    """maximise J(W) = Σij Γij f(βij(W)) over W with q orthonormal columns, for rows X and a kernel bound to them."""
+    """maximize J(W) = Σij Γij f(βij(W)) over W with q orthonormal columns, for rows X and a kernel bound to them."""
 
     rows: Placed[Array]
     gamma: Gamma
@@ -123,7 +123,7 @@ class Problem:
         return self.rows.here
 
     @property
-    def way(self) -> Way:
+    def method(self) -> Method:
         """How Φ and J are computed."""
         if self.maps is None:
             return "tiles"
@@ -132,7 +132,7 @@ class Problem:
     @property
     def follows(self) -> bool:
         """Whether Γ follows W."""
-        return isinstance(self.gamma, NeighbourGamma)
+        return isinstance(self.gamma, NeighborGamma)
 
     @property
     def resolution(self) -> float:
@@ -146,7 +146,7 @@ class Problem:
 
     def surrogate(self, W: Array, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
-        if isinstance(self.gamma, NeighbourGamma):
+        if isinstance(self.gamma, NeighborGamma):
             fixed, objective = self._following(self.gamma, W)
             return fixed.surrogate(W)[0], objective
         engine = self._engine(self.flops)
@@ -180,7 +180,7 @@ class Problem:
 
     def row_pull(self, W: Array) -> tuple[Array, float]:
         """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
-        if isinstance(self.gamma, NeighbourGamma):
+        if isinstance(self.gamma, NeighborGamma):
             fixed, objective = self._following(self.gamma, W)
             return fixed.row_pull(W)[0], objective
         engine = self._engine(self.pull_flops)
@@ -206,7 +206,7 @@ class Problem:
             return features.objective(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
         return self.row_pull(W)[1]
 
-    def _following(self, gamma: NeighbourGamma, W: Array) -> tuple["Problem", float]:
+    def _following(self, gamma: NeighborGamma, W: Array) -> tuple["Problem", float]:
         """The problem with Γ as it is at W, and J(W)."""
         P, engine = self.extents.projected(W), self._engine(self.pull_flops)
         nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.means.precision, engine=engine)
@@ -259,18 +259,18 @@ class Problem:
 
     @cached_property
     def scatter(self) -> Array:
-        """XᵀX of the centred rows, of some of them where there are many."""
-        return self._inside(self._centred.T @ self._centred)
+        """XᵀX of the centered rows, of some of them where there are many."""
+        return self._inside(self._centered.T @ self._centered)
 
     def spread(self, V: Array) -> Array:
         """The same times V."""
-        return self._outside_empty(self._centred.T @ (self._centred @ V))
+        return self._outside_empty(self._centered.T @ (self._centered @ V))
 
     @cached_property
-    def _centred(self) -> Array:
+    def _centered(self) -> Array:
         few = self.X[:: max(1, len(self.X) // SCATTER_ROWS)]
-        centred: Array = few - few.mean(axis=0)
-        return centred
+        centered: Array = few - few.mean(axis=0)
+        return centered
 
     def column_sums(self, C: Array) -> Array:
         """XᵀC, less what rounding has left of the empty directions."""

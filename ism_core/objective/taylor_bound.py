@@ -107,14 +107,14 @@ class Norms:
     @staticmethod
     def of(P: Array, row_norms: Array, gamma: Gamma) -> "Norms":
         """For projected rows, and the lengths of the rows of X, or of X less any one row: the shorter, the better."""
-        centred = P - P.mean(axis=0)
-        squares = np.einsum("iq,iq->i", centred, centred)
+        centered = P - P.mean(axis=0)
+        squares = np.einsum("iq,iq->i", centered, centered)
         largest = max(float(squares.max(initial=0.0)), np.finfo(float).tiny)
         with np.errstate(divide="ignore"):
             places = np.log(largest / squares) / RATIO
         bins = np.minimum(places, BINS - 1).astype(np.intp)
         edges = largest * np.exp(-RATIO * np.arange(BINS)) * (1 + MARGIN)
-        columns = np.column_stack([centred, squares, row_norms**2, np.ones_like(squares)])
+        columns = np.column_stack([centered, squares, row_norms**2, np.ones_like(squares)])
         return Norms(edges, gamma.absolute_moments(bins, BINS, columns), gamma.majorant)
 
     def bound(self, maps: Sequence[TermMap]) -> Bound:

@@ -118,8 +118,8 @@ def omissions(P: Array, maps: list[TermMap]) -> Array:
 
 
 def _square_lengths(P: Array) -> Array:
-    centred = P - P.mean(axis=0)
-    return np.asarray(np.einsum("iq,iq->i", centred, centred))
+    centered = P - P.mean(axis=0)
+    return np.asarray(np.einsum("iq,iq->i", centered, centered))
 
 
 def _omitted(squares: Array, maps: list[TermMap]) -> Array:

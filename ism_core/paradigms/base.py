@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, Ints, is_whole
 from ism_core.errors import InvalidInput
-from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighbourGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels.base import Kernel
 from ism_core.objective.options import Means
 from ism_core.paradigms.spectral import Clustering, spectral
@@ -83,8 +83,8 @@ class Supervised(Paradigm):
 
     y of text, booleans or whole numbers is read as class labels, other numbers as real targets; `kind` overrides
     this. Real targets are compared by a gaussian kernel at their median distance, or by a linear one. With `balance`
-    the indicators of the classes have one length, so that a rare class is not drowned by the others. With `neighbours`,
-    J is the share that each row's own class has among its neighbours, summed over the rows: Γ follows W then.
+    the indicators of the classes have one length, so that a rare class is not drowned by the others. With `neighbors`,
+    J is the share that each row's own class has among its neighbors, summed over the rows: Γ follows W then.
     """
 
     alternates = False
@@ -95,28 +95,28 @@ class Supervised(Paradigm):
         kind: Kind = "auto",
         target_kernel: TargetKernel = "gaussian",
         balance: bool = False,
-        neighbours: bool = False,
+        neighbors: bool = False,
     ) -> None:
         if target_kernel not in ("gaussian", "linear"):
             raise InvalidInput(
                 "target_kernel", f'target_kernel is {target_kernel!r}; it must be "gaussian" or "linear".'
             )
-        for name, flag in (("balance", balance), ("neighbours", neighbours)):
+        for name, flag in (("balance", balance), ("neighbors", neighbors)):
             if not isinstance(flag, bool | np.bool_):
                 raise InvalidInput(name, f"{name} is {flag!r}; it must be True or False.")
         self._targets = Targets(y, "y", kind)
         self._target_kernel = target_kernel
-        self._balance, self._neighbours = bool(balance), bool(neighbours)
+        self._balance, self._neighbors = bool(balance), bool(neighbors)
         if balance and self._targets.codes is None:
             raise InvalidInput(
                 "balance", "balance gives classes the same weight, and y holds real values; leave it out."
             )
-        if neighbours and self._targets.codes is None:
+        if neighbors and self._targets.codes is None:
             raise InvalidInput(
-                "neighbours", "neighbours counts rows of the same class, and y holds real values; leave it out."
+                "neighbors", "neighbors counts rows of the same class, and y holds real values; leave it out."
             )
-        if neighbours and balance:
-            raise InvalidInput("balance", "balance does not go with neighbours; leave out one of the two.")
+        if neighbors and balance:
+            raise InvalidInput("balance", "balance does not go with neighbors; leave out one of the two.")
 
     def check(self, n: int) -> list[str]:
         self._targets.check(n)
@@ -133,15 +133,15 @@ class Supervised(Paradigm):
     @property
     def rank(self) -> int:
         k = len(self._gamma.s)
-        return 2 * k + 2 if self._neighbours else k
+        return 2 * k + 2 if self._neighbors else k
 
     @property
-    def neighbours(self) -> bool:
+    def neighbors(self) -> bool:
         """Whether Γ follows W."""
-        return self._neighbours
+        return self._neighbors
 
     @property
-    def can_have_neighbours(self) -> bool:
+    def can_have_neighbors(self) -> bool:
         """Whether that could be asked for."""
         return self.codes is not None and not self._balance
 
@@ -158,17 +158,17 @@ class Supervised(Paradigm):
         """The real targets of each row; None for classes."""
         return self._targets.values
 
-    def with_neighbours(self, neighbours: bool) -> "Supervised":
+    def with_neighbors(self, neighbors: bool) -> "Supervised":
         """The same with a Γ that follows W, or without."""
-        if neighbours == self._neighbours:
+        if neighbors == self._neighbors:
             return self
         assert self.codes is not None
-        return Supervised(self.codes, "labels", balance=self._balance, neighbours=neighbours)
+        return Supervised(self.codes, "labels", balance=self._balance, neighbors=neighbors)
 
     def restricted(self, rows: Ints) -> "Supervised":
         """The same for some of the rows."""
         if self.codes is not None:
-            return Supervised(self.codes[rows], "labels", balance=self._balance, neighbours=self._neighbours)
+            return Supervised(self.codes[rows], "labels", balance=self._balance, neighbors=self._neighbors)
         assert self.values is not None
         return Supervised(self.values[rows], "real", self._target_kernel)
 
@@ -176,7 +176,7 @@ class Supervised(Paradigm):
     def _gamma(self) -> Gamma:
         codes = self._targets.codes
         if codes is not None:
-            kind = NeighbourGamma if self._neighbours else BalancedGamma if self._balance else LabelGamma
+            kind = NeighborGamma if self._neighbors else BalancedGamma if self._balance else LabelGamma
             return kind.of(codes)
         U = self._targets.real_factor(self._target_kernel)
         return Gamma(U, np.ones(U.shape[1]))

@@ -4,7 +4,7 @@ Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H, where the affinity 
 - a kernel of product form is taken as a cosine, Kij/√(Kii Kjj), since a row far from the origin has a large product
   with every other, alike or not;
 - a kernel that goes negative is shifted by its smallest value, since a degree is a sum of affinities of 0 or more;
-- the diagonal, which says nothing about neighbours, is zeroed.
+- the diagonal, which says nothing about neighbors, is zeroed.
 With many rows K is never a matrix, only products with it.
 """
 
@@ -41,7 +41,7 @@ class Clustering:
 
     Y: Array  # n×k
     eigenvalues: Array  # of its columns
-    root: Array  # the diagonal R that makes R K R the normalised affinity
+    root: Array  # the diagonal R that makes R K R the normalized affinity
 
     @staticmethod
     def of(Y: Array) -> "Clustering":
@@ -104,10 +104,10 @@ def spectral(
         affinity = Affinity.of(P, kernel, scale, LEFT_OUT * tolerance, precision, engine)
         root = _root(affinity.times(np.ones((n, 1)))[:, 0], n * affinity.size)
 
-        def normalised(V: Array) -> Array:
-            return _centred(root[:, None] * affinity.times(root[:, None] * _centred(V)))
+        def normalized(V: Array) -> Array:
+            return _centered(root[:, None] * affinity.times(root[:, None] * _centered(V)))
 
-        values, Y = _by_products(normalised, n, k, seed, last, tolerance)
+        values, Y = _by_products(normalized, n, k, seed, last, tolerance)
         return Clustering(Y, values, root * scale)
     A = tiles.kernel_matrix(P, kernel)
     A *= scale
@@ -119,7 +119,7 @@ def spectral(
     root = _root(A.sum(axis=1), n * size)
     A *= root
     A *= root[:, None]
-    A = _centred(_centred(A).T)
+    A = _centered(_centered(A).T)
     if tolerance is None:
         values, Y = _largest(A, k, seed)
     else:
@@ -152,9 +152,9 @@ def _root(values: Array, size: float) -> Array:
     return root
 
 
-def _centred(V: Array) -> Array:
-    centred: Array = V - V.mean(axis=0)
-    return centred
+def _centered(V: Array) -> Array:
+    centered: Array = V - V.mean(axis=0)
+    return centered
 
 
 def _largest(A: Array, k: int, seed: int) -> tuple[Array, Array]:

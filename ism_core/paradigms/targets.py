@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
 from ism_core.kernels.distances import median_distance
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 Kind = Literal["auto", "labels", "real"]
 TargetKernel = Literal["gaussian", "linear"]
@@ -103,16 +103,16 @@ class Targets:
         return []
 
     def real_factor(self, kernel: TargetKernel = "gaussian") -> Array:
-        """A centred L with L Lᵀ = H K H for a kernel on the standardised real values; rows without a value are zero."""
+        """A centered L with LLᵀ = H K H for a kernel on the standardized real values; rows without a value are zero."""
         assert self._real is not None
         known = ~self.missing
-        values = standardised(self._real[known], self.name)[0]
+        values = standardized(self._real[known], self.name)[0]
         factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
         return self._spread(factor)
 
     @cached_property
     def unit_factor(self) -> Array:
-        """A centred U whose U Uᵀ weighs no direction by more than 1, as indicators of length 1 do."""
+        """A centered U whose U Uᵀ weighs no direction by more than 1, as indicators of length 1 do."""
         if self.codes is None:
             factor = self.real_factor()
             return factor / np.linalg.norm(factor, ord=2)

@@ -16,7 +16,7 @@ class Candidate:
     kernel: Kernel  # with numbers, such as those of sigma
     scale: Scale
     q: int
-    neighbours: bool  # whether Γ follows W
+    neighbors: bool  # whether Γ follows W
     score: float  # the higher the better
     error: float | None  # the standard error of the score, where it is known
     seconds: float  # that it took, in all folds

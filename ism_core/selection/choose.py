@@ -1,16 +1,16 @@
 """The settings of a reduction, chosen: by cross-validation where there are labels or targets, else by consensus.
 
-Candidates are the points of the path from a wide kernel to a narrow one, on standardised rows and on whitened ones, for
-one or several q; for classes and with the kernel "auto" also with a Γ that counts neighbours. In each fold, scaling, W
+Candidates are the points of the path from a wide kernel to a narrow one, on standardized rows and on whitened ones, for
+one or several q; for classes and with the kernel "auto" also with a Γ that counts neighbors. In each fold, scaling, W
 and the classifiers are learnt from the other folds. All candidates see the same folds, and a path costs little more
 than its last point. From fold to fold only those go on that the best is not ahead of for certain; the others are shown
 with what they had reached.
 
-A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbours on the projection (R² for real targets).
+A candidate's score is the mean accuracy of an SVM and of 5 nearest neighbors on the projection (R² for real targets).
 The fewest axes are taken whose best score is no more than a standard error below the best of all; with these,
-the best with neighbours if it is ahead of everything else by more than one; else the simplest that is no more than one
+the best with neighbors if it is ahead of everything else by more than one; else the simplest that is no more than one
 behind the best: on whitened rows if any is, whose wide kernels are discriminant analysis, then the widest kernel. The
-errors are those of the difference between two candidates, row by row. Where the search was on a sample and neighbours
+errors are those of the difference between two candidates, row by row. Where the search was on a sample and neighbors
 were taken, narrower kernels are tried on many more rows.
 """
 
@@ -38,7 +38,7 @@ from ism_core.solver.starts.continuation import LONG, beginning, opened, widths,
 SAMPLE = 800  # rows that are searched on where there are more
 PER_COLUMN = 5  # rows for each column, if that is more: with few, all that is learnt is to be careful
 MOST = 3_000  # and at most
-MOST_WITH_NEIGHBOURS = 20_000  # rows: a Γ that counts neighbours takes all pairs of them
+MOST_WITH_NEIGHBORS = 20_000  # rows: a Γ that counts neighbors takes all pairs of them
 MANY = 2  # times the rows that were searched on: where there are as many, narrower kernels are tried on more of them
 MOST_NARROWED = 10_000  # rows
 OF_NARROWED = 5  # folds, of which one is judged
@@ -106,10 +106,10 @@ def _choosing(
     criterion = "r2" if paradigm.codes is None else "accuracy"
     folds = _folds(len(rows))
     kernels = _Kernels(table, paradigm, kernel, is_open, seed)
-    kinds = {paradigm.neighbours, any_kernel and paradigm.can_have_neighbours and len(table) <= MOST_WITH_NEIGHBOURS}
+    kinds = {paradigm.neighbors, any_kernel and paradigm.can_have_neighbors and len(table) <= MOST_WITH_NEIGHBORS}
     if not _can_be_validated(paradigm.codes, len(table)):
-        usual = Lane(scales[0], axes[0], paradigm.neighbours)
-        only = Candidate(kernels.at(usual, 0), usual.scale, usual.q, usual.neighbours, np.nan, None, 0.0)
+        usual = Lane(scales[0], axes[0], paradigm.neighbors)
+        only = Candidate(kernels.at(usual, 0), usual.scale, usual.q, usual.neighbors, np.nan, None, 0.0)
         return Choice(criterion, (only,), only, 0, "There are too few rows to choose by; this is the usual setting.")
     race = Race(table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng)
     lanes: list[Lane] = []
@@ -117,8 +117,8 @@ def _choosing(
     for q in axes:
         some: list[Lane] = []
         best: Point | None = None
-        for neighbours in sorted(kinds):
-            more = [Lane(each, q, neighbours) for each in scales]
+        for neighbors in sorted(kinds):
+            more = [Lane(each, q, neighbors) for each in scales]
             yield from race.run(more, best)
             some += more
             best = race.best(some)
@@ -131,7 +131,7 @@ def _choosing(
         before = best
     chosen, reason = _taken(_with_fewest_axes(lanes, race), race)
     candidates = kernels.candidates(lanes, len(rows) * (1 - 1 / folds))
-    if chosen.neighbours and is_open and len(table) >= MANY * len(rows):
+    if chosen.neighbors and is_open and len(table) >= MANY * len(rows):
         many = _sample(paradigm, table, MOST_NARROWED, rng)
         larger = Race(table[many], paradigm.restricted(many), kernel, is_open, False, OF_NARROWED, rng, climbs=LONG)
         lane = yield from larger.narrowed(chosen)
@@ -149,9 +149,9 @@ def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
 
 
 def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
-    """The best with neighbours where it is ahead of all others; else the simplest of these that is near their best."""
+    """The best with neighbors where it is ahead of all others; else the simplest of these that is near their best."""
     best = chosen = race.best(lanes)
-    without = [lane for lane in lanes if not lane.neighbours]
+    without = [lane for lane in lanes if not lane.neighbors]
     if without and not best.is_ahead_of(race.best(without)):
         leading = race.best(without)
         points = [point for lane in without for point in lane.points if race.is_complete(point)]
@@ -180,7 +180,7 @@ class _Kernels:
                 self.at(lane, point.place, len(self._table) / learnt),
                 lane.scale,
                 lane.q,
-                lane.neighbours,
+                lane.neighbors,
                 point.score,
                 point.error,
                 point.seconds,
@@ -192,19 +192,19 @@ class _Kernels:
     def at(self, lane: Lane, place: int, times: float = 1.0) -> Kernel:
         """The kernel at a place of the path of a lane; the one that was given where none is open.
 
-        Among `times` as many rows as a candidate has learnt from, neighbours are nearer: by times^(−1/(q + 4)), as
+        Among `times` as many rows as a candidate has learnt from, neighbors are nearer: by times^(−1/(q + 4)), as
         widths go that estimate a density best (Scott, 1992).
         """
         if not self._is_open:
             return self._kernel
         assert isinstance(self._kernel, Narrowing)
-        of = lane.scale, lane.q, lane.neighbours
+        of = lane.scale, lane.q, lane.neighbors
         if of not in self._first:
             rows = Scaling.learnt(self._table, lane.scale, self._paradigm.codes)[1]
-            space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbours(lane.neighbours).guidance()
+            space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbors(lane.neighbors).guidance()
             problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
             self._first[of] = lane.widest * beginning(problem, np.random.default_rng(self._seed))
-        nearer = times ** (-1 / (lane.q + 4)) if lane.neighbours else 1.0
+        nearer = times ** (-1 / (lane.q + 4)) if lane.neighbors else 1.0
         return with_width(self._kernel, next(islice(widths(nearer * self._first[of]), place, None)))
 
 

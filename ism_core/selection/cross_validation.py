@@ -22,8 +22,8 @@ from ism_core.solver.starts.continuation import SHORT, along, beginning, widths,
 
 OF_WHITENED = 0.5  # of the median distance: where the candidates on whitened rows begin
 POINTS = 8  # on a path, at most: to the 11th part of the widest
-BESIDE_NEIGHBOURS = 6  # to the 6th part, where neighbours may be tried as well: those are better with narrow kernels
-OF_NEIGHBOURS = 9  # where neighbours count: to the 16th part
+BESIDE_NEIGHBORS = 6  # to the 6th part, where neighbors may be tried as well: those are better with narrow kernels
+OF_NEIGHBORS = 9  # where neighbors count: to the 16th part
 CERTAIN = 2.0  # standard errors
 # Times what rows alone tell of such an error, since the W of all folds have learnt from nearly the same ones. With k
 # folds it is √(1 + k/(k − 1)), 1.6 for three and 1.5 for five (Nadeau and Bengio, 2003).
@@ -39,7 +39,7 @@ class Point:
 
     scale: Scale
     q: int
-    neighbours: bool
+    neighbors: bool
     place: int
     scores: list[Array] = field(default_factory=list)  # of the rows of each fold
     seconds: float = 0.0
@@ -68,7 +68,7 @@ class Lane:
 
     scale: Scale
     q: int
-    neighbours: bool
+    neighbors: bool
     points: list[Point] = field(default_factory=list)
 
     @property
@@ -78,7 +78,7 @@ class Lane:
         All directions of whitened rows vary alike, so that most of the median distance between them is noise: at q = 2,
         half of it was as good on Wine, WDBC and Cancer, and better by 0.7 points on Iris.
         """
-        return OF_WHITENED if self.scale == "whiten" and not self.neighbours else 1.0
+        return OF_WHITENED if self.scale == "whiten" and not self.neighbors else 1.0
 
     @property
     def length(self) -> int:
@@ -112,18 +112,18 @@ class Race:
         paradigm: Supervised,
         kernel: Kernel,
         is_open: bool,
-        beside_neighbours: bool,
+        beside_neighbors: bool,
         folds: int,
         rng: np.random.Generator,
         climbs: float = SHORT,
     ) -> None:
-        """`climbs` is the delta of those that neighbours ask for."""
+        """`climbs` is the delta of those that neighbors ask for."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
         self._climbs = climbs
-        self._points = BESIDE_NEIGHBOURS if beside_neighbours else POINTS
+        self._points = BESIDE_NEIGHBORS if beside_neighbors else POINTS
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
         self._tracks: dict[tuple[Lane, int], _Track] = {}
@@ -135,7 +135,7 @@ class Race:
         self._tracks = {}  # of other lanes
         for lane in lanes:
             places = range(self._length(lane))
-            lane.points = [Point(lane.scale, lane.q, lane.neighbours, place) for place in places]
+            lane.points = [Point(lane.scale, lane.q, lane.neighbors, place) for place in places]
         for fold in range(len(self._splits)):
             if not any(lane.length for lane in lanes):
                 return
@@ -159,11 +159,11 @@ class Race:
         With more rows W fits those that it has learnt from less, and a narrower kernel pays. How much narrower no rule
         tells: on MNIST at q = 2 the best is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
         """
-        lane, best = Lane(known.scale, known.q, known.neighbours), -np.inf
+        lane, best = Lane(known.scale, known.q, known.neighbors), -np.inf
         began = time.perf_counter()
         track = self._track(lane, 0)
         for place in range(known.place, known.place + NARROWER + 1):
-            point = Point(lane.scale, lane.q, lane.neighbours, place)
+            point = Point(lane.scale, lane.q, lane.neighbors, place)
             lane.points.append(point)
             began = self._judge(point, track, 0, began)
             yield self._trial(lane, 0)
@@ -215,7 +215,7 @@ class Race:
     def _track(self, lane: Lane, fold: int) -> _Track:
         if (lane, fold) not in self._tracks:
             train, test = self._splits[fold]
-            paradigm = self._paradigm.restricted(train).with_neighbours(lane.neighbours)
+            paradigm = self._paradigm.restricted(train).with_neighbors(lane.neighbors)
             scaling, rows = Scaling.learnt(self._X[train], lane.scale, paradigm.codes)
             space = RowSpace.of(rows, lane.q)
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
@@ -235,7 +235,7 @@ class Race:
 
     def _length(self, lane: Lane) -> int:
         """How many points there may be."""
-        return 1 if not self._is_open else OF_NEIGHBOURS if lane.neighbours else self._points
+        return 1 if not self._is_open else OF_NEIGHBORS if lane.neighbors else self._points
 
     def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> Array:
         codes, values = self._paradigm.codes, self._paradigm.values

@@ -9,7 +9,7 @@ from sklearn.svm import SVC, SVR
 
 from ism_core.arrays import Array, Ints
 
-NEIGHBOURS = 5
+NEIGHBORS = 5
 
 
 def splits(n: int, codes: Ints | None, folds: int, rng: np.random.Generator) -> list[tuple[Ints, Ints]]:
@@ -23,7 +23,7 @@ def splits(n: int, codes: Ints | None, folds: int, rng: np.random.Generator) -> 
 
 
 def classified(P: Array, codes: Ints, P_test: Array, codes_test: Ints) -> Array:
-    """For each test row, the share of two classifiers that tell its class: an SVM, and 5 nearest neighbours."""
+    """For each test row, the share of two classifiers that tell its class: an SVM, and 5 nearest neighbors."""
     with _unchecked():
         told = SVC().fit(P, codes).predict(P_test)
     votes = np.eye(codes.max() + 1)[codes[_nearest(P, P_test)]].sum(axis=1)
@@ -41,15 +41,15 @@ def predicted(P: Array, Y: Array, P_test: Array, Y_test: Array) -> Array:
     taught = (Y - mean) / spread
     with _unchecked():
         machines = np.column_stack([SVR().fit(P, column).predict(P_test) for column in taught.T])
-    neighbours = taught[_nearest(P, P_test)].mean(axis=1)
-    errors = [((each - (Y_test - mean) / spread) ** 2).mean(axis=1) for each in (machines, neighbours)]
+    neighbors = taught[_nearest(P, P_test)].mean(axis=1)
+    errors = [((each - (Y_test - mean) / spread) ** 2).mean(axis=1) for each in (machines, neighbors)]
     share: Array = 1 - np.mean(errors, axis=0)
     return share
 
 
 def _nearest(P: Array, P_test: Array) -> Ints:
     """The nearest rows of P to each test row. For a few hundred rows this takes a tenth of scikit-learn's time."""
-    k = min(NEIGHBOURS, len(P))
+    k = min(NEIGHBORS, len(P))
     nearest: Ints = np.argpartition(cdist(P_test, P, "sqeuclidean"), k - 1, axis=1)[:, :k]
     return nearest
 

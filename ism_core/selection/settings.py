@@ -68,5 +68,5 @@ def deciding(
     if starts is None:
         starts = "path" if on_path else CAREFUL if paradigm.alternates else None
     if isinstance(paradigm, Supervised):
-        paradigm = paradigm.with_neighbours(chosen.neighbours)
+        paradigm = paradigm.with_neighbors(chosen.neighbors)
     return Decision(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

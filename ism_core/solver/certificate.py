@@ -59,7 +59,7 @@ def _on(few: Problem, point: Point) -> Point:
 
 def error(problem: Problem, point: Point) -> Error:
     """How far J and Φ(W)W may be from those of the kernel itself."""
-    if problem.way == "random features":
+    if problem.method == "random features":
         return _estimated(problem, point)
     bound = problem.bound(point.W)
     if bound.objective == bound.gradient == 0:

@@ -151,7 +151,7 @@ def _check_size(table: Array) -> None:
         raise InvalidInput(
             "X",
             f"The largest value of X is {largest:.3g}, too {'large' if largest > 1 else 'small'} to compute with;"
-            " standardise X, or scale it to between 1e-20 and 1e20.",
+            " standardize X, or scale it to between 1e-20 and 1e20.",
         )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
 from ism_core.kernels.base import Kernel
-from ism_core.objective.problem import Way
+from ism_core.objective.problem import Method
 
 
 class Stop(Enum):
@@ -92,7 +92,7 @@ class Result:
     stop: Stop
     certificate: Certificate
     kernel: Kernel  # with the numbers that were found, such as sigma
-    way: Way
+    method: Method
     error: Error
     warnings: tuple[str, ...] = ()
     labels: Ints | None = field(default=None, repr=False)

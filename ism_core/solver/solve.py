@@ -34,7 +34,7 @@ from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
 from ism_core.solver.starts.straight import is_straight, solved
 from ism_core.whitening import Whitening
 
-CENTRED = 0.1  # a mean of this share of the deviation costs no digits
+CENTERED = 0.1  # a mean of this share of the deviation costs no digits
 
 
 def solve(
@@ -56,9 +56,9 @@ def solve(
     features_per_axis: int | None = None,
     whitening: Whitening | None = None,
 ) -> Result:
-    """The W (d×q, orthonormal columns) that maximises J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
+    """The W (d×q, orthonormal columns) that maximizes J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
 
-    X is taken as it is given: standardise it first unless its scales mean something. `delta` is how still the
+    X is taken as it is given: standardize it first unless its scales mean something. `delta` is how still the
     eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
     (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings
     (which, if a number is given and the rows are many, cluster their sample to the end first), and 1 is the paper's own
@@ -154,12 +154,12 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     bound = given.kernel.bound(table, rng, paradigm.guidance())
     if not bound.terms:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
-    if isinstance(paradigm, Supervised) and paradigm.neighbours and not bound.nonnegative:
+    if isinstance(paradigm, Supervised) and paradigm.neighbors and not bound.nonnegative:
         raise InvalidInput(
-            "neighbours", "neighbours takes the kernel's values for nearness, so that it is for gaussian kernels only."
+            "neighbors", "neighbors takes the kernel's values for nearness, so that it is for gaussian kernels only."
         )
     if all(term.form == "difference" for _, term in bound.terms):
-        table = _centred(table)
+        table = _centered(table)
     n, d = table.shape
     shape = Shape(n, d, q, paradigm.rank, paradigm.alternates)
     given = replace(given, means=replace(given.means, spare=spare_bytes(shape, table, given.memory_limit)))
@@ -199,7 +199,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         stop=stop,
         certificate=certificate,
         kernel=bound,
-        way=problem.way,
+        method=problem.method,
         error=found.error or error(problem, point),
         warnings=tuple(given.notes + _warnings(point, stop, space.rank, table.shape[1])),
         labels=None if found.clustering is None else found.clustering.labels(given.seed),
@@ -260,10 +260,10 @@ def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Gene
     return (yield from search(problem, starts, given.delta, rng, given.tolerances))
 
 
-def _centred(table: Array) -> Array:
+def _centered(table: Array) -> Array:
     """Without its mean, which differences do not see but rounding does; itself where the mean is small already."""
     mean, square = means(table)
-    if (mean**2 <= CENTRED**2 * square).all():
+    if (mean**2 <= CENTERED**2 * square).all():
         return table
     constant = is_constant(table)
     table = table - mean

@@ -12,7 +12,7 @@ from ism_jobs.tables import Column
 MOST_LEVELS = 1_000  # of a text column that becomes one feature for each
 MOST_CELLS = 500_000_000  # of the encoded table: 4 GB
 LARGEST, SMALLEST = 1e20, 1e-20  # of the values that the solver takes as they are
-LARGEST_STANDARDISED, SMALLEST_SPREAD = 1e150, 1e-150  # whose squares are still numbers
+LARGEST_STANDARDIZED, SMALLEST_SPREAD = 1e150, 1e-150  # whose squares are still numbers
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,9 @@ def _sizes(features: Sequence[Column], spec: JobSpec) -> list[FieldError]:
         return large
     flat = [column.name for column in numbers if varies(column) and _spread(column) < SMALLEST_SPREAD]
     if flat:
-        sentence = f"{listed(flat, quoted=True)}: a spread below {figure(SMALLEST_SPREAD)} is too little to standardise"
+        sentence = f"{listed(flat, quoted=True)}: a spread below {figure(SMALLEST_SPREAD)} is too little to standardize"
         return [FieldError("features", f"{sentence}; rescale.")]
-    return _sized(numbers, LARGEST_STANDARDISED, "too large to standardise; rescale.")
+    return _sized(numbers, LARGEST_STANDARDIZED, "too large to standardize; rescale.")
 
 
 def _sized(numbers: Sequence[Column], limit: float, advice: str) -> list[FieldError]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ism_jobs.checks.columns import FEW_VALUES, Kind, given_field
-from ism_jobs.checks.features import LARGEST_STANDARDISED, too_large, varies
+from ism_jobs.checks.features import LARGEST_STANDARDIZED, too_large, varies
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, figure, listed, named
 from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SupervisedSpec
@@ -24,7 +24,7 @@ def given_errors(spec: JobSpec, given: Sequence[Column], kind: Kind | None, rows
     errors = _gaps(given, rows, spec) if isinstance(spec, SupervisedSpec) else []
     if kind == "values":
         if isinstance(spec, SupervisedSpec):
-            asked = [name for name in ("balance", "neighbours") if getattr(spec, name)]
+            asked = [name for name in ("balance", "neighbors") if getattr(spec, name)]
             sentence = "is for classes, and the target holds values; leave it out."
             errors += [FieldError(name, f"{name} {sentence}") for name in asked]
         return errors + _value_errors(field, given)
@@ -62,9 +62,9 @@ def _value_errors(field: str, given: Sequence[Column]) -> list[FieldError]:
         advice = several if len(given) > 1 else ' Set target_kind to "classes" or "auto", or name a column of numbers.'
         have = "holds" if len(texts) == 1 else "hold"
         return [FieldError(field, f"{listed(texts, quoted=True)} {have} text, which cannot be read as values.{advice}")]
-    large = [column.name for column in given if too_large(column, LARGEST_STANDARDISED)]
+    large = [column.name for column in given if too_large(column, LARGEST_STANDARDIZED)]
     if large:
-        sentence = f"{listed(large, quoted=True)}: values beyond ±{figure(LARGEST_STANDARDISED)} are too large"
+        sentence = f"{listed(large, quoted=True)}: values beyond ±{figure(LARGEST_STANDARDIZED)} are too large"
         return [FieldError(field, f"{sentence} to compute with; rescale.")]
     if not any(varies(column) for column in given):
         sentence = f"{field} is the same in all rows ({listed([c.name for c in given], quoted=True)}); it must vary."

@@ -67,7 +67,7 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the encoded features, each once: a second "colour=red" is called "colour=red (2)"."""
+        """The names of the encoded features, each once: a second "color=red" is called "color=red (2)"."""
         names: dict[str, None] = {}
         for name in (name for source in self.sources for name in source.names):
             unique, repeat = name, 2

@@ -15,7 +15,7 @@ IR_VERSION = 8
 
 
 def onnx_bytes(model: "Model") -> bytes:
-    """The serialised graph; the names of features and axes, and the encoding, are JSON in its metadata."""
+    """The serialized graph; the names of features and axes, and the encoding, are JSON in its metadata."""
     constants = {"mean": model.mean, "scale": model.scale, "W": model.W}
     nodes, filled = [], "X"
     if model.fill is not None:
@@ -26,9 +26,9 @@ def onnx_bytes(model: "Model") -> bytes:
         ]
         filled = "filled"
     nodes += [
-        helper.make_node("Sub", [filled, "mean"], ["centred"]),
-        helper.make_node("Div", ["centred", "scale"], ["standardised"]),
-        helper.make_node("MatMul", ["standardised", "W"], ["embedding"]),
+        helper.make_node("Sub", [filled, "mean"], ["centered"]),
+        helper.make_node("Div", ["centered", "scale"], ["standardized"]),
+        helper.make_node("MatMul", ["standardized", "W"], ["embedding"]),
     ]
     graph = helper.make_graph(
         nodes,

@@ -14,7 +14,7 @@ Missing = Literal["refuse", "mean", "drop"]
 
 FORMAT = "ism-model"
 VERSION = 1
-BLOCK = 1_000_000  # numbers that are standardised at a time, 8 MB
+BLOCK = 1_000_000  # numbers that are standardized at a time, 8 MB
 
 
 @dataclass(frozen=True, eq=False)

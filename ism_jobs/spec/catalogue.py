@@ -75,7 +75,7 @@ _ABOUT: dict[str, tuple[str, Literal["product", "difference", "combination"], st
         "Aligned sum",
         "combination",
         "f = Σ weight · f",
-        "Several kernels with weights found by centred alignment with the target or the scores;"
+        "Several kernels with weights found by centered alignment with the target or the scores;"
         " for supervised and semi-supervised jobs.",
     ),
 }

@@ -42,24 +42,24 @@ class SupervisedSpec(CommonSpec):
     balance: Annotated[bool, Truth()] = Field(
         False, description="Whether rare classes count for more: the indicators of all classes are given one length."
     )
-    neighbours: Annotated[bool, Truth()] = Field(
+    neighbors: Annotated[bool, Truth()] = Field(
         False,
-        description="Whether what counts is the share that each row's own class has among its neighbours, rather than"
+        description="Whether what counts is the share that each row's own class has among its neighbors, rather than"
         " how far the kernel follows the classes. For gaussian kernels; takes all pairs of rows.",
     )
 
-    @field_validator("neighbours")
+    @field_validator("neighbors")
     @classmethod
-    def _check_neighbours(cls, neighbours: Any, info: ValidationInfo) -> Any:
+    def _check_neighbors(cls, neighbors: Any, info: ValidationInfo) -> Any:
         kernel = info.data.get("kernel")  # not there if it is wrong itself
-        if neighbours is not True or kernel is None or isinstance(kernel, list):  # lists, of a grid: job by job
-            return neighbours
+        if neighbors is not True or kernel is None or isinstance(kernel, list):  # lists, of a grid: job by job
+            return neighbors
         if not all(term.name in NEARNESS for term in terms(kernel)):
-            raise refused_with("neighbours is for gaussian kernels, whose values tell how near two rows are.")
+            raise refused_with("neighbors is for gaussian kernels, whose values tell how near two rows are.")
         for other in ("balance", "approximation"):
             if info.data.get(other):
-                raise refused_with(f"neighbours does not go with {other}; leave out one of the two.")
-        return neighbours
+                raise refused_with(f"neighbors does not go with {other}; leave out one of the two.")
+        return neighbors
 
 
 class _Clustering(CommonSpec):

@@ -30,8 +30,8 @@ def test_equals_stay_in_the_order_they_were_posted_in() -> None:
 
 
 def test_the_measure_is_the_first_that_all_have() -> None:
-    jobs = [record("a", {"accuracy": 1.0, "hsic_normalised": 0.1}), record("b", {"hsic_normalised": 0.2})]
-    assert order(*jobs) == ("hsic_normalised", ["b", "a"])
+    jobs = [record("a", {"accuracy": 1.0, "hsic_normalized": 0.1}), record("b", {"hsic_normalized": 0.2})]
+    assert order(*jobs) == ("hsic_normalized", ["b", "a"])
 
 
 def test_jobs_of_different_paradigms_are_compared_by_what_they_share() -> None:

@@ -46,7 +46,7 @@ def spec_of(*arguments, grid=True):
     (["--target", "c", "--kernel", "auto", "-q", "auto", "--scale", "whiten", "--starts", "path", "--balance"],
      {"paradigm": "supervised", "target": "c", "kernel": "auto", "q": "auto", "scale": "whiten", "starts": "path",
       "balance": True}),
-    (["--target", "c", "--neighbours"], {"paradigm": "supervised", "target": "c", "neighbours": True}),
+    (["--target", "c", "--neighbors"], {"paradigm": "supervised", "target": "c", "neighbors": True}),
     (["--target", "c", "--features-per-axis", "5", "--resamples", "20"],
      {"paradigm": "supervised", "target": "c", "features_per_axis": 5, "resamples": 20}),
     (["--target", "c", "--kernel", '{"name": "polynomial", "degree": 2}'],

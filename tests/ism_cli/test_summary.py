@@ -31,7 +31,7 @@ def test_a_mean_is_said_with_its_deviation_and_nothing_twice():
     ({"kind": "estimate", "objective": 0.004, "gradient": None}, "J is exact to 0.004 of its size (estimated)"),
 ])  # fmt: skip
 def test_how_exact_the_objective_is_stands_below_why_it_stopped(error, sentence):
-    lines = summary(RESULT | {"way": "features", "error": error}).splitlines()
+    lines = summary(RESULT | {"method": "features", "error": error}).splitlines()
     assert lines[:3] == ["Converged: all has settled.", f"{sentence}, computed by features.", ""]
 
 

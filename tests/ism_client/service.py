@@ -23,7 +23,7 @@ RESULT = {
     "stop": "Converged: all has settled.",
     "certificate": {"gradient": 1e-9},
     "kernel": {"name": "gaussian", "sigma": 2.5},
-    "way": "features",
+    "method": "features",
     "error": {"kind": "bound", "objective": 6e-6, "gradient": 1e-5},
     "metrics": {"accuracy": 0.975, "nmi": None},
     "warnings": ["One class has two rows only."],

@@ -20,7 +20,7 @@ CASES = {
     "a colon in the data": (b"data: a: b\n\n", [said("a: b")]),
     "a field without a colon": (b"data\n\n", [said("")]),
     "comments": (b": ping\n\n:\ndata: a\n: more\n\n", [said("a")]),
-    "an unknown field": (b"colour: red\ndata: a\n\n", [said("a")]),
+    "an unknown field": (b"color: red\ndata: a\n\n", [said("a")]),
     "CRLF": (b"id: 1\r\ndata: a\r\n\r\ndata: b\r\n\r\n", [said("a", "1"), said("b")]),
     "CR": (b"data: a\r\rdata: b\r\r:\n", [said("a"), said("b")]),
     "a byte order mark": (b"\xef\xbb\xbfdata: a\n\n", [said("a")]),

@@ -27,7 +27,7 @@ def test_a_result_holds_what_the_service_said(done):
     assert result.metrics == {"accuracy": 0.975, "nmi": None}
     assert result.warnings == ("One class has two rows only.",)
     assert list(result.importance) == [0.18, 0.32, 0.5]
-    assert (result.way, result.error) == ("features", {"kind": "bound", "objective": 6e-6, "gradient": 1e-5})
+    assert (result.method, result.error) == ("features", {"kind": "bound", "objective": 6e-6, "gradient": 1e-5})
     assert result.document == RESULT
     assert (result.choice, result.errors) == (None, None)
 

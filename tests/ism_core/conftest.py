@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 settings.register_profile("core", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("core")
@@ -74,7 +74,7 @@ def projection() -> Array:
 
 @pytest.fixture(scope="session", params=["labels", "signed"])
 def gamma(request: pytest.FixtureRequest) -> Gamma:
-    """Γ for `rows`: of class labels, or of any factor with weights of both signs, and not centred."""
+    """Γ for `rows`: of class labels, or of any factor with weights of both signs, and not centered."""
     rng = np.random.default_rng(12)
     if request.param == "labels":
         return LabelGamma.of(rng.integers(0, 3, 23))
@@ -83,13 +83,13 @@ def gamma(request: pytest.FixtureRequest) -> Gamma:
 
 @pytest.fixture(scope="session")
 def blobs() -> Labelled:
-    """Three overlapping classes, 60 standardised rows in 5 columns."""
+    """Three overlapping classes, 60 standardized rows in 5 columns."""
     rng = np.random.default_rng(1)
     y = np.arange(60) % 3
     X = rng.standard_normal((60, 5)) @ rng.standard_normal((5, 5))
     X[:, 0] += 2.0 * y
     X[:, 1] += 2.0 * (y == 1)
-    return Labelled(standardised(X)[0], y)
+    return Labelled(standardized(X)[0], y)
 
 
 @pytest.fixture(scope="session")
@@ -98,8 +98,8 @@ def planted() -> Planted:
     rng = np.random.default_rng(2)
     labels = np.arange(150) % 3
     corners = 4.0 * np.array([[1.0, 0.0], [-0.5, 0.87], [-0.5, -0.87]])
-    hidden = standardised(corners[labels] + rng.standard_normal((150, 2)))[0]
-    noise = standardised(rng.standard_normal((150, 5)))[0]
+    hidden = standardized(corners[labels] + rng.standard_normal((150, 2)))[0]
+    noise = standardized(rng.standard_normal((150, 5)))[0]
     turn = np.linalg.qr(rng.standard_normal((7, 7)))[0]
     return Planted(np.hstack([hidden, noise]) @ turn.T, turn[:, :2], hidden, labels)
 
@@ -108,8 +108,8 @@ def planted() -> Planted:
 def two_clusterings() -> TwoClusterings:
     rng = np.random.default_rng(3)
     clear, faint = rng.permuted(np.tile(np.arange(120) % 2, (2, 1)), axis=1)
-    hidden = standardised(np.column_stack([8.0 * clear, 7.0 * faint]) + rng.standard_normal((120, 2)))[0]
-    noise = 0.5 * standardised(rng.standard_normal((120, 3)))[0]
+    hidden = standardized(np.column_stack([8.0 * clear, 7.0 * faint]) + rng.standard_normal((120, 2)))[0]
+    noise = 0.5 * standardized(rng.standard_normal((120, 3)))[0]
     turn = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     return TwoClusterings(np.hstack([hidden * [1.0, 7 / 8], noise]) @ turn.T, turn[:, :2], clear, faint)
 
@@ -117,16 +117,16 @@ def two_clusterings() -> TwoClusterings:
 @pytest.fixture(scope="session")
 def wine() -> Labelled:
     X, y = load_wine(return_X_y=True)
-    return Labelled(standardised(X)[0], y)
+    return Labelled(standardized(X)[0], y)
 
 
 @pytest.fixture(scope="session")
 def wdbc() -> Labelled:
     X, y = load_breast_cancer(return_X_y=True)
-    return Labelled(standardised(X)[0], y)
+    return Labelled(standardized(X)[0], y)
 
 
 @pytest.fixture(scope="session")
 def digits() -> Labelled:
     X, y = load_digits(return_X_y=True)
-    return Labelled(standardised(X)[0], y)
+    return Labelled(standardized(X)[0], y)

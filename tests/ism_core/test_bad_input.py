@@ -117,8 +117,8 @@ CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
     "unknown gamma": (lambda: Polynomial(gamma="scale"), "gamma", ["'scale'"]),
     "multiquadratic with c of 0": (lambda: Multiquadratic(c=0), "c", ["0"]),
     "multiquadratic with negative c": (lambda: Multiquadratic(c=-2), "c", ["-2"]),
-    "no neighbours": (lambda: RelativeGaussian(neighbors=0), "neighbors", ["0"]),
-    "fractional neighbours": (lambda: RelativeGaussian(neighbors=1.5), "neighbors", ["1.5"]),
+    "no neighbors": (lambda: RelativeGaussian(neighbors=0), "neighbors", ["0"]),
+    "fractional neighbors": (lambda: RelativeGaussian(neighbors=1.5), "neighbors", ["1.5"]),
     "delta of 0": (fit(delta=0), "delta", ["0"]),
     "negative delta": (fit(delta=-0.01), "delta", ["-0.01"]),
     "delta that is no number": (fit(delta=np.nan), "delta", ["nan"]),
@@ -224,7 +224,7 @@ def test_an_unknown_parameter_of_a_kernel_is_named_with_those_there_are() -> Non
         SupervisedISM().set_params(kernel__width=3)
 
 
-def test_columns_too_large_to_standardise_are_named() -> None:
+def test_columns_too_large_to_standardize_are_named() -> None:
     table = X.copy()
     table[:, 3] *= 3e307
     with pytest.raises(InvalidInput, match="Column 3") as caught:

@@ -52,7 +52,7 @@ def raw() -> Labelled:
     return Labelled(X[:90], y[:90])
 
 
-def test_what_is_fitted_is_what_solve_finds_on_standardised_rows(wine: Labelled) -> None:
+def test_what_is_fitted_is_what_solve_finds_on_standardized_rows(wine: Labelled) -> None:
     X, y = load_wine(return_X_y=True)
     fitted = SupervisedISM("gaussian", q=3).fit(X, y)
     result = solve(wine.X, Supervised(y), "gaussian", 3)
@@ -79,11 +79,11 @@ class Counted(Threads):
 
 def test_how_exact_it_is_and_where_it_is_done_may_be_chosen(estimator: Any, raw: Labelled) -> None:
     plain = estimator.fit(raw.X, raw.y).result_
-    assert plain.way == "tiles"
+    assert plain.method == "tiles"
     single = clone(estimator).set_params(precision="single", tolerance=0).fit(raw.X, raw.y).result_
     assert single.error.objective > plain.error.objective
     random = clone(estimator).set_params(approximation={"features": 256}).fit(raw.X, raw.y).result_
-    assert random.way == "random features"
+    assert random.method == "random features"
     engine = Counted()
     elsewhere = clone(estimator).set_params(engine=engine).fit(raw.X, raw.y).result_
     assert engine.asked > 0

@@ -13,7 +13,7 @@ from tests.ism_core.reference import dense
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30))
-def test_gamma_of_labels_is_the_centred_matrix_of_same_class(labels: list[int]) -> None:
+def test_gamma_of_labels_is_the_centered_matrix_of_same_class(labels: list[int]) -> None:
     codes = np.unique(labels, return_inverse=True)[1]
     n = len(codes)
     H = np.eye(n) - 1 / n
@@ -86,7 +86,7 @@ def test_absolute_moments_are_sums_over_bins(gamma: Gamma, rows: Array, rng: np.
     np.testing.assert_allclose(apart[2], only[0], atol=1e-12)
 
 
-def test_restricted_labels_are_centred_again_and_may_lose_a_class() -> None:
+def test_restricted_labels_are_centered_again_and_may_lose_a_class() -> None:
     full = LabelGamma.of(np.array([0, 1, 2, 0, 1, 0]))
     part = full.restricted(np.array([0, 2, 3]))
     np.testing.assert_allclose(dense(part), dense(LabelGamma.of(np.array([0, 1, 0]))), atol=1e-15)

@@ -19,7 +19,7 @@ from tests.ism_core.family import EVERY
 LABELS = st.lists(st.integers(0, 3), min_size=12, max_size=12)
 
 
-def centring(n: int) -> Array:
+def centering(n: int) -> Array:
     return np.eye(n) - 1 / n
 
 
@@ -28,15 +28,15 @@ def label_kernel(y: Array) -> Array:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_hsic_is_the_trace_of_two_centred_kernels(name: str, rows: Array) -> None:
+def test_hsic_is_the_trace_of_two_centered_kernels(name: str, rows: Array) -> None:
     y = np.arange(23) % 3
     kernel = EVERY[name].bound(rows, np.random.default_rng(0))
-    K, L, H = reference.kernel_matrix(rows, kernel), label_kernel(y), centring(23)
+    K, L, H = reference.kernel_matrix(rows, kernel), label_kernel(y), centering(23)
     plain = np.trace(K @ H @ L @ H) / 22**2
     assert hsic(rows, y, EVERY[name]) == pytest.approx(plain, rel=1e-9, abs=1e-12)
     with_itself = [np.trace(A @ H @ A @ H) / 22**2 for A in (K, L)]
     expected = plain / math.sqrt(with_itself[0] * with_itself[1])
-    assert hsic(rows, y, EVERY[name], normalised=True) == pytest.approx(expected, rel=1e-9)
+    assert hsic(rows, y, EVERY[name], normalized=True) == pytest.approx(expected, rel=1e-9)
 
 
 def test_hsic_of_real_targets_is_that_of_their_gaussian_kernel(rows: Array, rng: np.random.Generator) -> None:
@@ -44,7 +44,7 @@ def test_hsic_of_real_targets_is_that_of_their_gaussian_kernel(rows: Array, rng:
     Z = (y - y.mean(axis=0)) / y.std(axis=0)
     L = np.exp(-squareform(pdist(Z, "sqeuclidean")) / (2 * np.median(pdist(Z)) ** 2))
     K = np.exp(-squareform(pdist(rows, "sqeuclidean")) / (2 * 1.5**2))
-    H = centring(23)
+    H = centering(23)
     assert hsic(rows, y, Gaussian(1.5)) == pytest.approx(np.trace(K @ H @ L @ H) / 22**2, rel=1e-4)
 
 
@@ -52,14 +52,14 @@ def test_hsic_tells_dependence_from_independence(rng: np.random.Generator) -> No
     y = np.arange(100) % 2
     related = rng.standard_normal((100, 2)) + 4 * y[:, None]
     unrelated = rng.standard_normal((100, 2))
-    assert hsic(related, y, normalised=True) > 0.6
-    assert 0 <= hsic(unrelated, y, normalised=True) < 0.15
+    assert hsic(related, y, normalized=True) > 0.6
+    assert 0 <= hsic(unrelated, y, normalized=True) < 0.15
 
 
-def test_normalised_hsic_lies_between_0_and_1(rows: Array, rng: np.random.Generator) -> None:
+def test_normalized_hsic_lies_between_0_and_1(rows: Array, rng: np.random.Generator) -> None:
     for kernel in ("gaussian", "polynomial", "linear", "relative_gaussian"):
         for y in (rng.integers(0, 4, 23), rng.standard_normal(23)):
-            assert 0 <= hsic(rows, y, kernel, normalised=True) <= 1
+            assert 0 <= hsic(rows, y, kernel, normalized=True) <= 1
 
 
 def entropy(labels: list) -> float:

@@ -1,4 +1,4 @@
-"""Standardising columns of any offset and scale."""
+"""Standardizing columns of any offset and scale."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core.arrays import Array
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 
 
 @given(
@@ -16,7 +16,7 @@ from ism_core.scaling import standardised
 )
 def test_columns_come_out_with_mean_0_and_deviation_1(offset: float, scale: float, seed: int) -> None:
     X = offset + scale * np.random.default_rng(seed).standard_normal((30, 2))
-    Z, mean, deviation = standardised(X)
+    Z, mean, deviation = standardized(X)
     if np.abs(offset) < 1e6 * scale:  # else the rows themselves are rounded
         np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-9)
         np.testing.assert_allclose(Z.std(axis=0), 1, rtol=1e-9)
@@ -25,32 +25,32 @@ def test_columns_come_out_with_mean_0_and_deviation_1(offset: float, scale: floa
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -7.7, 1e8 + 0.1, 1e-300, 1e300])
 def test_a_constant_column_becomes_exactly_zero_at_scale_1(value: float, rows: Array) -> None:
-    Z, _, scale = standardised(np.column_stack([rows, np.full(len(rows), value)]))
+    Z, _, scale = standardized(np.column_stack([rows, np.full(len(rows), value)]))
     np.testing.assert_array_equal(Z[:, -1], 0)
     assert scale[-1] == 1
 
 
 def test_a_column_that_varies_by_rounding_only_counts_as_constant(rng: np.random.Generator) -> None:
     column = np.full(40, 0.1) + np.spacing(0.1) * rng.integers(0, 2, 40)
-    Z, _, scale = standardised(column[:, None])
+    Z, _, scale = standardized(column[:, None])
     np.testing.assert_array_equal(Z, 0)
     np.testing.assert_array_equal(scale, 1)
 
 
 def test_an_offset_of_1e8_or_a_scale_of_1e_minus_8_leaves_the_rows_alone(rows: Array) -> None:
-    plain = standardised(rows)[0]
-    np.testing.assert_allclose(standardised(rows + 1e8)[0], plain, atol=1e-7)
-    np.testing.assert_allclose(standardised(rows * 1e-8)[0], plain, atol=1e-12)
-    np.testing.assert_allclose(standardised(rows * 1e150)[0], plain, atol=1e-12)
+    plain = standardized(rows)[0]
+    np.testing.assert_allclose(standardized(rows + 1e8)[0], plain, atol=1e-7)
+    np.testing.assert_allclose(standardized(rows * 1e-8)[0], plain, atol=1e-12)
+    np.testing.assert_allclose(standardized(rows * 1e150)[0], plain, atol=1e-12)
 
 
 def test_the_table_that_came_is_left_as_it_was(rows: Array) -> None:
     before = rows.copy()
-    standardised(rows)
+    standardized(rows)
     np.testing.assert_array_equal(rows, before)
 
 
 def test_a_spread_whose_square_is_too_small_for_a_number_counts_as_none() -> None:
-    scaled, _, scale = standardised(np.array([[0.0], [1e-170], [2e-170]]))
+    scaled, _, scale = standardized(np.array([[0.0], [1e-170], [2e-170]]))
     assert scale == 1
     assert (scaled == 0).all()

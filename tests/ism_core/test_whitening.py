@@ -45,7 +45,7 @@ def test_rows_that_do_not_vary_are_left_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_w_outside_projects_standardised_features_as_the_w_inside_projects_scaled_rows(scale: Scale) -> None:
+def test_a_w_outside_projects_standardized_features_as_the_w_inside_projects_scaled_rows(scale: Scale) -> None:
     X, y = load_wine(return_X_y=True)
     scaling, rows = Scaling.learnt(X, scale, y)
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((13, 2)))[0]

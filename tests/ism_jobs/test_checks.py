@@ -114,16 +114,16 @@ REFUSED = [
     ),
     # text in features
     (
-        described(*FEATURES, text("colour"), CLASS),
+        described(*FEATURES, text("color"), CLASS),
         spec(),
         "categorical",
-        '1 feature holds text: "colour". Set categorical',
+        '1 feature holds text: "color". Set categorical',
     ),
     (
-        described(text("colour"), text("shape"), CLASS),
+        described(text("color"), text("shape"), CLASS),
         spec(),
         "categorical",
-        'features hold text: "colour" and "shape"',
+        'features hold text: "color" and "shape"',
     ),
     (described(*FEATURES, text("id", None), CLASS), spec(categorical="onehot"), "features", '"id" has too many levels'),
     (described(*FEATURES, text("id", 1001), CLASS), spec(categorical="onehot"), "features", "more than 1,000"),
@@ -141,9 +141,9 @@ REFUSED = [
     ),
     (
         described(*FEATURES, number("y")),
-        spec(target="y", neighbours=True),
-        "neighbours",
-        "neighbours is for classes, and the target holds values; leave it out",
+        spec(target="y", neighbors=True),
+        "neighbors",
+        "neighbors is for classes, and the target holds values; leave it out",
     ),
     # sizes
     (described(CLASS), spec(), "features", "No features are left"),
@@ -164,9 +164,9 @@ REFUSED = [
     (described(text("t", 1), CLASS), spec(q=1, categorical="onehot"), "features", "is constant"),
     # numbers whose squares are lost
     (described(*FEATURES, number("a", 0, 1e21), CLASS), spec(scale="none"), "features", '"a": values beyond ±1e20'),
-    (described(*FEATURES, number("a", -1e160, 0), CLASS), spec(), "features", "too large to standardise"),
+    (described(*FEATURES, number("a", -1e160, 0), CLASS), spec(), "features", "too large to standardize"),
     (described(number("a", 0, 1e-21), CLASS), spec(q=1, scale="none"), "features", "too small to compute with"),
-    (described(number("a", 0, 1e-170), CLASS), spec(q=1), "features", "too little to standardise"),
+    (described(number("a", 0, 1e-170), CLASS), spec(q=1), "features", "too little to standardize"),
 ]
 
 ACCEPTED = [

@@ -9,7 +9,7 @@ import pytest
 from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.paradigms.base import Paradigm
 from ism_core.paradigms.targets import Targets
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 from ism_jobs.checks.job import problems, roles
 from ism_jobs.tables import Description, read_table
 from tests.ism_jobs.test_checks import spec
@@ -58,7 +58,7 @@ def test_a_job_is_refused_if_and_only_if_the_core_would_refuse_it(
     X, y = np.column_stack([COLUMNS[name] for name in features]), np.array(COLUMNS[given])
     try:
         core = _paradigm(paradigm, y, getattr(job, "clusters", 0))
-        solve(X if job.scale == "none" else standardised(X)[0], core, "gaussian", job.q, max_iter=2)
+        solve(X if job.scale == "none" else standardized(X)[0], core, "gaussian", job.q, max_iter=2)
     except InvalidInput:
         refused = True
     else:

@@ -16,7 +16,7 @@ from ism_jobs.tables import read_table
 TABLE = pa.table(
     {
         "a": [1.0, 2.0, None, 4.0, 5.0],
-        "colour": ["red", None, "blue", "red", "green"],
+        "color": ["red", None, "blue", "red", "green"],
         "b": [0.5, 0.25, 0.125, 0.0, 1.0],
         "y": ["p", "q", "p", None, "q"],
         "z": [1.5, None, 2.5, 3.5, 4.5],
@@ -39,7 +39,7 @@ def test_features_are_encoded_and_what_is_given_stands_beside_them(design) -> No
     found = design(
         paradigm="semi_supervised", clusters=2, scores="z", reference="y", categorical="onehot", missing="mean"
     )
-    assert found.encoding.names == ("a", "colour=blue", "colour=green", "colour=red", "b")
+    assert found.encoding.names == ("a", "color=blue", "color=green", "color=red", "b")
     assert found.X.shape == (5, 5)
     np.testing.assert_array_equal(np.isnan(found.X).any(axis=1), [False, True, True, False, False])
     np.testing.assert_array_equal(found.rows, range(5))

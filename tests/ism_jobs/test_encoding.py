@@ -12,7 +12,7 @@ from ism_jobs.errors import InvalidTable
 WINES = pa.table(
     {
         "alcohol": pa.array([12.5, None, 14.0]),
-        "colour": pa.array(["red", "white", None]),
+        "color": pa.array(["red", "white", None]),
         "hue": pa.array([1.0, 2.0, 3.0]),
     }
 )
@@ -23,18 +23,18 @@ def wines(**columns: list[object]) -> pa.Table:
 
 
 def test_numbers_stay_and_text_becomes_a_column_per_level() -> None:
-    encoding = Encoding.fit(WINES, ["hue", "colour", "alcohol"], "onehot")
-    assert encoding.names == ("hue", "colour=red", "colour=white", "alcohol")
-    assert encoding.columns == ("hue", "colour", "alcohol")
-    assert encoding.origins == ("hue", "colour", "colour", "alcohol")
+    encoding = Encoding.fit(WINES, ["hue", "color", "alcohol"], "onehot")
+    assert encoding.names == ("hue", "color=red", "color=white", "alcohol")
+    assert encoding.columns == ("hue", "color", "alcohol")
+    assert encoding.origins == ("hue", "color", "color", "alcohol")
     nan = np.nan
     expected = [[1, 1, 0, 12.5], [2, 0, 1, nan], [3, nan, nan, 14]]
     np.testing.assert_array_equal(encoding.encode(WINES), expected)
 
 
 def test_columns_are_found_by_name_in_any_order_and_batches_encode_as_tables_do() -> None:
-    encoding = Encoding.fit(WINES, ["alcohol", "colour"], "onehot")
-    shuffled = WINES.select(["colour", "hue", "alcohol"])
+    encoding = Encoding.fit(WINES, ["alcohol", "color"], "onehot")
+    shuffled = WINES.select(["color", "hue", "alcohol"])
     np.testing.assert_array_equal(encoding.encode(shuffled), encoding.encode(WINES))
     batches = pa.concat_tables([WINES, WINES]).to_batches(max_chunksize=2)
     np.testing.assert_array_equal(
@@ -57,9 +57,9 @@ def test_encoded_names_are_unique() -> None:
 
 
 def test_text_is_refused_unless_asked_for() -> None:
-    with pytest.raises(InvalidTable, match=r'"colour" hold\(s\) text.*onehot') as caught:
-        Encoding.fit(WINES, ["alcohol", "colour"])
-    assert [error.field for error in caught.value.errors] == ["colour"]
+    with pytest.raises(InvalidTable, match=r'"color" hold\(s\) text.*onehot') as caught:
+        Encoding.fit(WINES, ["alcohol", "color"])
+    assert [error.field for error in caught.value.errors] == ["color"]
 
 
 def test_text_without_any_value_is_refused() -> None:
@@ -69,11 +69,11 @@ def test_text_without_any_value_is_refused() -> None:
 
 
 def test_a_level_never_seen_is_all_zeros_and_noted() -> None:
-    encoding = Encoding.fit(WINES, ["colour"], "onehot")
-    table = wines(colour=["teal", "red", None, "teal"])
+    encoding = Encoding.fit(WINES, ["color"], "onehot")
+    table = wines(color=["teal", "red", None, "teal"])
     np.testing.assert_array_equal(encoding.encode(table), [[0, 0], [1, 0], [np.nan, np.nan], [0, 0]])
     (note,) = encoding.notes(table)
-    assert '"colour" has 2 value(s)' in note
+    assert '"color" has 2 value(s)' in note
     assert '"teal"' in note
     assert encoding.notes(WINES) == []
 
@@ -110,11 +110,11 @@ def test_columns_without_names_are_not_matched_by_place() -> None:
 
 
 def test_no_rows_encode_to_no_rows() -> None:
-    encoding = Encoding.fit(WINES, ["alcohol", "colour"], "onehot")
+    encoding = Encoding.fit(WINES, ["alcohol", "color"], "onehot")
     assert encoding.encode(WINES.slice(0, 0)).shape == (0, 3)
     assert encoding.notes(WINES.slice(0, 0)) == []
 
 
 def test_an_encoding_survives_json() -> None:
-    encoding = Encoding.fit(WINES, ["hue", "colour"], "onehot")
+    encoding = Encoding.fit(WINES, ["hue", "color"], "onehot")
     assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding

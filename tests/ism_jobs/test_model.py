@@ -20,11 +20,11 @@ RNG = np.random.default_rng(0)
 TABLE = pa.table(
     {
         "a": 1e6 + RNG.normal(size=50),
-        "colour": RNG.choice(["red", "white", "rosé $x_1$"], size=50),
+        "color": RNG.choice(["red", "white", "rosé $x_1$"], size=50),
         "b": 1e-3 * RNG.normal(size=50),
     }
 )
-FEATURES = ["b", "colour", "a"]
+FEATURES = ["b", "color", "a"]
 
 
 def model(missing: Missing = "refuse", q: int = 2) -> Model:
@@ -37,7 +37,7 @@ def model(missing: Missing = "refuse", q: int = 2) -> Model:
 
 def with_gaps() -> pa.Table:
     gaps = TABLE.slice(0, 3).to_pydict()
-    gaps["a"][0] = gaps["a"][1] = gaps["colour"][2] = None
+    gaps["a"][0] = gaps["a"][1] = gaps["color"][2] = None
     return pa.table(gaps)
 
 
@@ -61,7 +61,7 @@ def test_columns_are_found_by_name_and_others_are_ignored_with_a_note() -> None:
     expected, notes = m.transform(TABLE)
     assert notes == []
     extra = {f"extra{i}": [1.0] * 50 for i in range(7)}
-    embedding, notes = m.transform(pa.table({**extra, **TABLE.select(["a", "b", "colour"]).to_pydict()}))
+    embedding, notes = m.transform(pa.table({**extra, **TABLE.select(["a", "b", "color"]).to_pydict()}))
     np.testing.assert_array_equal(embedding, expected)
     assert notes == [
         "Ignored 7 column(s) that are not features of the model:"
@@ -71,10 +71,10 @@ def test_columns_are_found_by_name_and_others_are_ignored_with_a_note() -> None:
 
 @pytest.mark.parametrize("missing", ["refuse", "drop"])
 def test_missing_values_are_refused_with_columns_and_counts(missing: Missing) -> None:
-    with pytest.raises(InvalidTable, match=r'3 value\(s\) are missing in "colour", "a"') as caught:
+    with pytest.raises(InvalidTable, match=r'3 value\(s\) are missing in "color", "a"') as caught:
         model(missing).transform(with_gaps())
     assert {error.field: error.message for error in caught.value.errors} == {
-        "colour": "misses 1 value(s)",
+        "color": "misses 1 value(s)",
         "a": "misses 2 value(s)",
     }
 
@@ -84,18 +84,18 @@ def test_missing_values_are_filled_by_a_model_that_fills() -> None:
     embedding, notes = m.transform(with_gaps())
     X = m.encoding.encode(with_gaps())
     np.testing.assert_allclose(embedding, m.project(np.where(np.isnan(X), m.fill, X)))
-    assert notes == ['Filled 3 missing value(s) in "colour", "a" with the means of the data of the fit.']
+    assert notes == ['Filled 3 missing value(s) in "color", "a" with the means of the data of the fit.']
 
 
 def test_levels_never_seen_are_noted() -> None:
-    embedding, notes = model().transform(pa.table({"a": [1e6], "b": [0.0], "colour": ["teal"]}))
+    embedding, notes = model().transform(pa.table({"a": [1e6], "b": [0.0], "color": ["teal"]}))
     assert np.isfinite(embedding).all()
     assert '"teal"' in notes[0]
 
 
 def test_a_row_too_large_to_project_is_an_error_that_names_it() -> None:
     with pytest.raises(InvalidTable, match=r'Row 2 cannot be projected.*column "b"'):
-        model().transform(pa.table({"a": [1e6, 1e6], "b": [0.0, 1.7e308], "colour": ["red", "red"]}))
+        model().transform(pa.table({"a": [1e6, 1e6], "b": [0.0, 1.7e308], "color": ["red", "red"]}))
 
 
 def test_no_rows_project_to_no_rows() -> None:
@@ -118,7 +118,7 @@ def test_a_model_survives_npz(missing: Missing) -> None:
 def test_npz_is_readable_with_numpy_alone() -> None:
     m = model("mean")
     with np.load(io.BytesIO(m.to_npz()), allow_pickle=False) as file:
-        assert tuple(file["features"]) == m.features == ("b", "colour=red", "colour=rosé $x_1$", "colour=white", "a")
+        assert tuple(file["features"]) == m.features == ("b", "color=red", "color=rosé $x_1$", "color=white", "a")
         np.testing.assert_array_equal(file["W"], m.W)
         assert json.loads(file["header"].tobytes())["missing"] == "mean"
 

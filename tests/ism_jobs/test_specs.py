@@ -68,11 +68,11 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(q=10**5000), "q", "is a whole number of about 5,000 digits"),
     (body(balance="yes"), "balance", 'is "yes"; it must be true or false'),
     (body("unsupervised", clusters=3, balance=True), "balance", "is for supervised jobs"),
-    (body(kernel="polynomial", neighbours=True), "neighbours", "is for gaussian kernels"),
-    (body(balance=True, neighbours=True), "neighbours", "does not go with balance; leave out one"),
+    (body(kernel="polynomial", neighbors=True), "neighbors", "is for gaussian kernels"),
+    (body(balance=True, neighbors=True), "neighbors", "does not go with balance; leave out one"),
     (
-        body(kernel="gaussian", approximation={"features": 64}, neighbours=True),
-        "neighbours",
+        body(kernel="gaussian", approximation={"features": 64}, neighbors=True),
+        "neighbors",
         "does not go with approximation; leave out one",
     ),
     (body(kernel="linear", starts="path"), "starts", "has a width to follow"),
@@ -243,9 +243,9 @@ def test_the_numbers_of_the_computation_are_taken() -> None:
 
 
 def test_every_problem_is_told_at_once() -> None:
-    wrong = body("unsupervised", q=0, delta=2, kernel={"name": "gaussian", "sigma": -1}, clusters=None, colour=1)
+    wrong = body("unsupervised", q=0, delta=2, kernel={"name": "gaussian", "sigma": -1}, clusters=None, color=1)
     refusal = refusal_of(wrong)
-    assert {error.field for error in refusal.errors} == {"q", "delta", "kernel.sigma", "clusters", "colour"}
+    assert {error.field for error in refusal.errors} == {"q", "delta", "kernel.sigma", "clusters", "color"}
     assert refusal.detail.startswith("The job spec has 5 problems, in kernel.sigma, q, delta")
 
 

@@ -205,7 +205,7 @@ def test_every_class_has_its_own_look() -> None:
         known = grouped([f"c{row}" for row in range(count)], "auto")
         assert isinstance(known, Classes)
         for rows in (100, 60_000):
-            assert len(set(zip(known.colours, known.markers(rows), strict=True))) == count
+            assert len(set(zip(known.colors, known.markers(rows), strict=True))) == count
 
 
 def test_the_strongest_loadings_are_shown_and_the_others_counted() -> None:
@@ -253,7 +253,7 @@ def test_names_become_one_short_line() -> None:
     assert line("", 28) == line("\n", 28) == "(empty)"
     assert line("\u202ea", 28) == "a"
     assert line("a" * 28, 28) == "a" * 28
-    assert line("colour of the bottle's label=dark green", 28) == "colour of the bott…ark green"
+    assert line("color of the bottle's label=dark green", 28) == "color of the bott…ark green"
     for name in ODD:
         assert 0 < columns(line(name, 28)) <= 28
 

@@ -30,7 +30,7 @@ def test_the_candidates_are_a_table_with_the_one_that_was_taken_and_why(result: 
     (taken,) = [each for each in choice["candidates"] if each["chosen"]]
     (marked,) = [text for text in rows.all_text_contents() if "chosen" in text]
     assert f"{taken['score']:.3f} ± {taken['error']:.3f}" in marked
-    assert ("whitened" if taken["scale"] == "whiten" else "standardised") in marked
+    assert ("whitened" if taken["scale"] == "whiten" else "standardized") in marked
     scores = [float(text.split()[0]) for text in rows.locator("td:nth-child(2)").all_text_contents() if text != "–"]
     assert scores == sorted(scores, reverse=True)
     expect(result.locator(".page-head")).to_contain_text("explains class · settings chosen · 2 axes")

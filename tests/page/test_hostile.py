@@ -75,7 +75,7 @@ def test_markup_stays_text_in_every_part_of_a_result(quiet: Page, api: Api) -> N
     for plot in quiet.locator(".plot").all():
         plot.scroll_into_view_if_needed()
         expect(plot).to_have_attribute("data-drawn", "yes")
-    quiet.get_by_label("Colour").select_option(LINK)
+    quiet.get_by_label("Color").select_option(LINK)
     expect(quiet.locator(".legend").get_by_role("button", name=SCRIPT)).to_be_visible()
     find = quiet.get_by_label("Find row")
     find.fill("1")

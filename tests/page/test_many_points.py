@@ -1,4 +1,4 @@
-"""60,000 points: all of them are drawn, follow the hand, and can be selected, coloured and taken away."""
+"""60,000 points: all of them are drawn, follow the hand, and can be selected, colored and taken away."""
 
 from pathlib import Path
 
@@ -68,5 +68,5 @@ def test_the_picture_is_a_file_of_bearable_size(result: Page) -> None:
 def test_three_axes_hold_as_many(result: Page) -> None:
     result.get_by_label("Depth").select_option("axis 3")
     expect(result.locator(".stage .plot")).to_have_attribute("data-points", str(MANY))
-    result.get_by_label("Colour").select_option("a")
+    result.get_by_label("Color").select_option("a")
     expect(result.locator(".ramp")).to_be_visible()

@@ -100,17 +100,17 @@ def test_a_lasso_tells_how_its_rows_differ_from_the_rest(result: Page, api: Api,
     expect(panel).to_be_hidden()
 
 
-def test_points_can_be_coloured_by_any_column_and_classes_hidden(result: Page) -> None:
-    coloured = pixels(result)
+def test_points_can_be_colored_by_any_column_and_classes_hidden(result: Page) -> None:
+    colored = pixels(result)
     key = result.locator(".legend")
     expect(key.get_by_role("button")).to_have_count(3)
     key.get_by_role("button").first.click()
     expect(key.get_by_role("button").first).to_have_attribute("aria-pressed", "false")
-    eventually(result, lambda: pixels(result) != coloured)
-    result.get_by_label("Colour").select_option("proline")
+    eventually(result, lambda: pixels(result) != colored)
+    result.get_by_label("Color").select_option("proline")
     expect(key).to_contain_text("278")
     expect(key).to_contain_text("1,680")
-    result.get_by_label("Colour").select_option("nothing")
+    result.get_by_label("Color").select_option("nothing")
     expect(key.get_by_role("button")).to_have_count(0)
 
 
@@ -229,10 +229,10 @@ def test_a_result_fits_every_window_and_is_accessible(
     check_accessible(page)
 
 
-def test_the_picture_follows_the_colours_of_the_system(result: Page) -> None:
+def test_the_picture_follows_the_colors_of_the_system(result: Page) -> None:
     light = pixels(result)
     swatch = result.locator(".legend .swatch").first
-    colour = swatch.evaluate("element => getComputedStyle(element).backgroundColor")
+    color = swatch.evaluate("element => getComputedStyle(element).backgroundColor")
     result.emulate_media(color_scheme="dark")
-    expect(swatch).not_to_have_css("background-color", colour)
+    expect(swatch).not_to_have_css("background-color", color)
     eventually(result, lambda: pixels(result) != light)

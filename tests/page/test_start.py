@@ -66,11 +66,11 @@ TABLES = {
             40,
             id=lambda row: row + 1,
             size=lambda row: "" if row == 3 else row * 0.3,
-            colour=lambda row: "red" if row % 2 else "blue",
+            color=lambda row: "red" if row % 2 else "blue",
             outcome=lambda row: "well" if row % 3 else "ill",
         ),
         {"paradigm": "supervised", "target": "outcome", "missing": "mean", "categorical": "onehot"}
-        | {"features": ["size", "colour"]},
+        | {"features": ["size", "color"]},
     ),
     "a measured target": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11, y=lambda row: row * 1.7),
@@ -101,7 +101,7 @@ def test_the_columns_are_shown_with_types_gaps_and_first_values(page: Page) -> N
     expect(size).to_contain_text("number")
     expect(size).to_contain_text("1 (3 %)")
     expect(size).to_contain_text("0 · 0.3 · 0.6 · – · 1.2")
-    expect(rows.filter(has_text="colour")).to_contain_text("blue, red")
+    expect(rows.filter(has_text="color")).to_contain_text("blue, red")
     expect(rows.filter(has_text="outcome")).to_contain_text("target")
     expect(page.get_by_label("Use id as a feature")).not_to_be_checked()
     page.get_by_label("Use id as a feature").check()

@@ -150,11 +150,11 @@ CASES: dict[str, dict[str, Any]] = {
         "balance": True,
         "features_per_axis": 2,
     },
-    "neighbours": {
+    "neighbors": {
         "target": "strong",
         "features": ["magnesium", "ash", "malic_acid"],
         "kernel": {"name": "gaussian", "sigma": 1.0},
-        "neighbours": True,
+        "neighbors": True,
     },
     "weights by the target": {
         "target": "strong",

@@ -197,7 +197,7 @@ def test_without_a_key_there_is_nothing_but_health_and_the_documents(keyed: Keye
                 assert "security" not in operation
                 continue
             answer = asked(nobody, method, path, id)
-            assert problem(answer, 401)["type"] == "urn:ism:problem:unauthorised"
+            assert problem(answer, 401)["type"] == "urn:ism:problem:unauthorized"
             assert answer.headers["www-authenticate"] == 'Bearer realm="ism"'
             assert "Authorization: Bearer" in answer.json()["detail"]
             assert operation["security"] == [{"apiKey": []}]

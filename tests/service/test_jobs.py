@@ -21,7 +21,7 @@ def spec(dataset: str, **fields: Any) -> dict[str, Any]:
 def small_id(api: Api) -> str:
     """Two numbers, a text column with a missing value, a number column with a missing value, and classes."""
     rows = ["1,4,red,7,a", "2,3,blue,,a", "3,9,red,9,b", "4,1,,3,b", "5,5,green,8,a", "6,2,blue,1,b"]
-    return api.upload("\n".join(["x,y,colour,gap,class", *rows]).encode(), "small.csv")["id"]
+    return api.upload("\n".join(["x,y,color,gap,class", *rows]).encode(), "small.csv")["id"]
 
 
 def test_a_posted_job_is_queued_and_says_where_to_look(api: Api, wine_id: str, features: list[str]) -> None:
@@ -69,11 +69,11 @@ def test_missing_values_are_refused_filled_or_dropped(api: Api, small_id: str) -
 
 
 def test_text_columns_become_readable_features(api: Api, small_id: str) -> None:
-    document = problem(api.post("/jobs", json=spec(small_id, features=["x", "colour"], missing="drop")), 422)
+    document = problem(api.post("/jobs", json=spec(small_id, features=["x", "color"], missing="drop")), 422)
     assert "onehot" in document["detail"]
-    job = api.submit(**spec(small_id, features=["x", "colour"], missing="drop", categorical="onehot"))
+    job = api.submit(**spec(small_id, features=["x", "color"], missing="drop", categorical="onehot"))
     api.succeeded(job)
-    names = ["x", "colour=blue", "colour=green", "colour=red"]
+    names = ["x", "color=blue", "color=green", "color=red"]
     assert api.get(f"/jobs/{job}/result").json()["features"] == names
     assert [row[0] for row in api.get(f"/jobs/{job}/W").json()["rows"]] == names
 

@@ -24,7 +24,7 @@ from ism_core import (
     aligned,
     solve,
 )
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 from tests.service.api import Api
 
 KERNELS: dict[str, tuple[Any, Any]] = {
@@ -82,7 +82,7 @@ def jobs(api: Api, few: Any, specs: dict[tuple[str, str], dict[str, Any]]) -> di
 
 
 def expected(few: Any, features: list[str], paradigm: str, kernel: str) -> Any:
-    X, _, _ = standardised(few[features].to_numpy(float))
+    X, _, _ = standardized(few[features].to_numpy(float))
     classes, strong = few["class"].to_numpy(float), few["strong"].to_numpy(object)
     asked = {
         "supervised": lambda: Supervised(classes),
@@ -141,14 +141,14 @@ def test_every_way_to_compute_is_the_core_s(api: Api, few: Any, features: list[s
     dataset = api.upload((tmp_path / "few.csv").read_bytes(), "few.csv")["id"]
     spec = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "features": features, "folds": 0}
     posted = {name: api.submit(dataset=dataset, **spec, **options) for name, options in COMPUTED.items()}
-    X, _, _ = standardised(few[features].to_numpy(float))
+    X, _, _ = standardized(few[features].to_numpy(float))
     for name, options in COMPUTED.items():
         view = api.succeeded(posted[name])
         assert {field: view["spec"][field] for field in options} == options
         result = api.get(f"/jobs/{posted[name]}/result").json()
         core = solve(X, Supervised(few["class"].to_numpy(float)), Gaussian("median"), 2, **options)
         np.testing.assert_allclose(result["W"], core.W, rtol=0, atol=1e-6)
-        assert (result["way"], result["error"]["kind"]) == (core.way, core.error.kind)
+        assert (result["method"], result["error"]["kind"]) == (core.method, core.error.kind)
         assert result["error"]["objective"] == pytest.approx(core.error.objective, rel=1e-6, abs=1e-15)
         assert view["metrics"]["objective_error"] == result["error"]["objective"]
 
@@ -156,7 +156,7 @@ def test_every_way_to_compute_is_the_core_s(api: Api, few: Any, features: list[s
         fit = CliRunner().invoke(main, ["fit", str(tmp_path / "few.csv"), "--spec", str(tmp_path / "spec.json")])
         assert fit.exit_code == 0, fit.output
         assert "J is exact to " in fit.stdout.splitlines()[1]
-        assert fit.stdout.splitlines()[1].endswith(f"computed by {core.way}.")
+        assert fit.stdout.splitlines()[1].endswith(f"computed by {core.method}.")
 
 
 def test_ism_fit_writes_what_the_service_gives(

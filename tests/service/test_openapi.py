@@ -51,7 +51,7 @@ ROWS = ["1,4,red,a", "2,3,blue,a", "3,9,red,b", "4,1,blue,b", "5,5,red,a", "6,2,
 @pytest.fixture(scope="module")
 def known(api: Api) -> Iterator[dict[str, str]]:
     """A data set, a batch and a job that are there. Whatever is posted besides is cancelled in the end."""
-    dataset = api.upload("\n".join(["x,y,colour,class", *ROWS]).encode(), "openapi.csv")["id"]
+    dataset = api.upload("\n".join(["x,y,color,class", *ROWS]).encode(), "openapi.csv")["id"]
     spec = {"dataset": dataset, "paradigm": "unsupervised", "features": ["x", "y"], "reference": "class", "folds": 0}
     batch = api.post("/jobs", json={**spec, "clusters": 2, "kernel": ["linear", "squared"]}).json()
     jobs = [row["id"] for row in api.compared(batch["id"])["jobs"]]

@@ -12,13 +12,13 @@ from tests.service.api import Api, problem
 
 @pytest.fixture(scope="module")
 def small(api: Api) -> str:
-    body = "size,colour,flat\n1,red,5\n2,red,5\n9,blue,5\n10,blue,5\n,green,5\n"
+    body = "size,color,flat\n1,red,5\n2,red,5\n9,blue,5\n10,blue,5\n,green,5\n"
     return api.upload(body.encode(), "small.csv")["id"]
 
 
 def test_the_rows_are_those_that_were_uploaded(api: Api, small: str) -> None:
     table = api.get(f"/datasets/{small}/rows").json()
-    assert table["columns"] == ["size", "colour", "flat"]
+    assert table["columns"] == ["size", "color", "flat"]
     assert table["rows"] == [[1, "red", 5], [2, "red", 5], [9, "blue", 5], [10, "blue", 5], [None, "green", 5]]
 
 
@@ -42,8 +42,8 @@ def test_rows_that_are_known_are_not_sent_again(api: Api, small: str) -> None:
 
 def test_a_column_that_is_not_there_is_named(api: Api, small: str) -> None:
     found = problem(api.get(f"/datasets/{small}/rows", params={"column": "color"}), 422)
-    assert 'did you mean "colour"?' in found["detail"]
-    assert problem(api.get(f"/datasets/{small}/rows?column=colour&format=npy"), 422)["errors"][0]["field"] == "format"
+    assert 'did you mean "color"?' in found["detail"]
+    assert problem(api.get(f"/datasets/{small}/rows?column=color&format=npy"), 422)["errors"][0]["field"] == "format"
     problem(api.get("/datasets/nothing/rows"), 404)
 
 
@@ -54,9 +54,9 @@ def test_groups_are_compared_with_all_rows_outside_them(api: Api, small: str) ->
     assert first["rows"] == 2
     assert (by_name["size"]["group"], by_name["size"]["rest"]) == (1.5, 9.5)
     assert by_name["size"]["difference"] == pytest.approx(-8 / np.std([1, 2, 9, 10]))
-    assert (by_name["colour"]["level"], by_name["colour"]["group"], by_name["colour"]["rest"]) == ("red", 1, 0)
+    assert (by_name["color"]["level"], by_name["color"]["group"], by_name["color"]["rest"]) == ("red", 1, 0)
     assert by_name["flat"]["difference"] is None
-    assert [one["column"] for one in first["differences"]] == ["colour", "size", "flat"]
+    assert [one["column"] for one in first["differences"]] == ["color", "size", "flat"]
     assert next(one for one in second["differences"] if one["column"] == "size")["group"] is None
 
 

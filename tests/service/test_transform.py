@@ -99,7 +99,7 @@ def test_a_table_without_names_is_not_guessed(api: Api, done: str, wine: Any, fe
 def mixed(api: Api) -> str:
     """A job with levels, which fills in what is missing."""
     rows = ["1,red,a", "2,blue,a", "4,red,b", ",green,b", "5,green,a", "6,blue,b", "3,red,b"]
-    dataset = api.upload("\n".join(["x,colour,class", *rows]).encode())["id"]
+    dataset = api.upload("\n".join(["x,color,class", *rows]).encode())["id"]
     spec = {"paradigm": "supervised", "target": "class", "kernel": "linear", "q": 2, "folds": 0}
     job = api.submit(dataset=dataset, **spec, missing="mean", categorical="onehot")
     api.succeeded(job)
@@ -107,13 +107,13 @@ def mixed(api: Api) -> str:
 
 
 def test_a_new_level_counts_as_none_of_the_known_with_a_note(api: Api, mixed: str) -> None:
-    answer = api.post(f"/jobs/{mixed}/transform", content=b"x,colour\n1,red\n2,mauve\n").json()
+    answer = api.post(f"/jobs/{mixed}/transform", content=b"x,color\n1,red\n2,mauve\n").json()
     assert np.isfinite(answer["rows"]).all()
     assert any("mauve" in note for note in answer["notes"])
 
 
 def test_missing_values_are_filled_where_the_job_filled_them(api: Api, mixed: str) -> None:
-    answer = api.post(f"/jobs/{mixed}/transform", content=b"x,colour\n,red\n3.5,red\n2,\n").json()
+    answer = api.post(f"/jobs/{mixed}/transform", content=b"x,color\n,red\n3.5,red\n2,\n").json()
     np.testing.assert_allclose(answer["rows"][0], answer["rows"][1], atol=1e-12)  # 3.5 is the mean
     assert np.isfinite(answer["rows"]).all()
 

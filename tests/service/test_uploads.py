@@ -17,7 +17,7 @@ from tests.service.api import Api, problem
 
 @pytest.fixture(scope="module")
 def frame() -> Any:
-    return pd.DataFrame({"size": [1.5, 2.25, None, -4.0], "colour": ["red", "blue", "red", None], "n": [1, 2, 3, 4]})
+    return pd.DataFrame({"size": [1.5, 2.25, None, -4.0], "color": ["red", "blue", "red", None], "n": [1, 2, 3, 4]})
 
 
 def as_json(frame: Any) -> bytes:
@@ -32,9 +32,7 @@ def as_parquet(frame: Any) -> bytes:
 
 def as_npz(frame: Any) -> bytes:
     file = io.BytesIO()
-    np.savez(
-        file, **{name: frame[name].fillna("").to_numpy(str) if name == "colour" else frame[name] for name in frame}
-    )
+    np.savez(file, **{name: frame[name].fillna("").to_numpy(str) if name == "color" else frame[name] for name in frame})
     return file.getvalue()
 
 
@@ -78,16 +76,16 @@ def test_a_raw_body_is_read_like_a_form(api: Api, frame: Any, first: dict[str, A
 
 
 def test_an_upload_is_described(api: Api) -> None:
-    body = b"size,colour,same\n1.5,red,7\n,blue,7\n-4,red,7\n"
+    body = b"size,color,same\n1.5,red,7\n,blue,7\n-4,red,7\n"
     answer = api.post("/datasets", params={"name": "Things"}, files={"file": ("things.csv", body)})
     assert answer.status_code == 201
     view = answer.json()
     assert view == api.get(f"/datasets/{view['id']}").json()
     assert (view["name"], view["rows"], view["format"], view["bytes"]) == ("Things", 3, "csv", len(body))
-    size, colour, same = view["columns"]
+    size, color, same = view["columns"]
     assert (size["kind"], size["missing"], size["minimum"], size["maximum"]) == ("number", 1, -4.0, 1.5)
     assert (size["mean"], size["whole"]) == (-1.25, False)
-    assert (colour["kind"], colour["distinct"], colour["levels"]) == ("text", 2, ["red", "blue"])
+    assert (color["kind"], color["distinct"], color["levels"]) == ("text", 2, ["red", "blue"])
     assert (same["constant"], same["whole"]) == (True, True)
     assert view["preview"] == [[1.5, "red", 7.0], [None, "blue", 7.0], [-4.0, "red", 7.0]]
     assert view["links"] == {"self": f"/datasets/{view['id']}", "jobs": f"/jobs?dataset={view['id']}"}

@@ -20,7 +20,7 @@ METRICS = {
     *("objective", "iterations", "converged", "rows", "features", "seconds_solve", "seconds_total"),
     *("peak_memory_bytes", "objective_error", "gradient_error"),
 }
-CLUSTERING = {"clusters", "silhouette", "association", "hsic", "hsic_normalised"}
+CLUSTERING = {"clusters", "silhouette", "association", "hsic", "hsic_normalized"}
 
 
 def refuse(constant: str) -> None:
@@ -44,7 +44,7 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
         == (result["metrics"])
     )
     assert sum(result["importance"]) == pytest.approx(1)
-    assert result["way"] in ("tiles", "features", "random features")
+    assert result["method"] in ("tiles", "features", "random features")
     assert result["error"] == asdict(outcome.result.error)
     assert result["error"]["objective"] == result["metrics"]["objective_error"]
     assert result["error"]["gradient"] == result["metrics"]["gradient_error"]
@@ -60,12 +60,12 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     [
         (
             {"paradigm": "supervised", "target": "class", "q": 2, "folds": 2},
-            {"hsic", "hsic_normalised", "accuracy", "accuracy_std", "folds", "seconds_choice"},
+            {"hsic", "hsic_normalized", "accuracy", "accuracy_std", "folds", "seconds_choice"},
         ),
-        ({"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}, {"hsic", "hsic_normalised"}),
+        ({"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}, {"hsic", "hsic_normalized"}),
         (
             {"paradigm": "supervised", "target": ["alcohol", "ash"], "kernel": "gaussian", "categorical": "onehot"},
-            {"hsic", "hsic_normalised", "r2", "r2_std", "folds"},
+            {"hsic", "hsic_normalized", "r2", "r2_std", "folds"},
         ),
         (
             {"paradigm": "unsupervised", "kernel": "gaussian", "clusters": 3, "reference": "class"},

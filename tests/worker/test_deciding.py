@@ -131,7 +131,7 @@ def test_a_checkpoint_that_knows_of_no_choice_is_gone_on_from() -> None:
     assert (trace.choice, trace.resumed_at, trace.resumed_round) == (None, 4, 1)
 
 
-def test_w_is_one_of_the_standardised_features_where_whitening_is_chosen(tmp_path: Path) -> None:
+def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_path: Path) -> None:
     """The model that is kept projects rows as the solver saw them, so what is chosen can be read and applied."""
     _, outcome = drained(few_wines(), tmp_path, **SPEC | {"scale": "whiten", "q": 2})
     assert outcome.choice is not None
@@ -203,15 +203,15 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         assert not found.is_open
 
 
-def test_neighbours_that_are_chosen_are_posted_with_their_path_and_without_an_approximation() -> None:
+def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_approximation() -> None:
     open_spec = {"dataset": "d", "paradigm": "supervised", "target": "y", "approximation": {"features": 64}}
-    paradigm = Supervised([0, 1, 0], neighbours=True)
+    paradigm = Supervised([0, 1, 0], neighbors=True)
     decision = Decision(paradigm, Gaussian(0.5), 2, "whiten", 0.1, "path", None)
     found = decided(JOB_SPEC.validate_python(open_spec), decision)
     again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
     assert again == found
     assert isinstance(again, SupervisedSpec)
-    assert (again.neighbours, again.starts, again.approximation, again.is_open) == (True, "path", None, False)
+    assert (again.neighbors, again.starts, again.approximation, again.is_open) == (True, "path", None, False)
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_a_job_computes_as_the_core_does_when_asked_the_same(
     result = solve(standard(X), wanted, "gaussian", 2, **options)
     np.testing.assert_allclose(outcome.result.W, result.W, atol=1e-6)
     assert outcome.result.objective == pytest.approx(result.objective, rel=1e-8)
-    assert (outcome.result.way, outcome.result.error.kind) == (result.way, result.error.kind)
+    assert (outcome.result.method, outcome.result.error.kind) == (result.method, result.error.kind)
     assert outcome.result.error.objective == pytest.approx(result.error.objective, rel=1e-6)
 
 

@@ -42,10 +42,10 @@ def decided(spec: JobSpec, decision: Decision) -> JobSpec:
         "delta": decision.delta,
         "starts": decision.starts,
     }
-    neighbours = isinstance(decision.paradigm, Supervised) and decision.paradigm.neighbours
-    if neighbours:
-        found["neighbours"] = True
-    if neighbours or isinstance(decision.kernel, Polynomial):
+    neighbors = isinstance(decision.paradigm, Supervised) and decision.paradigm.neighbors
+    if neighbors:
+        found["neighbors"] = True
+    if neighbors or isinstance(decision.kernel, Polynomial):
         found["approximation"] = None  # which is for others among the candidates; these do without
     return JOB_SPEC.validate_python(spec.model_dump() | found)
 
@@ -73,7 +73,7 @@ def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
                 "kernel": kernel_document(candidate.kernel),
                 "scale": candidate.scale,
                 "q": candidate.q,
-                "neighbours": candidate.neighbours,
+                "neighbors": candidate.neighbors,
                 "score": candidate.score if np.isfinite(candidate.score) else None,
                 "error": candidate.error,
                 "seconds": candidate.seconds,

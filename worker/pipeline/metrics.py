@@ -80,10 +80,10 @@ def _dependence(P: Array, given: Given, kind: targets.Kind, kernel: Kernel) -> M
     try:
         return {
             "hsic": hsic(P[rows], given[rows], kernel, kind=kind),
-            "hsic_normalised": hsic(P[rows], given[rows], kernel, kind=kind, normalised=True),
+            "hsic_normalized": hsic(P[rows], given[rows], kernel, kind=kind, normalized=True),
         }
     except InvalidInput:  # a projection that is the same for all rows depends on nothing
-        return {"hsic": 0.0, "hsic_normalised": 0.0}
+        return {"hsic": 0.0, "hsic_normalized": 0.0}
 
 
 def _sample(n: int) -> Rows:

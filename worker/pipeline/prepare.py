@@ -38,7 +38,7 @@ def filled(X: Array, missing: Missing) -> Array:
 
 
 def published(result: Result, scaling: Scaling) -> Array:
-    """The W of prepared rows as one of the standardised features; those that an axis does without have no weight."""
+    """The W of prepared rows as one of the standardized features; those that an axis does without have no weight."""
     if scaling.whitening is None:
         return result.W
     W = scaling.outside(result.W)

@@ -120,7 +120,7 @@ class Folds:
         return _r2(P_taught, self._y[taught], P_judged, self._y[judged])
 
     def _paradigm(self, rows: Rows, spec: SupervisedSpec) -> Supervised:
-        return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbours=spec.neighbours)
+        return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbors=spec.neighbors)
 
     def _sample(self, rows: Rows) -> Rows:
         """So many rows as an SVM can take; of classes, each keeps its share and at least one row."""

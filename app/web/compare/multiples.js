@@ -3,7 +3,7 @@
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
 import { theme } from "../plotly.js";
-import { colouring } from "../result/colours.js";
+import { coloring } from "../result/colors.js";
 import { exportButtons, onTheme } from "../result/figure.js";
 import { swatch } from "../result/legend.js";
 import { scatter } from "../result/scatter.js";
@@ -55,9 +55,9 @@ export function multiples(jobs, signal) {
       described: `The rows of ${name} in their first two axes`,
     });
     const values = group ?? axes[0].map(() => 0);
-    const colours = colouring(Array.from(values), !group || groupKind({ job, dataset }) !== "values");
-    if (jobs.every(({ spec }) => spec.target && spec.target === job.spec.target) && colours.kind === "classes")
-      named = colours;
+    const colors = coloring(Array.from(values), !group || groupKind({ job, dataset }) !== "values");
+    if (jobs.every(({ spec }) => spec.target && spec.target === job.spec.target) && colors.kind === "classes")
+      named = colors;
     label();
     replace(
       card,
@@ -71,9 +71,9 @@ export function multiples(jobs, signal) {
     );
     const y = axes[1] ?? Float64Array.from(axes[0], (_, place) => ((place * 0.618034) % 1) - 0.5);
     await picture.show({
-      points: { x: axes[0], y, of: colours.of, shown: null, selected: null },
+      points: { x: axes[0], y, of: colors.of, shown: null, selected: null },
       extra: null,
-      colouring: colours,
+      coloring: colors,
       titles: { x: "axis 1", y: axes[1] ? "axis 2" : "" },
       arrows: () => [],
     });

@@ -10,7 +10,7 @@ const MEASURES = {
   nmi_reference: ["NMI", (value) => number(value, 3)],
   novelty: ["Novelty", (value) => number(value, 3)],
   silhouette: ["Silhouette", (value) => number(value, 3)],
-  hsic_normalised: ["Dependence", (value) => number(value, 3)],
+  hsic_normalized: ["Dependence", (value) => number(value, 3)],
 };
 const FEATURES = 12;
 

@@ -12,8 +12,8 @@ export function settingsLine(spec) {
 }
 
 // What was chosen: the kernel with its numbers, the scale and q.
-export function settingLine({ kernel, scale, q, neighbours }) {
-  return [kernelWithNumbers(kernel), ...(neighbours ? ["neighbours"] : []), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
+export function settingLine({ kernel, scale, q, neighbors }) {
+  return [kernelWithNumbers(kernel), ...(neighbors ? ["neighbors"] : []), SCALES[scale] ?? scale, `${q} ${q === 1 ? "axis" : "axes"}`].join(", ");
 }
 
 function kernelWithNumbers(kernel) {
@@ -22,7 +22,7 @@ function kernelWithNumbers(kernel) {
   return [kernelName(kernel), ...numbers.map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`)].join(" ");
 }
 
-const SCALES = { standard: "standardised", whiten: "whitened", none: "as it is" };
+const SCALES = { standard: "standardized", whiten: "whitened", none: "as it is" };
 
 export function kernelName(kernel) {
   if (kernel === "auto") return "chosen";

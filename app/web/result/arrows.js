@@ -16,7 +16,7 @@ export function arrowsOf({ features, W }, first, second, reach, narrow) {
       kept.push(place);
   }
   const inwards = (x) => narrow && Math.abs(x) > 0.4 * reach.x; // or its name would be cut off
-  return (colours) =>
+  return (colors) =>
     kept.flatMap((place) => {
       const x = (reach.x * W[place][first]) / longest;
       const y = (reach.y * W[place][second]) / longest;
@@ -34,7 +34,7 @@ export function arrowsOf({ features, W }, first, second, reach, narrow) {
           arrowhead: 2,
           arrowsize: 1,
           arrowwidth: 1.6,
-          arrowcolor: colours.ink,
+          arrowcolor: colors.ink,
           text: "",
         },
         {
@@ -43,8 +43,8 @@ export function arrowsOf({ features, W }, first, second, reach, narrow) {
           y,
           showarrow: false,
           text: label(features[place], narrow ? 16 : 22),
-          font: { size: 12, color: colours.ink },
-          bgcolor: colours.surface,
+          font: { size: 12, color: colors.ink },
+          bgcolor: colors.surface,
           opacity: 0.88,
           borderpad: 1,
           xanchor: x < 0 === inwards(x) ? "left" : "right",

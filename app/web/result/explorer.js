@@ -1,8 +1,8 @@
-// The picture of a result: any axes, any colours, features as arrows, rows under the hand, selections, new rows.
+// The picture of a result: any axes, any colors, features as arrows, rows under the hand, selections, new rows.
 
 import { h, newId, replace } from "../dom.js";
 import { arrowsOf, reachOf } from "./arrows.js";
-import { colouring } from "./colours.js";
+import { coloring } from "./colors.js";
 import { exportButtons, onTheme } from "./figure.js";
 import { legend } from "./legend.js";
 import { scatter } from "./scatter.js";
@@ -25,11 +25,11 @@ export function explorer(source, signal) {
     first: 0,
     second: axes.length > 1 ? 1 : -1,
     third: -1,
-    colour: source.group ? GROUP : NOTHING,
+    color: source.group ? GROUP : NOTHING,
     arrows: true,
   };
   const many = axes.length > 1;
-  let colours = uniform(rows.length);
+  let colors = uniform(rows.length);
   let visible = new Array(256).fill(1); // which marks are shown
   let extra = null; // new rows, all their axes
 
@@ -53,7 +53,7 @@ export function explorer(source, signal) {
       y: values[shown.second] ?? heights,
       z: values[shown.third],
     });
-    const points = { ...coordinates(axes, spread), of: colours.of, shown: visible, selected: null };
+    const points = { ...coordinates(axes, spread), of: colors.of, shown: visible, selected: null };
     const arrows =
       shown.arrows && many
         ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), stage.clientWidth < 500)
@@ -62,7 +62,7 @@ export function explorer(source, signal) {
     return {
       points,
       extra: extra && { ...coordinates(extra, jitter(extra[0].length)), of: new Uint8Array(extra[0].length) },
-      colouring: colours,
+      coloring: colors,
       titles: { x: title(shown.first), y: title(shown.second), z: title(shown.third) },
       arrows,
     };
@@ -78,13 +78,13 @@ export function explorer(source, signal) {
     return current.show(now);
   }
 
-  async function recolour() {
+  async function recolor() {
     problem.hidden = true;
-    const asked = shown.colour;
+    const asked = shown.color;
     try {
       const found = await valuesOf(asked);
-      if (asked !== shown.colour || signal.aborted) return;
-      colours = found ? colouring(found.values, found.classes) : uniform(rows.length);
+      if (asked !== shown.color || signal.aborted) return;
+      colors = found ? coloring(found.values, found.classes) : uniform(rows.length);
     } catch (error) {
       problem.textContent = error.detail ?? error.message;
       problem.hidden = false;
@@ -103,8 +103,8 @@ export function explorer(source, signal) {
   }
 
   function relabel() {
-    const title = shown.colour === GROUP ? groupTitle(source) : shown.colour === NOTHING ? "" : shown.colour;
-    key.show(title, colours, visible, extra ? extra[0].length : 0);
+    const title = shown.color === GROUP ? groupTitle(source) : shown.color === NOTHING ? "" : shown.color;
+    key.show(title, colors, visible, extra ? extra[0].length : 0);
   }
 
   const choose = (name, act) => (event) => {
@@ -141,16 +141,16 @@ export function explorer(source, signal) {
     many ? field("Up", h("select", { onchange: choose("second", draw) }, axisOptions(1))) : null,
     deep ? field("Depth", h("select", { onchange: choose("third", draw) }, axisOptions(-1, "none"))) : null,
     field(
-      "Colour",
+      "Color",
       h(
         "select",
         {
           onchange: (event) => {
-            shown.colour = event.target.value;
-            recolour();
+            shown.color = event.target.value;
+            recolor();
           },
         },
-        colourOptions(source),
+        colorOptions(source),
       ),
     ),
     flatOnly,
@@ -181,7 +181,7 @@ export function explorer(source, signal) {
   );
   onTheme(relabel, signal);
   relabel();
-  recolour();
+  recolor();
   return {
     element,
     addRows(values) {
@@ -198,7 +198,7 @@ function field(title, input) {
   return h("div", { class: "field" }, h("label", { htmlFor: id }, title), input);
 }
 
-function colourOptions({ group, dataset, ...source }) {
+function colorOptions({ group, dataset, ...source }) {
   const title = group ? groupTitle(source) : null;
   return [
     group ? h("option", { value: GROUP, selected: true }, title) : null,
@@ -247,7 +247,7 @@ function uniform(n) {
     names: [],
     counts: [],
     of: new Uint8Array(n),
-    marks: ({ series }) => [{ colour: series[0], shape: "circle" }],
+    marks: ({ series }) => [{ color: series[0], shape: "circle" }],
   };
 }
 

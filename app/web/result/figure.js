@@ -1,4 +1,4 @@
-// A card with a plot: drawn when it comes into view, again when the colours change, and given away as SVG and PNG.
+// A card with a plot: drawn when it comes into view, again when the colors change, and given away as SVG and PNG.
 
 import { save } from "../api.js";
 import { h } from "../dom.js";
@@ -6,7 +6,7 @@ import { CONFIG, dark, layoutOf, plotly, theme } from "../plotly.js";
 
 const EXPORT_WIDTH = 900;
 
-// `draw(colours)` gives {data, layout}; `name` is that of the files; `described` is what those hear who do not see it.
+// `draw(colors)` gives {data, layout}; `name` is that of the files; `described` is what those hear who do not see it.
 export function figure({ title, note, name, height, draw, described, table, heading = "h3" }, signal) {
   const plot = h("div", {
     class: "plot",
@@ -34,9 +34,9 @@ export function figure({ title, note, name, height, draw, described, table, head
   }
 
   async function picture() {
-    const colours = theme();
-    const { data, layout } = draw(colours);
-    return { data, layout: layoutOf(colours, layout), height };
+    const colors = theme();
+    const { data, layout } = draw(colors);
+    return { data, layout: layoutOf(colors, layout), height };
   }
 
   whenSeen(plot, show, signal);

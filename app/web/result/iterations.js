@@ -137,7 +137,7 @@ function objective({ job }, trace, signal) {
       title: "Objective",
       name: `objective-${job.id}`,
       height: 260,
-      note: "What is maximised, at each iteration. With a fixed aim it never falls; clusterings set a new aim each round.",
+      note: "What is maximized, at each iteration. With a fixed aim it never falls; clusterings set a new aim each round.",
       described: `The objective went from ${number(values[0])} to ${number(values.at(-1))} in ${values.length} iterations.`,
       draw: ({ series }) => ({
         data: [

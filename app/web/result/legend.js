@@ -1,8 +1,8 @@
-// What the colours mean: a button for each class that hides it, or the ends of a scale.
+// What the colors mean: a button for each class that hides it, or the ends of a scale.
 
 import { h, replace } from "../dom.js";
 import { theme } from "../plotly.js";
-import { scaleColours } from "./colours.js";
+import { scaleColors } from "./colors.js";
 
 const POINTS = {
   circle: null,
@@ -14,18 +14,18 @@ const POINTS = {
 export function legend(onToggle) {
   const element = h("div", { class: "legend" });
 
-  function show(title, colouring, shown, extra) {
-    const colours = theme();
-    const marks = colouring.marks(colours);
+  function show(title, coloring, shown, extra) {
+    const colors = theme();
+    const marks = coloring.marks(colors);
     replace(
       element,
       h("span", { class: "legend-title" }, title),
-      colouring.kind === "scale" ? scale(colouring, colours) : classes(colouring, marks, shown),
+      coloring.kind === "scale" ? scale(coloring, colors) : classes(coloring, marks, shown),
       extra
         ? h(
             "span",
             { class: "key" },
-            swatch({ colour: colours.ink, shape: "diamond" }),
+            swatch({ color: colors.ink, shape: "diamond" }),
             `new rows (${extra.toLocaleString("en")})`,
           )
         : null,
@@ -58,8 +58,8 @@ export function legend(onToggle) {
   return { element, show };
 }
 
-function scale({ ends }, colours) {
-  const stops = scaleColours(colours).map(([share, colour]) => `${colour} ${100 * share}%`);
+function scale({ ends }, colors) {
+  const stops = scaleColors(colors).map(([share, color]) => `${color} ${100 * share}%`);
   return h(
     "span",
     { class: "key" },
@@ -69,11 +69,11 @@ function scale({ ends }, colours) {
   );
 }
 
-export function swatch({ colour, shape }) {
+export function swatch({ color, shape }) {
   const points = POINTS[shape];
   return h("span", {
     class: "swatch",
     "aria-hidden": "true",
-    style: { background: colour, clipPath: points ? `polygon(${points})` : "circle()" },
+    style: { background: color, clipPath: points ? `polygon(${points})` : "circle()" },
   });
 }

@@ -27,12 +27,12 @@ export function importanceFigure({ job, result }, signal) {
         .slice(0, 5)
         .map((place) => `${result.features[place]} ${percent(result.importance[place])}`)
         .join(", ")}`,
-      draw: (colours) =>
+      draw: (colors) =>
         bars(
           ranked,
           result.features,
           (place) => 100 * result.importance[place],
-          () => colours.series[0],
+          () => colors.series[0],
           "%",
         ),
       table: folded(`All ${result.features.length.toLocaleString("en")} features as a table`, rows),
@@ -69,7 +69,7 @@ export function loadingsSection({ job, result }, signal) {
     h(
       "p",
       { class: "hint" },
-      `A row's place on an axis is the sum of its (standardised) features, each times its loading. Bars to the right push a row up the axis, bars to the left down.${whiskers}`,
+      `A row's place on an axis is the sum of its (standardized) features, each times its loading. Bars to the right push a row up the axis, bars to the left down.${whiskers}`,
     ),
     grid,
     more,
@@ -111,7 +111,7 @@ function ranking(values, size) {
     .map(([, place]) => place);
 }
 
-function bars(ranked, features, value, colour, unit, whisker = null) {
+function bars(ranked, features, value, color, unit, whisker = null) {
   const kept = ranked.slice(0, BARS);
   const heights = kept.map((_, place) => -place); // the strongest on top; names may repeat once they are cut, places do not
   return {
@@ -121,7 +121,7 @@ function bars(ranked, features, value, colour, unit, whisker = null) {
         orientation: "h",
         x: kept.map(value),
         y: heights,
-        marker: { color: kept.map(colour) },
+        marker: { color: kept.map(color) },
         hoverinfo: "text",
         textposition: "none",
         hovertext: kept.map(

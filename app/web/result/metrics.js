@@ -14,11 +14,11 @@ const MEANING = {
   ],
   nmi_reference: [
     "Agreement with the known classes",
-    "Normalised mutual information of clusters and classes: 1 is the same grouping, 0 unrelated.",
+    "Normalized mutual information of clusters and classes: 1 is the same grouping, 0 unrelated.",
   ],
   nmi_scores: [
     "Agreement with the scores",
-    "Normalised mutual information of clusters and the given scores: 1 is the same grouping, 0 unrelated.",
+    "Normalized mutual information of clusters and the given scores: 1 is the same grouping, 0 unrelated.",
   ],
   novelty: ["Novelty", "How little the clusters repeat the clustering that was given: 1 is entirely new, 0 the same."],
   silhouette: [
@@ -26,12 +26,12 @@ const MEANING = {
     "How well rows fit their own cluster rather than the next: 1 is perfect, 0 on the border, negative misplaced.",
   ],
   association: ["Association", "Share of the likeness between rows that stays within clusters: 1 is all of it."],
-  hsic_normalised: [
-    "Dependence, normalised",
+  hsic_normalized: [
+    "Dependence, normalized",
     "How strongly the new axes depend on what was given, by the job's kernel: 0 not at all, 1 entirely.",
   ],
-  hsic: ["Dependence (HSIC)", "The same, not normalised: comparable between jobs on the same data and kernel only."],
-  objective: ["Objective", "What was maximised. Comparable between jobs with the same data, kernel and aim only."],
+  hsic: ["Dependence (HSIC)", "The same, not normalized: comparable between jobs on the same data and kernel only."],
+  objective: ["Objective", "What was maximized. Comparable between jobs with the same data, kernel and aim only."],
   objective_error: ["Error of the objective", "How far the way it was computed may have led off, relatively."],
   gradient_error: ["Error of the gradient", "The same for the direction of ascent."],
   iterations: ["Iterations", "Steps until it stopped."],
@@ -112,7 +112,7 @@ function value(name, found) {
   return name === "peak_memory_bytes" ? `${number(found / 2 ** 20, 3)} MiB` : number(found);
 }
 
-function certificate({ converged, stop, certificate: found, way, error }) {
+function certificate({ converged, stop, certificate: found, method, error }) {
   const lines = [
     ["Still to climb", found.gradient, "The gradient that is left, relative to the problem's size: 0 at a maximum."],
     [
@@ -162,6 +162,6 @@ function certificate({ converged, stop, certificate: found, way, error }) {
         h("dd", {}, meaning),
       ]),
     ),
-    exact ? h("p", { class: "hint" }, `Computed by ${way}: the objective is ${exact}.`) : null,
+    exact ? h("p", { class: "hint" }, `Computed by ${method}: the objective is ${exact}.`) : null,
   );
 }

@@ -1,37 +1,37 @@
 // A scatter to take away, as a figure of plotly's own: points as shapes while they are few, else as one image.
 
 import { label, layoutOf } from "../plotly.js";
-import { scaleColours } from "./colours.js";
+import { scaleColors } from "./colors.js";
 import { drawPoints } from "./points.js";
 
 const MOST_SHAPES = 6_000;
 const FRAME = { width: 900, height: 620 };
 
-export function pictureOf({ points, extra, colouring, titles, arrows }, view, colours) {
+export function pictureOf({ points, extra, coloring, titles, arrows }, view, colors) {
   const many = points.x.length > MOST_SHAPES;
-  const layout = layoutOf(colours, {
+  const layout = layoutOf(colors, {
     margin: { l: 64, r: 20, t: 20, b: 56 },
-    showlegend: colouring.kind === "classes" || Boolean(extra),
+    showlegend: coloring.kind === "classes" || Boolean(extra),
     xaxis: { title: { text: titles.x }, range: [...view.x] },
     yaxis: { title: { text: titles.y }, range: [...view.y] },
-    annotations: arrows(colours),
-    images: many ? [imageOf({ points, marks: colouring.marks(colours), radius: 3 }, view, colours.surface)] : [],
+    annotations: arrows(colors),
+    images: many ? [imageOf({ points, marks: coloring.marks(colors), radius: 3 }, view, colors.surface)] : [],
   });
   return {
-    data: [...traces(points, colouring, colours, many), ...newRows(extra, colours)],
+    data: [...traces(points, coloring, colors, many), ...newRows(extra, colors)],
     layout,
     height: FRAME.height,
   };
 }
 
-function traces(points, colouring, colours, many) {
-  const marks = colouring.marks(colours);
+function traces(points, coloring, colors, many) {
+  const marks = coloring.marks(colors);
   const shown = (place) => !points.shown || points.shown[place];
-  if (colouring.kind === "scale") {
-    const bar = { len: 0.6, thickness: 12, outlinewidth: 0, tickvals: [0, marks.length - 2], ticktext: colouring.ends };
+  if (coloring.kind === "scale") {
+    const bar = { len: 0.6, thickness: 12, outlinewidth: 0, tickvals: [0, marks.length - 2], ticktext: coloring.ends };
     const marker = {
-      color: many ? [0, marks.length - 2] : Array.from(colouring.of),
-      colorscale: scaleColours(colours),
+      color: many ? [0, marks.length - 2] : Array.from(coloring.of),
+      colorscale: scaleColors(colors),
       cmin: 0,
       cmax: marks.length - 2,
       colorbar: bar,
@@ -54,13 +54,13 @@ function traces(points, colouring, colours, many) {
     return {
       type: "scatter",
       mode: "markers",
-      name: label(colouring.names[place]),
+      name: label(coloring.names[place]),
       visible: shown(place),
       showlegend: true,
       x: many ? [null] : members.map((at) => points.x[at]),
       y: many ? [null] : members.map((at) => points.y[at]),
       marker: {
-        color: mark.colour,
+        color: mark.color,
         symbol: mark.shape,
         size: 7,
         opacity: many ? 1 : members.map((at) => (points.selected && !points.selected[at] ? 0.2 : 0.82)),
@@ -73,9 +73,9 @@ function view2(values) {
   return [values[0], values[0]];
 }
 
-function newRows(extra, colours) {
+function newRows(extra, colors) {
   if (!extra) return [];
-  const marker = { color: colours.ink, symbol: "diamond", size: 9 };
+  const marker = { color: colors.ink, symbol: "diamond", size: 9 };
   return [
     { type: "scatter", mode: "markers", name: "new rows", x: Array.from(extra.x), y: Array.from(extra.y), marker },
   ];

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { label } from "../plotly.js";
-import { isDark } from "./colours.js";
+import { isDark } from "./colors.js";
 import { figure } from "./figure.js";
 
 const SMALLEST = 36; // pixels of an image that is taken for one without being told
@@ -43,7 +43,7 @@ export function loadingPictures(source, shape, signal) {
     h(
       "p",
       { class: "hint" },
-      `Each feature is a pixel of ${shape[0]} × ${shape[1]}. One colour pushes a row up the axis, the other down.`,
+      `Each feature is a pixel of ${shape[0]} × ${shape[1]}. One color pushes a row up the axis, the other down.`,
     ),
     h("div", { class: "grid pictures" }, cards),
   );
@@ -105,12 +105,12 @@ function picture({ title, name, values, shape: [height, width], range, scale }, 
       name,
       height: Math.max(120, Math.round((190 * height) / width)),
       described: `${label(title)} as a picture of ${height} × ${width} pixels`,
-      draw: (colours) => ({
+      draw: (colors) => ({
         data: [
           {
             type: "heatmap",
             z: rows,
-            colorscale: scale(colours),
+            colorscale: scale(colors),
             zmin: range[0],
             zmax: range[1],
             showscale: false,

@@ -2,7 +2,7 @@
 // without WebGL, which many remote desktops lack.
 
 // `layers` are drawn one over the other, each {points, marks, radius}: points have x, y, of (places in marks), shown (per
-// mark, or null) and selected (per point, or null). `view` has x and y as [low, high], `ground` is the colour behind.
+// mark, or null) and selected (per point, or null). `view` has x and y as [low, high], `ground` is the color behind.
 export function drawPoints(canvas, { width, height }, layers, view, ground) {
   const ratio = window.devicePixelRatio || 1;
   const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
@@ -51,8 +51,8 @@ function blend({ data, width, height }, { pixels, box }, left, top, strength) {
   }
 }
 
-function packed(colour) {
-  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16));
+function packed(color) {
+  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(color.slice(place, place + 2), 16));
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
@@ -107,13 +107,13 @@ function gcd(a, b) {
   return b ? gcd(b, a % b) : a;
 }
 
-function stamp({ colour, shape }, size, many) {
+function stamp({ color, shape }, size, many) {
   const box = Math.ceil(2 * size + 3);
   const canvas = new OffscreenCanvas(box, box);
   const pen = canvas.getContext("2d", { willReadFrequently: true });
   const [middle, r] = [box / 2, size];
   pen.globalAlpha = many ? 0.7 : 0.82;
-  pen.fillStyle = colour;
+  pen.fillStyle = color;
   pen.beginPath();
   if (shape === "circle") pen.arc(middle, middle, r, 0, 2 * Math.PI);
   else outline(shape, middle, r).forEach(([a, b], place) => (place ? pen.lineTo(a, b) : pen.moveTo(a, b)));

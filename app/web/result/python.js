@@ -25,7 +25,7 @@ const DEFAULTS = {
   approximation: null,
   features_per_axis: null,
   balance: false,
-  neighbours: false,
+  neighbors: false,
 };
 
 // The job with what was chosen: the lines repeat the result, not the choice.

@@ -29,17 +29,17 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   function draw() {
     waiting = false;
     if (signal.aborted || !view || element.clientWidth === 0) return;
-    const colours = theme();
-    const { points, extra, colouring } = state;
-    const layers = [{ points, marks: colouring.marks(colours), radius: radius(points.x.length) * (compact ? 0.7 : 1) }];
-    if (extra) layers.push({ points: extra, marks: [{ colour: colours.ink, shape: "diamond" }], radius: 5 });
+    const colors = theme();
+    const { points, extra, coloring } = state;
+    const layers = [{ points, marks: coloring.marks(colors), radius: radius(points.x.length) * (compact ? 0.7 : 1) }];
+    if (extra) layers.push({ points: extra, marks: [{ color: colors.ink, shape: "diamond" }], radius: 5 });
     Object.assign(canvas.style, {
       left: `${margin.l}px`,
       top: `${margin.t}px`,
       width: `${size().width}px`,
       height: `${size().height}px`,
     });
-    drawPoints(canvas, size(), layers, view, colours.surface);
+    drawPoints(canvas, size(), layers, view, colors.surface);
     element.dataset.drawn = String(points.x.length + (extra?.x.length ?? 0));
   }
 
@@ -48,7 +48,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     waiting = true;
   }
 
-  function layout(colours) {
+  function layout(colors) {
     const axis = (title, range) => {
       // without a title there is nothing to read off
       const read = !compact && title;
@@ -61,7 +61,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
         showgrid: false,
       };
     };
-    return layoutOf(colours, {
+    return layoutOf(colors, {
       margin,
       width: element.clientWidth,
       height: element.clientHeight,
@@ -69,10 +69,10 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       hovermode: false,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
-      newselection: { line: { color: colours.accent, width: 2, dash: "solid" } },
+      newselection: { line: { color: colors.accent, width: 2, dash: "solid" } },
       xaxis: axis(state.titles.x, view.x),
       yaxis: axis(state.titles.y, view.y),
-      annotations: state.arrows(colours),
+      annotations: state.arrows(colors),
       selections: [],
     });
   }

@@ -48,8 +48,8 @@ export function space({ signal, onHover, height, described }) {
   };
 }
 
-function figureOf({ points, extra, colouring, titles }, colours) {
-  const marks = colouring.marks(colours);
+function figureOf({ points, extra, coloring, titles }, colors) {
+  const marks = coloring.marks(colors);
   const members = marks.map(() => []);
   points.of.forEach((place, at) => {
     if (!points.shown || points.shown[place]) members[place].push(at);
@@ -68,10 +68,10 @@ function figureOf({ points, extra, colouring, titles }, colours) {
   const data = marks
     .map((mark, place) =>
       trace(points, members[place], {
-        name: colouring.kind === "classes" ? label(colouring.names[place]) : "",
-        showlegend: colouring.kind === "classes",
+        name: coloring.kind === "classes" ? label(coloring.names[place]) : "",
+        showlegend: coloring.kind === "classes",
         marker: {
-          color: mark.colour,
+          color: mark.color,
           symbol: mark.shape.replace("triangle-up", "cross"),
           size,
           opacity: 0.85,
@@ -85,14 +85,14 @@ function figureOf({ points, extra, colouring, titles }, colours) {
       trace(extra, Array.from(extra.x.keys()), {
         meta: "new",
         name: "new rows",
-        marker: { color: colours.ink, symbol: "diamond", size: 5 },
+        marker: { color: colors.ink, symbol: "diamond", size: 5 },
       }),
     );
   const axis = (title) => ({
     title: { text: title },
-    gridcolor: colours.line,
-    zerolinecolor: colours.soft,
-    backgroundcolor: colours.surface,
+    gridcolor: colors.line,
+    zerolinecolor: colors.soft,
+    backgroundcolor: colors.surface,
     showbackground: true,
   });
   const scene = {
@@ -102,5 +102,5 @@ function figureOf({ points, extra, colouring, titles }, colours) {
     aspectmode: "cube",
     camera: { eye: { x: 1.25, y: 1.25, z: 0.8 } },
   };
-  return { data, layout: layoutOf(colours, { margin: { l: 0, r: 0, t: 0, b: 0 }, scene }) };
+  return { data, layout: layoutOf(colors, { margin: { l: 0, r: 0, t: 0, b: 0 }, scene }) };
 }

@@ -116,5 +116,5 @@ function needed(state, dataset) {
 
 function imageField(state, changed) {
   const control = h("input", { type: "text", placeholder: "such as 30x32", autocomplete: "off", value: state.values.image ?? "", oninput: () => { state.values.image = control.value.trim() || undefined; changed(); } });
-  return field("metadata", "Image size", control, "Where the features are the pixels of an image, row by row: its height and width, to see the axes as pictures. Square images are recognised.");
+  return field("metadata", "Image size", control, "Where the features are the pixels of an image, row by row: its height and width, to see the axes as pictures. Square images are recognized.");
 }

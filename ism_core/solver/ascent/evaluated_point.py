@@ -118,4 +118,4 @@ class Point:
 
 def _refuse_overflow(values: Array, objective: float) -> None:
     if not (np.abs(values).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
-        raise InvalidInput("X", "The kernel overflows: the values of X are too large. Standardise X or scale it down.")
+        raise InvalidInput("X", "The kernel overflows: the values of X are too large. Standardize X or scale it down.")

@@ -1,6 +1,6 @@
 """From one W to the local maximum that it belongs to: the ISM iteration, made safe and made cheap.
 
-Plain ISM replaces W by the q dominant eigenvectors of Φ(W). This maximises tr(VᵀΦ(W)V), which is J to first order
+Plain ISM replaces W by the q dominant eigenvectors of Φ(W). This maximizes tr(VᵀΦ(W)V), which is J to first order
 only: where Φ turns quickly with W the iteration overshoots, and may flip between two subspaces for ever. Here W
 becomes the dominant eigenvectors of
 

@@ -108,7 +108,7 @@ def _result(
         eigenvalues=axes.values,
         objective=axes.objective,
         certificate=Certificate(axes.gradient, None, orthonormality, None, False),
-        way=problem.way,
+        method=problem.method,
         error=error(problem, point),
         labels=None if clustering is None else clustering.labels(given.seed),
         spectral=None if clustering is None else clustering.Y,

@@ -43,11 +43,11 @@ def outlying(problem: Problem, W: Array) -> Iterator[Array]:
     for axis in np.argsort(-tails, kind="stable")[:AXES]:
         if tails[axis] > HEAVY:
             yield _inside(problem, np.eye(X.shape[1])[:, [axis]])[:, 0]
-    centred = X - X.mean(axis=0)
-    squares = np.einsum("ij,ij->i", centred, centred) - np.einsum("iq,iq->i", centred @ W, centred @ W)
+    centered = X - X.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered) - np.einsum("iq,iq->i", centered @ W, centered @ W)
     for row in np.argsort(-squares, kind="stable")[:ROWS]:
         if squares[row] > HEAVY * squares.mean():
-            yield centred[row] / np.linalg.norm(centred[row])
+            yield centered[row] / np.linalg.norm(centered[row])
 
 
 def _counts_products(problem: Problem) -> bool:

@@ -5,7 +5,7 @@ tells 59 % of the rows at σ = median, and 78 % at an eighth of it. But J of a n
 the one that belongs to Φ0 is among them. From the median downwards, W is led past them. The ascents on the way are
 short: a W that has settled fits the rows it was learnt from, and the next kernel moves it anyway.
 
-Where neighbours count, the kernel has to be narrow beside the projected rows, and the path begins there. With them, W
+Where neighbors count, the kernel has to be narrow beside the projected rows, and the path begins there. With them, W
 gets better the longer it climbs: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40. So
 climbs are short only while widths are compared on few rows.
 """
@@ -31,11 +31,11 @@ from ism_core.solver.starts.initial_surrogate import first
 from ism_core.solver.starts.search import Start, grown
 
 STEP = math.sqrt(0.5)  # from one width to the next
-OF_NEIGHBOURS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbours count
+OF_NEIGHBORS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbors count
 NEAR = 0.75  # of the widest: kernels that are no narrower need no path
 DELTA, ITERATIONS = 0.05, 8  # of the ascents on the way
-SHORT, LONG = 1.0, 0.1  # the delta of climbs, where neighbours count
-ITERATIONS_OF_NEIGHBOURS = 60
+SHORT, LONG = 1.0, 0.1  # the delta of climbs, where neighbors count
+ITERATIONS_OF_NEIGHBORS = 60
 FLOPS = 5e9  # of a step: if it costs more, the way is gone on a sample of the rows
 
 
@@ -89,7 +89,7 @@ def beginning(problem: Problem, rng: np.random.Generator) -> float:
     kernel = problem.kernel
     assert isinstance(kernel, Narrowing)
     if problem.follows:
-        return OF_NEIGHBOURS * widest(kernel, problem.X @ first(problem).W, rng)
+        return OF_NEIGHBORS * widest(kernel, problem.X @ first(problem).W, rng)
     return widest(kernel, problem.X, rng)
 
 
@@ -133,7 +133,7 @@ def _leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) ->
         with own_threads():
             start = Start(first(each).W)
     if each.follows:
-        climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBOURS)
+        climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBORS)
         return Start(climbed.W)
     rough = each.within([ROUGH], start.W)
     point = (yield from ascend(rough, start.W, DELTA, ITERATIONS, known=start.model)).point

@@ -117,7 +117,7 @@ def test_a_solve_finds_the_same_and_sends_the_rows_once(
     monkeypatch.setattr(engine._client, "scatter", counted)
     there, here = solved(table, engine=engine), solved(table)
     np.testing.assert_allclose(there.W, here.W, rtol=0, atol=1e-8)
-    assert there.way == "tiles"
+    assert there.method == "tiles"
     assert sum(size >= table.nbytes for size in sent) == 1
     assert sum(sent) < table.nbytes + 2 * GAMMAS["labels"].U.nbytes
 

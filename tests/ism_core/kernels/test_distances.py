@@ -27,7 +27,7 @@ def test_median_distance_of_a_sample_is_near_that_of_all(
 
 
 @pytest.mark.parametrize("neighbors", [1, 3, 7, 100])
-def test_local_scale_is_the_distance_to_the_neighbour(neighbors: int, rows: Array, rng: np.random.Generator) -> None:
+def test_local_scale_is_the_distance_to_the_neighbor(neighbors: int, rows: Array, rng: np.random.Generator) -> None:
     ordered = np.sort(squareform(pdist(rows)), axis=1)  # column 0 is the row itself
     expected = ordered[:, min(neighbors, len(rows) - 1)]
     np.testing.assert_allclose(local_scales(rows, neighbors, rng), expected, rtol=1e-6)

@@ -77,7 +77,7 @@ def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
     counts = []
     for tolerance in (1e-3, 1e-5, 1e-8):
         problem = of(many, kernel, gamma).within([tolerance], W)
-        assert problem.way == "features"
+        assert problem.method == "features"
         found = error(problem, Point.at(problem, W))
         assert found.kind == "bound"
         assert (
@@ -98,14 +98,14 @@ def test_the_first_tolerance_that_pays_is_taken(many: Labelled) -> None:
     )
     assert (tight.tolerance, loose.tolerance) == (1e-8, 1e-4)
     assert both.maps == loose.maps != tight.maps
-    assert none.way == problem.within([0.0], W).way == "tiles"
+    assert none.method == problem.within([0.0], W).method == "tiles"
 
 
 @pytest.mark.usefixtures("nothing_is_small")
 @pytest.mark.parametrize("kernel", [Multiquadratic(), RelativeGaussian(), Gaussian(3.0) + Multiquadratic()], ids=repr)
 def test_kernels_that_cannot_be_cut_stay_with_tiles(kernel: Kernel, many: Labelled) -> None:
     bound = kernel.bound(many.X, np.random.default_rng(0))
-    assert of(many, bound).within([1e-4], axes(0, 1)).way == "tiles"
+    assert of(many, bound).within([1e-4], axes(0, 1)).method == "tiles"
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), Polynomial(3, 1.0, 0.1), Linear() + Squared()], ids=repr)
@@ -118,7 +118,7 @@ def test_exact_features_are_not_touched(kernel: Kernel, many: Labelled) -> None:
 def test_a_small_problem_is_not_cut(many: Labelled) -> None:
     problem = of(many, Gaussian(3.0))
     assert problem.is_small
-    assert problem.within([1e-4], axes(0, 1)).way == "tiles"
+    assert problem.within([1e-4], axes(0, 1)).method == "tiles"
 
 
 def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,14 +137,14 @@ def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest
 def test_a_solve_tells_how_far_off_it_may_be(many: Labelled) -> None:
     supervised = Supervised(many.y)
     exact = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3, tolerance=0)
-    assert exact.way == "tiles"
+    assert exact.method == "tiles"
     assert (exact.error.kind, exact.error.objective, exact.error.gradient) == ("rounding", EPS, EPS)
     usual = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3)
     assert usual.error.gradient < 1e-5
     for tolerance in (1e-8, 1e-5):
         result = solve(many.X, supervised, Gaussian(3.0), 2, delta=1e-3, tolerance=tolerance)
         J = of(many, Gaussian(3.0)).objective(result.W)
-        assert (result.way, result.error.kind) == ("features", "bound")
+        assert (result.method, result.error.kind) == ("features", "bound")
         assert type(result.error.objective) is type(result.error.gradient) is float
         assert 0 < result.error.gradient < tolerance
         assert abs(result.objective / J - 1) <= result.error.objective < tolerance
@@ -162,7 +162,7 @@ def test_random_features_are_taken_where_asked_for_and_their_error_is_estimated(
     estimates = []
     for count in (32, 512):
         result = solve(planted.X, asked, kernel, 2, approximation={"features": count})
-        assert result.way == "random features"
+        assert result.method == "random features"
         assert result.error.kind == "estimate"
         assert 0 < result.error.objective < 0.2
         assert 0 < result.error.gradient < 0.5
@@ -248,7 +248,7 @@ def test_single_precision_is_near_double(kernel: Kernel, planted: Planted) -> No
     assert single.objective == pytest.approx(double.objective, rel=1e-6)
     assert largest_angle(single.W, double.W) < 3e-4
     assert single.W.dtype == np.float64
-    if single.way == "tiles":
+    if single.method == "tiles":
         assert single.error.objective == 1e-6
 
 

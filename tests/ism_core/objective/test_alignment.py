@@ -1,4 +1,4 @@
-"""Weights of a sum found by centred alignment with the labels."""
+"""Weights of a sum found by centered alignment with the labels."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 
 
-def centred(K: Array) -> Array:
+def centered(K: Array) -> Array:
     H = np.eye(len(K)) - 1 / len(K)
     return H @ K @ H
 
 
 def alignment_of(K: Array, target: Array) -> float:
-    """The cosine between two centred kernel matrices."""
-    return float(np.vdot(centred(K), target) / np.linalg.norm(centred(K)) / np.linalg.norm(target))
+    """The cosine between two centered kernel matrices."""
+    return float(np.vdot(centered(K), target) / np.linalg.norm(centered(K)) / np.linalg.norm(target))
 
 
 def bound(blobs: Labelled, *kernels: Kernel) -> Combination:
@@ -50,7 +50,7 @@ def test_the_sum_is_better_aligned_than_any_other_sum(blobs: Labelled) -> None:
     best = alignment_of(sum(parts.get(kernel, 0.0) * K for kernel, K in zip(kernels, Ks, strict=True)), target)
     rng = np.random.default_rng(1)
     for _ in range(300):
-        weights = rng.exponential(size=3) * rng.integers(0, 2, 3) / [np.linalg.norm(centred(K)) for K in Ks]
+        weights = rng.exponential(size=3) * rng.integers(0, 2, 3) / [np.linalg.norm(centered(K)) for K in Ks]
         if weights.any():
             assert alignment_of(sum(w * K for w, K in zip(weights, Ks, strict=True)), target) <= best + 1e-9
 
@@ -72,7 +72,7 @@ def test_a_kernel_that_has_nothing_to_do_with_the_labels_gets_little_weight(rng:
     X += 0.1 * rng.standard_normal((120, 2))
     kernels = [Gaussian(1.0), Linear()]
     found = aligned(*kernels).bound(X, rng, Supervised(y).guidance())
-    sizes = {kernel: np.linalg.norm(centred(reference.kernel_matrix(X, kernel))) for kernel in kernels}
+    sizes = {kernel: np.linalg.norm(centered(reference.kernel_matrix(X, kernel))) for kernel in kernels}
     shares = {term: weight * sizes[term] for weight, term in found.terms}
     assert shares.get(Linear(), 0.0) < 0.1 * shares[Gaussian(1.0)]
 

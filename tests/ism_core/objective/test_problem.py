@@ -14,14 +14,14 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import exact_maps
 from ism_core.objective import features as features_module
 from ism_core.objective import tiling as panels
-from ism_core.objective.problem import Problem, Way
+from ism_core.objective.problem import Method, Problem
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY, KERNELS, SUMS, WITH_FEATURES
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 
-def by(way: Way, X: Array, gamma: Gamma, kernel: Kernel, q: int) -> Problem:
+def by(way: Method, X: Array, gamma: Gamma, kernel: Kernel, q: int) -> Problem:
     """The problem with its choice of way made for it."""
     return replace(Problem.of(X, gamma, kernel, q), maps=exact_maps(kernel, q) if way == "features" else None)
 
@@ -163,11 +163,11 @@ def test_features_are_taken_for_many_rows_and_tiles_for_many_features(rng: np.ra
     def problem(n: int, q: int, kernel: Kernel) -> Problem:
         return Problem.of(rng.standard_normal((n, 12)), LabelGamma.of(np.arange(n) % 3), kernel, q)
 
-    assert problem(2_000, 2, Polynomial(3, 1.0, 0.1)).way == "features"
-    assert problem(60, 10, Polynomial(5, 1.0, 0.1)).way == "tiles"
-    assert problem(60, 12, Polynomial(20, 1.0, 0.1)).way == "tiles"  # 226 million features
-    assert problem(2_000, 2, Gaussian(1.0)).way == "tiles"  # it has no finite feature map
-    assert problem(2_000, 2, Multiquadratic() + Linear()).way == "tiles"
+    assert problem(2_000, 2, Polynomial(3, 1.0, 0.1)).method == "features"
+    assert problem(60, 10, Polynomial(5, 1.0, 0.1)).method == "tiles"
+    assert problem(60, 12, Polynomial(20, 1.0, 0.1)).method == "tiles"  # 226 million features
+    assert problem(2_000, 2, Gaussian(1.0)).method == "tiles"  # it has no finite feature map
+    assert problem(2_000, 2, Multiquadratic() + Linear()).method == "tiles"
 
 
 def test_rows_within_a_budget_grow_with_it(rng: np.random.Generator) -> None:

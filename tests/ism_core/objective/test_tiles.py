@@ -35,7 +35,7 @@ def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
 
 
 @pytest.fixture(params=["compiled", "compiled, with products by the BLAS", "numpy"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(pairs, "COMPILED_ROWS", NEVER if request.param == "numpy" else 0)
     if "BLAS" in request.param:
         monkeypatch.setattr(compiled_pairs, "PACKED_COLUMNS", 0)
@@ -71,7 +71,7 @@ def assert_near(found: Array, wanted: Array, limit: float) -> None:
     assert np.linalg.norm(found - wanted) <= limit * np.linalg.norm(wanted)
 
 
-@pytest.mark.usefixtures("tile", "way")
+@pytest.mark.usefixtures("tile", "method")
 def test_phi_j_and_the_pull_are_the_sums_over_pairs(
     kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, expected: tuple[Array, float, float]
 ) -> None:
@@ -87,7 +87,7 @@ def test_phi_j_and_the_pull_are_the_sums_over_pairs(
         assert abs(same - J) <= 0.1 * limit * size
 
 
-@pytest.mark.usefixtures("tile", "way")
+@pytest.mark.usefixtures("tile", "method")
 def test_phi_is_the_same_where_memory_is_lean(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> None:
     placed = LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(kernel)
     for precision, limit in LIMITS.items():
@@ -98,7 +98,7 @@ def test_phi_is_the_same_where_memory_is_lean(kernel: Kernel, rows: Array, gamma
             assert same == pytest.approx(J, rel=limit)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("method")
 def test_the_pull_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
     W = rng.standard_normal((4, 3))
     phi, J = surrogate(rows, gamma, kernel, W)
@@ -107,7 +107,7 @@ def test_the_pull_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng
     assert same == pytest.approx(J, rel=1e-12)
 
 
-@pytest.mark.usefixtures("tile", "way")
+@pytest.mark.usefixtures("tile", "method")
 def test_every_sum_agrees_with_the_whole_matrix(
     kernel: Kernel, whole: Array, rows: Array, rng: np.random.Generator
 ) -> None:
@@ -122,7 +122,7 @@ def test_every_sum_agrees_with_the_whole_matrix(
     )
 
 
-@pytest.mark.usefixtures("tile", "way")
+@pytest.mark.usefixtures("tile", "method")
 def test_distances_do_not_suffer_from_an_offset(rows: Array) -> None:
     near, far = tiles.kernel_matrix(rows, Gaussian(1.0)), tiles.kernel_matrix(rows + 1e6, Gaussian(1.0))
     np.testing.assert_allclose(far, near, atol=1e-8)
@@ -177,14 +177,14 @@ def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
                 assert same == pytest.approx(J, rel=limit)
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("method")
 def test_a_sum_of_no_kernels_is_zero(rows: Array, gamma: Gamma, projection: Array) -> None:
     phi, J = surrogate(rows, gamma, 0.0 * Gaussian(1.0), projection)
     np.testing.assert_array_equal(phi, np.zeros((4, 4)))
     assert J == 0
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("method")
 def test_rows_given_in_single_precision_are_taken_as_they_are(rows: Array, gamma: Gamma, projection: Array) -> None:
     phi, J = surrogate(rows, gamma, Gaussian(1.7), projection)
     found, same = surrogate(rows.astype(np.float32), gamma, Gaussian(1.7), projection, "single")
@@ -201,7 +201,7 @@ def test_the_arrays_of_a_workspace_are_used_again_and_never_by_two() -> None:
         assert single.dtype == np.float32
 
 
-@pytest.mark.usefixtures("way")
+@pytest.mark.usefixtures("method")
 def test_a_workspace_changes_nothing(rows: Array, gamma: Gamma, projection: Array) -> None:
     placed, workspace = (LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))), Workspace()
     precision: Precision

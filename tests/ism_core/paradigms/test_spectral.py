@@ -40,7 +40,7 @@ def kernel(request: pytest.FixtureRequest, rows: Array) -> Kernel:
     return EVERY[request.param].bound(rows, np.random.default_rng(0))
 
 
-def test_y_holds_the_top_eigenvectors_of_the_normalised_affinity(kernel: Kernel, rows: Array) -> None:
+def test_y_holds_the_top_eigenvectors_of_the_normalized_affinity(kernel: Kernel, rows: Array) -> None:
     found = spectral(rows, kernel, 3, 0)
     Y, values, root = top_eigenvectors(rows, kernel, 3)
     np.testing.assert_allclose(found.eigenvalues, values, atol=1e-9)
@@ -63,8 +63,8 @@ def narrowed(planted: Planted) -> Array:
 def many() -> Array:
     """1,500 rows in five loose clusters, off the origin."""
     rng = np.random.default_rng(3)
-    centres = 2.5 * rng.standard_normal((5, 3))
-    P: Array = centres[rng.integers(5, size=1_500)] + rng.standard_normal((1_500, 3)) + np.array([0.3, -0.2, 0.1])
+    centers = 2.5 * rng.standard_normal((5, 3))
+    P: Array = centers[rng.integers(5, size=1_500)] + rng.standard_normal((1_500, 3)) + np.array([0.3, -0.2, 0.1])
     return P
 
 
@@ -135,7 +135,7 @@ def test_a_whole_solve_on_many_rows_ends_as_on_few(
 
 def test_lanczos_and_a_full_decomposition_agree(rng: np.random.Generator) -> None:
     """Beyond 200 rows only the k eigenvectors are sought."""
-    P = np.vstack([rng.standard_normal((130, 2)) + centre for centre in ([0, 0], [5, 0])])
+    P = np.vstack([rng.standard_normal((130, 2)) + center for center in ([0, 0], [5, 0])])
     kernel = Gaussian(1.0)
     K = np.exp(-((P[:, None] - P[None]) ** 2).sum(axis=2) / 2)
     np.fill_diagonal(K, 0)

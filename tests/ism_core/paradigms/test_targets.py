@@ -57,7 +57,7 @@ def test_many_classes_are_remarked_on() -> None:
     assert not Targets(np.arange(10) % 3, "y").warnings()
 
 
-def test_real_factor_is_the_centred_gaussian_kernel_of_the_standardised_values(rng: np.random.Generator) -> None:
+def test_real_factor_is_the_centered_gaussian_kernel_of_the_standardized_values(rng: np.random.Generator) -> None:
     y = rng.standard_normal((40, 2)) * [1.0, 100.0] + [5.0, 0.0]
     Z = (y - y.mean(axis=0)) / y.std(axis=0)
     sigma = np.median(pdist(Z))
@@ -68,14 +68,14 @@ def test_real_factor_is_the_centred_gaussian_kernel_of_the_standardised_values(r
     assert L.shape[1] < 40
 
 
-def test_linear_factor_is_the_standardised_values(rng: np.random.Generator) -> None:
+def test_linear_factor_is_the_standardized_values(rng: np.random.Generator) -> None:
     y = rng.standard_normal(20) + 7
     L = Targets(y, "y").real_factor("linear")
     Z = (y - y.mean()) / y.std()
     np.testing.assert_allclose(L @ L.T, np.outer(Z, Z), atol=1e-10)
 
 
-def test_supervised_gamma_of_real_targets_is_centred(rng: np.random.Generator) -> None:
+def test_supervised_gamma_of_real_targets_is_centered(rng: np.random.Generator) -> None:
     gamma = Supervised(rng.standard_normal(30)).guidance()
     np.testing.assert_allclose(gamma.U.sum(axis=0), 0, atol=1e-10)
     assert (gamma.s == 1).all()

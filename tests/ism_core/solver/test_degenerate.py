@@ -80,11 +80,11 @@ def test_a_rare_class_is_in_every_sample_that_starts_are_tried_on() -> None:
     assert all(y[Supervised(y).guidance().sample(50, np.random.default_rng(seed))].sum() == 3 for seed in range(20))
 
 
-def test_normalised_hsic_does_not_cancel_where_the_kernel_is_almost_constant() -> None:
+def test_normalized_hsic_does_not_cancel_where_the_kernel_is_almost_constant() -> None:
     X, y = load_wine(return_X_y=True)
     P = ((X - X.mean(0)) / X.std(0))[:, :3]
-    wide = [hsic(P, y, Gaussian(sigma=sigma), normalised=True) for sigma in (1e2, 1e3, 1e4)]
-    np.testing.assert_allclose(wide, hsic(P, y, "squared", normalised=True), rtol=1e-3)
+    wide = [hsic(P, y, Gaussian(sigma=sigma), normalized=True) for sigma in (1e2, 1e3, 1e4)]
+    np.testing.assert_allclose(wide, hsic(P, y, "squared", normalized=True), rtol=1e-3)
 
 
 def test_a_fitted_model_keeps_its_own_number_of_features() -> None:

@@ -102,7 +102,7 @@ def test_a_limit_that_is_wide_enough_changes_nothing(blobs: Labelled) -> None:
         solve(blobs.X, Supervised(blobs.y), "polynomial", 2, memory_limit=limit) for limit in (None, 2**40)
     )
     np.testing.assert_array_equal(free.W, limited.W)
-    assert free.way == limited.way
+    assert free.method == limited.method
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(3, 1.0, 0.1), Gaussian(3.0)], ids=repr)
@@ -113,7 +113,7 @@ def test_features_that_do_not_fit_are_left_for_tiles(
     X, W = rng.standard_normal((2_000, 12)), np.eye(12)[:, :2]
     gamma = LabelGamma.of(np.arange(2_000) % 3)
     ways = [
-        Problem.of(X, gamma, kernel, 2, means=Means(spare=spare)).within([1e-6], W).way
+        Problem.of(X, gamma, kernel, 2, means=Means(spare=spare)).within([1e-6], W).method
         for spare in (None, 2**30, 1_000, 0)
     ]
     assert ways == ["features", "features", "tiles", "tiles"]

@@ -23,7 +23,7 @@ def table(rows: int = 50, shift: float = 0.0) -> pa.Table:
         {
             "x": pa.array([None if row % 7 == 3 else value for row, value in enumerate(numbers)], pa.float64()),
             "größe": pa.array(numbers**2),
-            "colour": pa.array([None if row % 5 == 0 else ("red", "grün")[row % 2] for row in range(rows)]),
+            "color": pa.array([None if row % 5 == 0 else ("red", "grün")[row % 2] for row in range(rows)]),
         }
     )
 
@@ -45,7 +45,7 @@ def test_a_data_set_is_read_back_as_it_came(store: Store, tmp_path: Path) -> Non
     assert store.datasets.get(dataset.id) == dataset
     assert (dataset.name, dataset.description.rows) == ("mine", 50)
     assert store.datasets.read(dataset.id).equals(content)
-    assert store.datasets.read(dataset.id, ["colour", "x"]).equals(content.select(["colour", "x"]))
+    assert store.datasets.read(dataset.id, ["color", "x"]).equals(content.select(["color", "x"]))
 
 
 def test_the_same_table_twice_is_one_data_set(store: Store, tmp_path: Path) -> None:

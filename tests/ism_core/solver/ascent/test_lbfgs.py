@@ -7,7 +7,7 @@ import pytest
 
 from ism_core import Gaussian
 from ism_core.arrays import Array
-from ism_core.gamma import NeighbourGamma
+from ism_core.gamma import NeighborGamma
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.lbfgs import Climb, climb
 from ism_core.solver.ascent.spectral import drained
@@ -18,7 +18,7 @@ from tests.ism_core.conftest import Labelled
 
 @pytest.fixture
 def problem(wdbc: Labelled) -> Problem:
-    return Problem.of(wdbc.X, NeighbourGamma.of(wdbc.y), Gaussian(0.5), 2)
+    return Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(0.5), 2)
 
 
 def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Climb]:
@@ -71,7 +71,7 @@ def test_at_a_maximum_it_stays(problem: Problem) -> None:
 
 
 def test_rows_that_say_nothing_lead_nowhere() -> None:
-    alone = Problem.of(np.eye(6) * 1e3, NeighbourGamma.of(np.arange(6) % 2), Gaussian(0.01), 2)
+    alone = Problem.of(np.eye(6) * 1e3, NeighborGamma.of(np.arange(6) % 2), Gaussian(0.01), 2)
     steps, end = climbed(alone, np.eye(6)[:, :2], 0.01)
     assert len(steps) == 1
     assert end.stop is Stop.FIXED_POINT

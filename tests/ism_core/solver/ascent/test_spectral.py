@@ -145,8 +145,8 @@ def beside_a_saddle() -> tuple[Problem, Array]:
     """Two classes that coincide along the first axis, which lies in the middle between two maxima of J."""
     noise = 0.1 * np.random.default_rng(0).standard_normal((60, 2))
     noise = np.vstack([noise, noise * [1, -1]])
-    centres = np.array([[-1, 0.5], [-1, -0.5], [1, 0]])
-    X = (noise + centres[:, None]).reshape(-1, 2)
+    centers = np.array([[-1, 0.5], [-1, -0.5], [1, 0]])
+    X = (noise + centers[:, None]).reshape(-1, 2)
     problem = Problem.of(X, LabelGamma.of(np.repeat([0, 1, 2], 120)), Gaussian(0.5), 1)
     return problem, np.array([[1.0], [1e-5]])
 

@@ -10,7 +10,7 @@ from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.kernels.family import KERNELS, as_kernel
 from ism_core.objective.problem import Problem
-from ism_core.scaling import Scaling, standardised
+from ism_core.scaling import Scaling, standardized
 from ism_core.solver.sparse.supports import Axes, at, climbed, onto
 from tests.ism_core.conftest import Labelled, TwoClusterings
 
@@ -85,7 +85,7 @@ def test_features_that_tell_nothing_are_left_out(rng: np.random.Generator) -> No
     y = np.arange(200) % 3
     X = rng.standard_normal((200, 12))
     X[:, [1, 4, 7, 9]] += 2.0 * rng.standard_normal((3, 4))[y]
-    result = solve(standardised(X)[0], Supervised(y), "gaussian", 2, features_per_axis=2)
+    result = solve(standardized(X)[0], Supervised(y), "gaussian", 2, features_per_axis=2)
     assert set(np.flatnonzero(result.W.any(axis=1))) <= {1, 4, 7, 9}
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
-from ism_core.gamma import NeighbourGamma
+from ism_core.gamma import NeighborGamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.distances import median_distance
 from ism_core.objective.problem import Problem
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 from ism_core.solver.starts.continuation import STEP, path, width, with_width
 from ism_core.solver.starts.initial_surrogate import first
 from tests.ism_core.conftest import Labelled
@@ -41,8 +41,8 @@ def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: floa
     assert path(problem, rng, asked=True) == [Gaussian(0.8 * median)]
 
 
-def test_where_neighbours_count_a_path_begins_at_half_the_median_distance_of_projected_rows(wdbc: Labelled) -> None:
-    gamma, kernel, rng = NeighbourGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
+def test_where_neighbors_count_a_path_begins_at_half_the_median_distance_of_projected_rows(wdbc: Labelled) -> None:
+    gamma, kernel, rng = NeighborGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
     problem = Problem.of(wdbc.X, gamma, kernel, 2)
     kernels = path(problem, rng, asked=True)
     assert isinstance(kernels[0], Gaussian)
@@ -58,7 +58,7 @@ def test_widths_are_lengths_for_all_kernels_that_have_one(kernel: Any) -> None:
 
 def test_a_narrow_gaussian_ends_higher_by_the_path_than_from_the_papers_own_start(digits: Labelled) -> None:
     """W of a path is handed on from kernel to kernel; from Φ0, the narrow kernel finds none as good."""
-    X, paradigm = standardised(digits.X[:500])[0], Supervised(digits.y[:500])
+    X, paradigm = standardized(digits.X[:500])[0], Supervised(digits.y[:500])
     kernel = Gaussian(0.12 * median_distance(X, np.random.default_rng(0)))
     by_path, alone = (solve(X, paradigm, kernel, 2, starts=starts) for starts in (None, 1))
     assert by_path.objective > 1.002 * alone.objective

@@ -1,4 +1,4 @@
-// What points are coloured by: classes in colours and shapes that the colour-blind can tell apart, numbers on a scale.
+// What points are colored by: classes in colors and shapes that the color-blind can tell apart, numbers on a scale.
 
 import { number } from "./format.js";
 
@@ -17,7 +17,7 @@ const SCALE = [
 ];
 
 // {kind: "classes", names, counts} or {kind: "scale", low, high}, `of`: the place of each point's mark, and `marks(theme)`.
-export function colouring(values, asClasses) {
+export function coloring(values, asClasses) {
   return asClasses ? byClasses(values) : byNumbers(values);
 }
 
@@ -41,8 +41,8 @@ function byClasses(values) {
   const marks = ({ series, soft }) =>
     names.map((_, place) =>
       place >= kept.length
-        ? { colour: soft, shape: "circle" }
-        : { colour: series[place % 8], shape: SHAPES[Math.floor(place / 8)] },
+        ? { color: soft, shape: "circle" }
+        : { color: series[place % 8], shape: SHAPES[Math.floor(place / 8)] },
     );
   return { kind: "classes", names, counts: sizes, of, marks };
 }
@@ -56,8 +56,8 @@ function byNumbers(values) {
     typeof value === "number" ? Math.min(STEPS - 1, Math.floor((STEPS * (value - low)) / span)) : STEPS,
   );
   const marks = (theme) => [
-    ...Array.from({ length: STEPS }, (_, step) => ({ colour: shade(step / (STEPS - 1), theme), shape: "circle" })),
-    { colour: theme.soft, shape: "circle" },
+    ...Array.from({ length: STEPS }, (_, step) => ({ color: shade(step / (STEPS - 1), theme), shape: "circle" })),
+    { color: theme.soft, shape: "circle" },
   ];
   return { kind: "scale", low, high, of, marks, ends: [number(low), number(high)] };
 }
@@ -73,10 +73,10 @@ function shade(share, { surface }) {
   return `rgb(${part.join(", ")})`;
 }
 
-export function scaleColours(theme) {
+export function scaleColors(theme) {
   return Array.from({ length: 9 }, (_, step) => [step / 8, shade(step / 8, theme)]);
 }
 
-export function isDark(colour) {
-  return /^#[0-3]/.test(colour);
+export function isDark(color) {
+  return /^#[0-3]/.test(color);
 }

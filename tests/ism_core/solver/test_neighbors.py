@@ -1,4 +1,4 @@
-"""A Γ that follows W: the share that each row's own class has among its neighbours."""
+"""A Γ that follows W: the share that each row's own class has among its neighbors."""
 
 import itertools
 import sys
@@ -10,12 +10,12 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
 from ism_core.arrays import Array, Ints
-from ism_core.gamma import LONELY, NeighbourGamma
+from ism_core.gamma import LONELY, NeighborGamma
 from ism_core.kernels.base import Kernel
 from ism_core.objective.options import Means
 from ism_core.objective.problem import Problem
 from ism_core.objective.tiles import Precision
-from ism_core.scaling import standardised
+from ism_core.scaling import standardized
 from ism_core.selection.choose import choose
 from ism_core.solver.starts.continuation import beginning
 from tests.ism_core.conftest import Labelled
@@ -29,7 +29,7 @@ def rows(rng: np.random.Generator) -> tuple[Array, Ints]:
 
 
 def problem(X: Array, codes: Ints, kernel: Kernel, precision: Precision = "double") -> Problem:
-    return Problem.of(X, NeighbourGamma.of(codes), kernel, 2, means=Means(precision=precision))
+    return Problem.of(X, NeighborGamma.of(codes), kernel, 2, means=Means(precision=precision))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -66,8 +66,8 @@ def test_single_precision_gives_j_to_five_digits_and_its_gradient_to_four(rows: 
 
 def test_j_never_goes_down_and_ends_at_a_maximum() -> None:
     data = load_wine()
-    X = standardised(data.data)[0]
-    result = solve(X, Supervised(data.target, neighbours=True), Gaussian(0.5), 2)
+    X = standardized(data.data)[0]
+    result = solve(X, Supervised(data.target, neighbors=True), Gaussian(0.5), 2)
     objectives = [step.objective for step in result.steps]
     assert all(later >= earlier * (1 - 1e-9) for earlier, later in itertools.pairwise(objectives))
     assert result.converged
@@ -75,10 +75,10 @@ def test_j_never_goes_down_and_ends_at_a_maximum() -> None:
     assert 0.95 * len(X) < result.objective <= len(X)
 
 
-def test_rows_with_no_neighbours_count_for_nothing(rows: tuple[Array, Ints]) -> None:
+def test_rows_with_no_neighbors_count_for_nothing(rows: tuple[Array, Ints]) -> None:
     X, codes = rows
     X[0] = 1e3
-    found = solve(X, Supervised(codes, neighbours=True), Gaussian(0.01), 2)
+    found = solve(X, Supervised(codes, neighbors=True), Gaussian(0.01), 2)
     assert np.isfinite(found.W).all()
     assert found.objective <= len(X)
 
@@ -88,40 +88,40 @@ def test_classes_around_each_other_are_kept_apart_where_wide_kernels_mix_them(rn
     stripe = rng.integers(0, 6, 300)
     X = rng.standard_normal((300, 6)) * 3
     X[:, 0] = stripe + 0.1 * rng.standard_normal(300)
-    found = solve(X, Supervised(stripe % 2, neighbours=True), Gaussian(0.2), 1, starts="path")
+    found = solve(X, Supervised(stripe % 2, neighbors=True), Gaussian(0.2), 1, starts="path")
     assert abs(found.W[0, 0]) > 0.95
 
 
 def test_it_is_for_classes_and_for_kernels_that_tell_how_near_rows_are(rows: tuple[Array, Ints]) -> None:
     X, codes = rows
-    with pytest.raises(InvalidInput, match="neighbours counts rows of the same class, and y holds real values"):
-        Supervised(X[:, 0], neighbours=True)
-    with pytest.raises(InvalidInput, match="neighbours is 'yes'; it must be True or False"):
-        Supervised(codes, neighbours="yes")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="balance does not go with neighbours"):
-        Supervised(codes, balance=True, neighbours=True)
-    with pytest.raises(InvalidInput, match="neighbours takes the kernel's values for nearness"):
-        solve(X, Supervised(codes, neighbours=True), Polynomial(), 2)
+    with pytest.raises(InvalidInput, match="neighbors counts rows of the same class, and y holds real values"):
+        Supervised(X[:, 0], neighbors=True)
+    with pytest.raises(InvalidInput, match="neighbors is 'yes'; it must be True or False"):
+        Supervised(codes, neighbors="yes")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="balance does not go with neighbors"):
+        Supervised(codes, balance=True, neighbors=True)
+    with pytest.raises(InvalidInput, match="neighbors takes the kernel's values for nearness"):
+        solve(X, Supervised(codes, neighbors=True), Polynomial(), 2)
 
 
-def test_a_choice_tries_neighbours_too_and_what_it_takes_can_be_given() -> None:
+def test_a_choice_tries_neighbors_too_and_what_it_takes_can_be_given() -> None:
     X, y = load_wine(return_X_y=True)
     X, y = X[::2, :5], y[::2]
     choice = choose(X, Supervised(y), "auto", 2)
-    assert {candidate.neighbours for candidate in choice.candidates} == {False, True}
-    given = choose(X, Supervised(y, neighbours=True), "auto", 2)
-    assert {candidate.neighbours for candidate in given.candidates} == {True}
-    chosen = SupervisedISM("auto", 2, neighbours=True).fit(X, y)
+    assert {candidate.neighbors for candidate in choice.candidates} == {False, True}
+    given = choose(X, Supervised(y, neighbors=True), "auto", 2)
+    assert {candidate.neighbors for candidate in given.candidates} == {True}
+    chosen = SupervisedISM("auto", 2, neighbors=True).fit(X, y)
     assert chosen.choice_ is not None
     taken = chosen.choice_.chosen
-    again = SupervisedISM(taken.kernel, 2, scale=taken.scale, starts="path", delta=0.1, neighbours=True).fit(X, y)
+    again = SupervisedISM(taken.kernel, 2, scale=taken.scale, starts="path", delta=0.1, neighbors=True).fit(X, y)
     assert_allclose(again.components_, chosen.components_, atol=1e-8)
 
 
 def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(wdbc: Labelled) -> None:
-    paradigm = Supervised(wdbc.y, neighbours=True)
+    paradigm = Supervised(wdbc.y, neighbors=True)
     widest = choose(wdbc.X, paradigm, "auto", 2, scale="standard").candidates[0].kernel
-    begin = beginning(Problem.of(wdbc.X, NeighbourGamma.of(wdbc.y), Gaussian(1.0), 2), np.random.default_rng(0))
+    begin = beginning(Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(1.0), 2), np.random.default_rng(0))
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from
 
@@ -132,7 +132,7 @@ def test_where_a_sample_was_searched_narrower_kernels_are_tried_on_more_rows(
     X = rng.uniform(-2, 2, (600, 4))
     squares = (np.floor(X[:, 0]) + 2 * np.floor(X[:, 1])).astype(int) % 4
     monkeypatch.setattr(sys.modules["ism_core.selection.choose"], "SAMPLE", 150)
-    choice = choose(X, Supervised(squares, neighbours=True), "auto", 2, scale="standard")
+    choice = choose(X, Supervised(squares, neighbors=True), "auto", 2, scale="standard")
     widths = [each.kernel.sigma for each in choice.candidates if isinstance(each.kernel, Gaussian)]
     tried_again = [place for place in range(1, len(widths)) if widths[place] > widths[place - 1]]
     assert len(tried_again) == 1  # all others are each narrower than the last
@@ -143,8 +143,8 @@ def test_where_a_sample_was_searched_narrower_kernels_are_tried_on_more_rows(
     assert 150 <= choice.rows < 160
 
 
-def test_values_and_given_kernels_have_no_neighbours(rng: np.random.Generator) -> None:
+def test_values_and_given_kernels_have_no_neighbors(rng: np.random.Generator) -> None:
     X = rng.standard_normal((60, 4))
     for y, kernel in ((X[:, 0], "auto"), (np.arange(60) % 2, Gaussian("auto"))):
         choice = choose(X, Supervised(y), kernel, 1, scale="standard")
-        assert {candidate.neighbours for candidate in choice.candidates} == {False}
+        assert {candidate.neighbors for candidate in choice.candidates} == {False}
