@@ -5,8 +5,8 @@ import { entitle, h, replace } from "./dom.js";
 import { showButton } from "./key.js";
 
 const ROUTES = [
-  [/^#?\/?$/, "./start/view.js", () => []],
-  [/^#\/data\/([\w-]+)(?:\/([\w-]+))?$/, "./start/table.js", (found) => [found[1], found[2]]],
+  [/^#?\/?$/, "./upload/view.js", () => []],
+  [/^#\/data\/([\w-]+)(?:\/([\w-]+))?$/, "./form/view.js", (found) => [found[1], found[2]]],
   [/^#\/jobs$/, "./jobs/view.js", () => []],
   [/^#\/jobs\/([\w-]+)$/, "./run/view.js", (found) => [found[1]]],
   [/^#\/compare\/([\w,-]+)$/, "./compare/view.js", (found) => [found[1].split(",")]],

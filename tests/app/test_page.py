@@ -54,7 +54,7 @@ def test_the_page_and_plotly_are_there_and_are_not_sent_twice(closed: Settings) 
     assert b"plotly.js v" in plotly.content[:500]
 
 
-@pytest.mark.parametrize("path", ["/page/nothing.js", "/page/", "/page/..%2fmain.py", "/page/start", "/page/%00"])
+@pytest.mark.parametrize("path", ["/page/nothing.js", "/page/", "/page/..%2fmain.py", "/page/form", "/page/%00"])
 def test_nothing_else_is_there(closed: Settings, path: str) -> None:
     async def ask(client: httpx.AsyncClient) -> httpx.Response:
         return await client.get(path)

@@ -176,7 +176,7 @@ def test_python_lines_repeat_jobs_of_every_kind(
     dataset = api.get(f"/datasets/{view['dataset']}").json()
     found = api.get(f"/jobs/{job}/result").json()
     build = """async ([job, dataset, result]) => {
-        const { fileName, pythonLines } = await import("/page/result/python.js");
+        const { fileName, pythonLines } = await import("/page/result/python_code.js");
         return [fileName(dataset), pythonLines({ job, dataset, result })];
     }"""
     name, lines = page.evaluate(build, [view, dataset, found])

@@ -1,7 +1,7 @@
 // Jobs in a table, the best first, and how much each relies on each feature.
 
 import { h } from "../dom.js";
-import { kernelName, STATES } from "../jobs/naming.js";
+import { kernelName, STATES } from "../jobs/labels.js";
 import { number, percent, table } from "../result/format.js";
 
 const MEASURES = {

@@ -2,8 +2,8 @@
 
 import { get } from "../api.js";
 import { entitle, h, replace } from "../dom.js";
-import { runAllKernels } from "./kernels.js";
-import { multiples } from "./multiples.js";
+import { runAllKernels } from "./all_kernels.js";
+import { multiples } from "./small_multiples.js";
 import { comparisonTable, importanceTable } from "./tables.js";
 
 const MOST = 24;

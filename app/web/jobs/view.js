@@ -3,7 +3,7 @@
 import { get, post, remove } from "../api.js";
 import { copyButton } from "../copy.js";
 import { entitle, h, replace } from "../dom.js";
-import { mainMetric, settingsLine, STATES } from "./naming.js";
+import { mainMetric, settingsLine, STATES } from "./labels.js";
 
 const AGAIN = 1_500; // milliseconds from one look at open jobs to the next
 const PAGE = 50;

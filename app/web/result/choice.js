@@ -3,7 +3,7 @@
 import { post } from "../api.js";
 import { copyButton } from "../copy.js";
 import { h } from "../dom.js";
-import { settingLine } from "../jobs/naming.js";
+import { settingLine } from "../jobs/labels.js";
 import { counted, folded, number, table } from "./format.js";
 
 const FIRST = 8; // candidates that are shown at once

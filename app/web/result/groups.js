@@ -2,8 +2,8 @@
 
 import { h, newId, replace } from "../dom.js";
 import { counted, percent, signed, table } from "./format.js";
-import { compared } from "./selection.js";
-import { groupKind, groupTitle, isClasses, membersOf } from "./source.js";
+import { compared } from "./explorer/selection.js";
+import { groupKind, groupTitle, isClasses, membersOf } from "./data.js";
 
 const NAMED = 3;
 const MOST_LEVELS = 30;

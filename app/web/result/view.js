@@ -1,18 +1,18 @@
 // What a job found: the picture and the features that made it first, then everything about it.
 
 import { h } from "../dom.js";
-import { runAllKernels } from "../compare/kernels.js";
+import { runAllKernels } from "../compare/all_kernels.js";
 import { choiceSection } from "./choice.js";
-import { explorer } from "./explorer.js";
+import { explorer } from "./explorer/explorer.js";
 import { groupsSection } from "./groups.js";
 import { headline } from "./headline.js";
-import { iterationsSection } from "./iterations.js";
-import { importanceFigure, loadingsSection } from "./loadings.js";
+import { iterationsSection } from "./charts/convergence.js";
+import { importanceFigure, loadingsSection } from "./charts/loadings.js";
 import { metricsSection } from "./metrics.js";
-import { imageShape, loadingPictures, meanPictures } from "./pictures.js";
-import { sourceOf } from "./source.js";
-import { takeawaySection } from "./takeaway.js";
-import { transformSection } from "./transform.js";
+import { imageShape, loadingPictures, meanPictures } from "./charts/pixel_images.js";
+import { sourceOf } from "./data.js";
+import { takeawaySection } from "./downloads.js";
+import { transformSection } from "./new_rows.js";
 
 export async function show(container, job, { signal = new AbortController().signal } = {}) {
   const source = await sourceOf(job, { signal });

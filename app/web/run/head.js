@@ -2,7 +2,7 @@
 
 import { copyButton } from "../copy.js";
 import { h, replace } from "../dom.js";
-import { settingsLine, STATES } from "../jobs/naming.js";
+import { settingsLine, STATES } from "../jobs/labels.js";
 
 export function jobHead(job, dataset, cancel) {
   const state = h("span", { class: "badge" });

@@ -2,7 +2,7 @@
 
 import { follow } from "../api.js";
 import { h, replace } from "../dom.js";
-import { settingLine } from "../jobs/naming.js";
+import { settingLine } from "../jobs/labels.js";
 import { figure, lineChart } from "./chart.js";
 import { traces } from "./steps.js";
 

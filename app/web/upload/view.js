@@ -2,7 +2,7 @@
 
 import { address, get, Problem, upload } from "../api.js";
 import { h, replace } from "../dom.js";
-import { dropZone } from "./drop.js";
+import { dropZone } from "./drop_zone.js";
 
 const EXAMPLES = [
   { file: "wine.csv", name: "Wine", text: "178 wines, 13 measurements, 3 growers. What tells the growers apart?" },

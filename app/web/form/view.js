@@ -4,9 +4,9 @@ import { get, post } from "../api.js";
 import { entitle, h, replace } from "../dom.js";
 import { columnsTable } from "./columns.js";
 import { showErrors } from "./errors.js";
-import { jobForm } from "./form.js";
+import { jobForm } from "./settings.js";
 import { proposal } from "./proposal.js";
-import { recipe } from "./recipe.js";
+import { recipe } from "./commands.js";
 import { givenColumns, specOf, stateOf } from "./spec.js";
 
 // `from` is the id of a job whose settings the form begins with.

@@ -1,6 +1,6 @@
 // The biplot: features as arrows over the points, each as long as it weighs in the two axes shown.
 
-import { label } from "../plotly.js";
+import { label } from "../../plotly.js";
 
 // Annotations for plotly; `first` and `second` are the places of the axes.
 export function arrowsOf({ features, W }, first, second, reach, narrow) {

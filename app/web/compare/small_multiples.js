@@ -3,11 +3,11 @@
 import { get } from "../api.js";
 import { h, replace } from "../dom.js";
 import { theme } from "../plotly.js";
-import { coloring } from "../result/colors.js";
-import { exportButtons, onTheme } from "../result/figure.js";
-import { swatch } from "../result/legend.js";
-import { scatter } from "../result/scatter.js";
-import { embedding, groupKind } from "../result/source.js";
+import { coloring } from "../result/explorer/colors.js";
+import { exportButtons, onTheme } from "../result/charts/figure.js";
+import { swatch } from "../result/explorer/legend.js";
+import { scatter } from "../result/explorer/scatter.js";
+import { embedding, groupKind } from "../result/data.js";
 import { title } from "./tables.js";
 
 export function multiples(jobs, signal) {

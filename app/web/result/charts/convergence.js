@@ -1,9 +1,9 @@
 // How the result was reached: the eigenvalues with the gap behind them, and the traces of the iteration.
 
-import { get } from "../api.js";
-import { h } from "../dom.js";
+import { get } from "../../api.js";
+import { h } from "../../dom.js";
 import { figure } from "./figure.js";
-import { number } from "./format.js";
+import { number } from "../format.js";
 
 export async function iterationsSection(source, signal) {
   const trace = await get(`/jobs/${source.job.id}/trace?format=json`, { signal });

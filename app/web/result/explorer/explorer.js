@@ -1,15 +1,15 @@
 // The picture of a result: any axes, any colors, features as arrows, rows under the hand, selections, new rows.
 
-import { h, newId, replace } from "../dom.js";
-import { arrowsOf, reachOf } from "./arrows.js";
+import { h, newId, replace } from "../../dom.js";
+import { arrowsOf, reachOf } from "./biplot.js";
 import { coloring } from "./colors.js";
-import { exportButtons, onTheme } from "./figure.js";
+import { exportButtons, onTheme } from "../charts/figure.js";
 import { legend } from "./legend.js";
 import { scatter } from "./scatter.js";
 import { selectionPanel } from "./selection.js";
-import { groupKind, groupTitle, isClasses } from "./source.js";
-import { space } from "./space.js";
-import { tip } from "./tip.js";
+import { groupKind, groupTitle, isClasses } from "../data.js";
+import { space } from "./scatter3d.js";
+import { tip } from "./tooltip.js";
 
 const GROUP = "\u0000group"; // no column can be called so
 const NOTHING = "\u0000none";

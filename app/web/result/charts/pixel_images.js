@@ -1,8 +1,8 @@
 // Features that are the pixels of an image: loadings and the means of groups shown as pictures.
 
-import { h } from "../dom.js";
-import { label } from "../plotly.js";
-import { isDark } from "./colors.js";
+import { h } from "../../dom.js";
+import { label } from "../../plotly.js";
+import { isDark } from "../explorer/colors.js";
 import { figure } from "./figure.js";
 
 const SMALLEST = 36; // pixels of an image that is taken for one without being told

@@ -2,8 +2,8 @@
 
 import { save, upload } from "../api.js";
 import { announce, h, replace } from "../dom.js";
-import { dropZone } from "../start/drop.js";
-import { embedding } from "./source.js";
+import { dropZone } from "../upload/drop_zone.js";
+import { embedding } from "./data.js";
 import { counted } from "./format.js";
 
 export function transformSection({ job }, picture, signal) {

@@ -3,7 +3,7 @@
 import { download } from "../api.js";
 import { copyButton } from "../copy.js";
 import { h } from "../dom.js";
-import { fileName, pythonLines } from "./python.js";
+import { fileName, pythonLines } from "./python_code.js";
 
 const TABLES = [
   ["W", "Loadings (W)", "a row for each feature, a column for each axis"],

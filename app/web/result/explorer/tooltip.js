@@ -1,7 +1,7 @@
 // The row under the hand: its number, its class, and its values in the columns that matter.
 
-import { h, replace } from "../dom.js";
-import { cell } from "./format.js";
+import { h, replace } from "../../dom.js";
+import { cell } from "../format.js";
 
 const MOST_COLUMNS = 14;
 

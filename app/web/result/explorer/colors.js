@@ -1,6 +1,6 @@
 // What points are colored by: classes in colors and shapes that the color-blind can tell apart, numbers on a scale.
 
-import { number } from "./format.js";
+import { number } from "../format.js";
 
 const SHAPES = ["circle", "square", "diamond", "triangle-up"];
 const STEPS = 48; // shades of a scale

@@ -1,8 +1,8 @@
 // A card with a plot: drawn when it comes into view, again when the colors change, and given away as SVG and PNG.
 
-import { save } from "../api.js";
-import { h } from "../dom.js";
-import { CONFIG, dark, layoutOf, plotly, theme } from "../plotly.js";
+import { save } from "../../api.js";
+import { h } from "../../dom.js";
+import { CONFIG, dark, layoutOf, plotly, theme } from "../../plotly.js";
 
 const EXPORT_WIDTH = 900;
 

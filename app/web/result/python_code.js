@@ -1,6 +1,6 @@
 // The Python lines that repeat a job with the library, without the service.
 
-import { groupKind, isClasses } from "./source.js";
+import { groupKind, isClasses } from "./data.js";
 
 const KERNELS = {
   linear: "Linear",

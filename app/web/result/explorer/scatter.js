@@ -1,10 +1,10 @@
 // A scatter of two axes: plotly draws the frame, zooms and takes the lasso, the points are on a canvas beneath it.
 
-import { h } from "../dom.js";
-import { CONFIG, layoutOf, plotly, theme } from "../plotly.js";
-import { onTheme } from "./figure.js";
+import { h } from "../../dom.js";
+import { CONFIG, layoutOf, plotly, theme } from "../../plotly.js";
+import { onTheme } from "../charts/figure.js";
 import { drawPoints, nearest, radius, within } from "./points.js";
-import { pictureOf } from "./picture.js";
+import { pictureOf } from "./scatter_export.js";
 
 const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
 const COMPACT = { l: 8, r: 8, t: 8, b: 8 };

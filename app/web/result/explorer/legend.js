@@ -1,7 +1,7 @@
 // What the colors mean: a button for each class that hides it, or the ends of a scale.
 
-import { h, replace } from "../dom.js";
-import { theme } from "../plotly.js";
+import { h, replace } from "../../dom.js";
+import { theme } from "../../plotly.js";
 import { scaleColors } from "./colors.js";
 
 const POINTS = {

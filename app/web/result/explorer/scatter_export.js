@@ -1,6 +1,6 @@
 // A scatter to take away, as a figure of plotly's own: points as shapes while they are few, else as one image.
 
-import { label, layoutOf } from "../plotly.js";
+import { label, layoutOf } from "../../plotly.js";
 import { scaleColors } from "./colors.js";
 import { drawPoints } from "./points.js";
 

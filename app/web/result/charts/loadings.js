@@ -1,9 +1,9 @@
 // Which features make the axes: ranked bars, for all axes together and for each.
 
-import { h } from "../dom.js";
-import { label } from "../plotly.js";
+import { h } from "../../dom.js";
+import { label } from "../../plotly.js";
 import { figure } from "./figure.js";
-import { folded, number, percent, table } from "./format.js";
+import { folded, number, percent, table } from "../format.js";
 
 const BARS = 15;
 const FIRST_AXES = 6;

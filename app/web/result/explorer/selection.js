@@ -1,8 +1,8 @@
 // What sets the rows within a lasso apart: the features that differ most from the rest.
 
-import { post } from "../api.js";
-import { announce, h, replace } from "../dom.js";
-import { counted, folded, number, percent, signed, table } from "./format.js";
+import { post } from "../../api.js";
+import { announce, h, replace } from "../../dom.js";
+import { counted, folded, number, percent, signed, table } from "../format.js";
 
 const SHOWN = 8;
 

@@ -1,8 +1,8 @@
 // The same in three axes, which can be turned with the hand: plotly's own scatter3d.
 
-import { h } from "../dom.js";
-import { CONFIG, label, layoutOf, plotly, theme } from "../plotly.js";
-import { onTheme } from "./figure.js";
+import { h } from "../../dom.js";
+import { CONFIG, label, layoutOf, plotly, theme } from "../../plotly.js";
+import { onTheme } from "../charts/figure.js";
 
 export function space({ signal, onHover, height, described }) {
   const plot = h("div", { class: "plot", role: "img", "aria-label": described, style: { height: `${height}px` } });
