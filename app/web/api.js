@@ -83,6 +83,10 @@ async function problemOf(answer) {
   try {
     return new Problem({ ...(await answer.json()), status: answer.status });
   } catch {
-    return new Problem({ title: answer.statusText, detail: `The service answered ${answer.status}.`, status: answer.status });
+    return new Problem({
+      title: answer.statusText,
+      detail: `The service answered ${answer.status}.`,
+      status: answer.status,
+    });
   }
 }

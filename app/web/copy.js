@@ -3,12 +3,22 @@
 import { announce, h } from "./dom.js";
 
 export function copyButton(text, label = "Copy") {
-  const button = h("button", { type: "button", class: "quiet", onclick: async () => {
-    const copied = await copy(typeof text === "function" ? text() : text);
-    button.textContent = copied ? "Copied" : "Press Ctrl+C";
-    announce(button.textContent);
-    setTimeout(() => { button.textContent = label; }, 2_000);
-  } }, label);
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      onclick: async () => {
+        const copied = await copy(typeof text === "function" ? text() : text);
+        button.textContent = copied ? "Copied" : "Press Ctrl+C";
+        announce(button.textContent);
+        setTimeout(() => {
+          button.textContent = label;
+        }, 2_000);
+      },
+    },
+    label,
+  );
   return button;
 }
 

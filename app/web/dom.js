@@ -38,7 +38,8 @@ function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name === "style") Object.assign(element.style, value); // an object; style attributes are not allowed here
+    else if (name === "style")
+      Object.assign(element.style, value); // an object; style attributes are not allowed here
     else if (name in element && element.namespaceURI !== SVG && !READ_ONLY.has(name)) element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }

@@ -41,12 +41,18 @@ function route() {
 
 function failure(error) {
   if (!error.title) console.error(error); // a fault of the page itself, not an answer of the API
-  return h("div", { class: "card problem", role: "alert" },
+  return h(
+    "div",
+    { class: "card problem", role: "alert" },
     h("h1", {}, error.title ?? "This page has a fault"),
     h("p", {}, error.detail ?? error.message),
-    h("div", { class: "row" },
+    h(
+      "div",
+      { class: "row" },
       h("button", { type: "button", onclick: show }, "Try again"),
-      h("a", { class: "button", href: "#/" }, "Back to the start")));
+      h("a", { class: "button", href: "#/" }, "Back to the start"),
+    ),
+  );
 }
 
 function mark() {

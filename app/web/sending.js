@@ -7,7 +7,8 @@ export function sendWatched(url, { method, body, headers, signal }, onProgress) 
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => onProgress(event.total ? event.loaded / event.total : 0);
     request.upload.onload = () => onProgress(1);
-    request.onload = () => resolve(new Response(request.response, { status: request.status, statusText: request.statusText }));
+    request.onload = () =>
+      resolve(new Response(request.response, { status: request.status, statusText: request.statusText }));
     request.onerror = () => reject(new TypeError("The connection failed."));
     request.onabort = () => reject(new DOMException("Aborted", "AbortError"));
     signal?.addEventListener("abort", () => request.abort(), { once: true });

@@ -8,8 +8,20 @@ const FILTERED = 15; // columns beyond which there is a filter
 // `taken()` gives the columns that are no features now, with their part; `change()` is called when a box is ticked.
 export function columnsTable(dataset, features, taken, change) {
   const body = h("tbody");
-  const more = h("button", { type: "button", hidden: true, onclick: () => { shown = Infinity; draw(); } });
-  const filter = h("input", { type: "search", placeholder: "Find a column", "aria-label": "Find a column", oninput: draw });
+  const more = h("button", {
+    type: "button",
+    hidden: true,
+    onclick: () => {
+      shown = Infinity;
+      draw();
+    },
+  });
+  const filter = h("input", {
+    type: "search",
+    placeholder: "Find a column",
+    "aria-label": "Find a column",
+    oninput: draw,
+  });
   const count = h("p", { class: "hint", role: "status" });
   const error = h("p", { class: "error", hidden: true });
   let shown = AT_ONCE;
@@ -32,18 +44,32 @@ export function columnsTable(dataset, features, taken, change) {
   function row(column) {
     const part = taken().get(column.name);
     const box = h("input", {
-      type: "checkbox", checked: !part && features.has(column.name), disabled: Boolean(part), "aria-label": `Use ${column.name} as a feature`,
-      onchange: () => { features[box.checked ? "add" : "delete"](column.name); tally(); change(); },
+      type: "checkbox",
+      checked: !part && features.has(column.name),
+      disabled: Boolean(part),
+      "aria-label": `Use ${column.name} as a feature`,
+      onchange: () => {
+        features[box.checked ? "add" : "delete"](column.name);
+        tally();
+        change();
+      },
     });
     const place = dataset.columns.indexOf(column);
     const first = dataset.preview.map((cells) => shownCell(cells[place])).join(" · ");
-    return h("tr", {},
+    return h(
+      "tr",
+      {},
       h("td", {}, part ? h("span", { class: "badge running" }, part) : box),
       h("th", { scope: "row", class: "name" }, column.name),
       h("td", {}, kind(column)),
-      h("td", { class: column.missing ? "number warn" : "number" }, column.missing ? share(column.missing, dataset.rows) : "–"),
+      h(
+        "td",
+        { class: column.missing ? "number warn" : "number" },
+        column.missing ? share(column.missing, dataset.rows) : "–",
+      ),
       h("td", { class: "values" }, values(column)),
-      h("td", { class: "preview", title: first }, first));
+      h("td", { class: "preview", title: first }, first),
+    );
   }
 
   function all(use) {
@@ -53,16 +79,54 @@ export function columnsTable(dataset, features, taken, change) {
   }
 
   const head = ["Feature", "Column", "Type", "Missing", "Values", "First rows"];
-  const element = h("section", { class: "card columns", "data-field": "features" },
-    h("div", { class: "row spread" }, h("h2", {}, "Columns"), h("div", { class: "row" },
-      h("button", { type: "button", class: "quiet", onclick: () => all(true) }, "Use all"),
-      h("button", { type: "button", class: "quiet", onclick: () => all(false) }, "Use none"))),
-    dataset.columns.length > FILTERED ? filter : null, count, error,
-    h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Columns of the table" },
-      h("table", {}, h("thead", {}, h("tr", {}, head.map((text) => h("th", { scope: "col", class: text === "Missing" ? "number" : null }, text)))), body)),
-    more);
+  const element = h(
+    "section",
+    { class: "card columns", "data-field": "features" },
+    h(
+      "div",
+      { class: "row spread" },
+      h("h2", {}, "Columns"),
+      h(
+        "div",
+        { class: "row" },
+        h("button", { type: "button", class: "quiet", onclick: () => all(true) }, "Use all"),
+        h("button", { type: "button", class: "quiet", onclick: () => all(false) }, "Use none"),
+      ),
+    ),
+    dataset.columns.length > FILTERED ? filter : null,
+    count,
+    error,
+    h(
+      "div",
+      { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Columns of the table" },
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            head.map((text) => h("th", { scope: "col", class: text === "Missing" ? "number" : null }, text)),
+          ),
+        ),
+        body,
+      ),
+    ),
+    more,
+  );
   draw();
-  return { name: "features", element, control: element, draw, error: (sentence) => { error.textContent = sentence ?? ""; error.hidden = !sentence; } };
+  return {
+    name: "features",
+    element,
+    control: element,
+    draw,
+    error: (sentence) => {
+      error.textContent = sentence ?? "";
+      error.hidden = !sentence;
+    },
+  };
 }
 
 function kind(column) {
@@ -76,7 +140,8 @@ function values(column) {
     const levels = column.levels.slice(0, 4).join(", ");
     return column.distinct > 4 ? `${levels}, … (${column.distinct.toLocaleString("en")} different)` : levels;
   }
-  if (column.minimum === null || column.minimum === undefined) return column.kind === "text" ? "many different" : "none";
+  if (column.minimum === null || column.minimum === undefined)
+    return column.kind === "text" ? "many different" : "none";
   return `${figure(column.minimum)}\u00a0–\u00a0${figure(column.maximum)}`;
 }
 

@@ -8,14 +8,32 @@ import { key } from "../key.js";
 export function recipe() {
   const json = h("pre", { tabIndex: 0, "aria-label": "The job as JSON" });
   const curl = h("pre", { tabIndex: 0, "aria-label": "The job as a curl command" });
-  const element = h("details", { class: "card recipe" },
+  const element = h(
+    "details",
+    { class: "card recipe" },
     h("summary", {}, "The same as JSON and curl"),
-    h("div", { class: "row spread" }, h("h3", {}, "JSON"), copyButton(() => json.textContent, "Copy JSON")), json,
-    h("div", { class: "row spread" }, h("h3", {}, "curl"), copyButton(() => curl.textContent, "Copy curl")), curl);
-  return { element, show: (spec) => {
-    json.textContent = JSON.stringify(spec, null, 2);
-    curl.textContent = command(spec);
-  } };
+    h(
+      "div",
+      { class: "row spread" },
+      h("h3", {}, "JSON"),
+      copyButton(() => json.textContent, "Copy JSON"),
+    ),
+    json,
+    h(
+      "div",
+      { class: "row spread" },
+      h("h3", {}, "curl"),
+      copyButton(() => curl.textContent, "Copy curl"),
+    ),
+    curl,
+  );
+  return {
+    element,
+    show: (spec) => {
+      json.textContent = JSON.stringify(spec, null, 2);
+      curl.textContent = command(spec);
+    },
+  };
 }
 
 function command(spec) {

@@ -15,7 +15,8 @@ export function showErrors(error, fields) {
   }
   if (wrong.length) reveal(wrong[0]);
   if (!wrong.length && !rest.length) rest.push(error.detail ?? error.message);
-  if (wrong.length) rest.push(wrong.length === 1 ? "See the field that is marked." : `See the ${wrong.length} fields that are marked.`);
+  if (wrong.length)
+    rest.push(wrong.length === 1 ? "See the field that is marked." : `See the ${wrong.length} fields that are marked.`);
   return rest;
 }
 

@@ -10,8 +10,23 @@ export function field(name, label, control, line = "") {
   control.id = id;
   control.name = name;
   control.setAttribute("aria-describedby", `${id}-hint ${id}-error`);
-  const element = h("div", { class: "field", "data-field": name }, h("label", { htmlFor: id }, label), control, hint, error);
-  return { name, element, control, error: (sentence) => setError(control, error, sentence), hint: (text) => { hint.textContent = text; } };
+  const element = h(
+    "div",
+    { class: "field", "data-field": name },
+    h("label", { htmlFor: id }, label),
+    control,
+    hint,
+    error,
+  );
+  return {
+    name,
+    element,
+    control,
+    error: (sentence) => setError(control, error, sentence),
+    hint: (text) => {
+      hint.textContent = text;
+    },
+  };
 }
 
 // A field for a parameter of the catalogue; `change(value)` is called with undefined where it is left at its default.
@@ -19,20 +34,29 @@ export function parameterField(parameter, value, change, prefix = "") {
   const label = words(parameter.name);
   const options = optionsOf(parameter);
   const control = options ? select(options, value ?? parameter.default) : written(parameter, value);
-  for (const happens of options ? ["change"] : ["change", "input"]) control.addEventListener(happens, () => change(read(control.value, parameter)));
+  for (const happens of options ? ["change"] : ["change", "input"])
+    control.addEventListener(happens, () => change(read(control.value, parameter)));
   return field(prefix + parameter.name, label, control, parameter.description);
 }
 
 // The values of a parameter that has only some, with one for none of them where that is its default; else null.
 function optionsOf({ choices, types, default: usual }) {
-  if (types.includes("boolean")) return [["false", "no"], ["true", "yes"]];
+  if (types.includes("boolean"))
+    return [
+      ["false", "no"],
+      ["true", "yes"],
+    ];
   if (!choices?.length || types.some((type) => type !== "string" && type !== "null")) return null;
   const named = choices.map((choice) => [choice, choice]);
   return usual === null ? [["", "by itself"], ...named] : named;
 }
 
 export function select(options, value, onchange) {
-  const control = h("select", {}, options.map(([key, text]) => h("option", { value: key, selected: key === String(value ?? "") }, text)));
+  const control = h(
+    "select",
+    {},
+    options.map(([key, text]) => h("option", { value: key, selected: key === String(value ?? "") }, text)),
+  );
   if (onchange) control.addEventListener("change", () => onchange(control.value));
   return control;
 }

@@ -1,6 +1,7 @@
 // What a table looks like it is for: the settings to begin with, each with the reason why.
 
-const ANSWERS = /^(class|classes|target|label|labels|y|species|diagnosis|outcome|survived|quality|category|type|group|kind)$/i;
+const ANSWERS =
+  /^(class|classes|target|label|labels|y|species|diagnosis|outcome|survived|quality|category|type|group|kind)$/i;
 const NAMES = /^(id|index|row|name|unnamed.*|.*_id|uuid|key|no\.?)$/i;
 const FEW = 20; // different whole numbers that are still classes, as for the API
 const MOST_LEVELS = 50; // of a text column that is proposed as features
@@ -19,7 +20,12 @@ export function proposal(dataset) {
   else if (gaps) values.missing = "mean";
   if (columns.some((column) => column.kind === "text")) values.categorical = "onehot";
   const large = dataset.rows * columns.length > LARGE;
-  return { paradigm: target ? "supervised" : "unsupervised", kernel: { name: large ? "linear" : "auto" }, values, features };
+  return {
+    paradigm: target ? "supervised" : "unsupervised",
+    kernel: { name: large ? "linear" : "auto" },
+    values,
+    features,
+  };
 }
 
 // The column that the others most likely are meant to explain, or null.
@@ -56,20 +62,27 @@ export function reasons(state, dataset) {
 }
 
 function described(target, dataset) {
-  if (isClasses(target, dataset)) return `The new axes will tell its ${target.distinct} classes apart. It is not used as a feature.`;
+  if (isClasses(target, dataset))
+    return `The new axes will tell its ${target.distinct} classes apart. It is not used as a feature.`;
   return "The new axes will follow its values. It is not used as a feature.";
 }
 
 function axesReason(state, target, dataset) {
   const classes = state.paradigm === "supervised" && target && isClasses(target, dataset) ? target.distinct : 0;
   const left = state.kernel.name === "auto" ? " Left empty, it is chosen too." : "";
-  if (classes > 2) return `How many new features to make; ${classes} classes can be told apart along ${classes - 1}.${left}`;
+  if (classes > 2)
+    return `How many new features to make; ${classes} classes can be told apart along ${classes - 1}.${left}`;
   return `How many new features to make; two make a picture.${left}`;
 }
 
 function likelyFeatures(dataset, target) {
-  return dataset.columns.filter((column) => column !== target && !isName(column, dataset)
-    && column.missing < dataset.rows / 2 && (column.kind === "number" || isClasses(column, dataset)));
+  return dataset.columns.filter(
+    (column) =>
+      column !== target &&
+      !isName(column, dataset) &&
+      column.missing < dataset.rows / 2 &&
+      (column.kind === "number" || isClasses(column, dataset)),
+  );
 }
 
 // Numbers or names of rows say nothing about them.

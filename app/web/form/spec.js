@@ -23,7 +23,9 @@ export function parametersOf(paradigm, catalogue) {
 export function stateOf(spec, dataset) {
   const { paradigm, kernel, features, metadata, dataset: _, ...values } = spec;
   const open = (name, value) => kernel === "auto" && value === "auto" && (name === "q" || name === "scale"); // as the kernel has it
-  const given = Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== null && !open(name, value)));
+  const given = Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => value !== null && !open(name, value)),
+  );
   if (metadata?.image) given.image = metadata.image;
   const { image, ...others } = metadata ?? {};
   if (Object.keys(others).length) given.metadata = others;
@@ -34,7 +36,11 @@ export function stateOf(spec, dataset) {
 
 // The columns that have another part in the job than being a feature.
 export function givenColumns(spec) {
-  const fields = { supervised: ["target"], semi_supervised: ["scores", "reference"], alternative: ["clustering", "reference"] };
+  const fields = {
+    supervised: ["target"],
+    semi_supervised: ["scores", "reference"],
+    alternative: ["clustering", "reference"],
+  };
   return new Set((fields[spec.paradigm] ?? ["reference"]).flatMap((field) => spec[field] ?? []));
 }
 
@@ -46,7 +52,8 @@ function featuresOf(state, dataset, spec) {
 }
 
 function kernelOf({ name, ...parameters }) {
-  if (name === "sum" || name === "aligned") return parameters[name] === undefined ? { [name]: [] } : { [name]: parameters[name] };
+  if (name === "sum" || name === "aligned")
+    return parameters[name] === undefined ? { [name]: [] } : { [name]: parameters[name] };
   return Object.keys(parameters).length ? { name, ...parameters } : name;
 }
 

@@ -14,9 +14,35 @@ export async function show(container, { signal }) {
   const body = h("tbody");
   const empty = h("p", { class: "lead", hidden: true });
   const problem = h("p", { class: "error", role: "alert", hidden: true });
-  const more = h("button", { type: "button", hidden: true, onclick: () => { wanted += PAGE; return refresh(); } }, "Show more");
-  const compare = h("button", { type: "button", disabled: true, onclick: () => { location.hash = `#/compare/${[...chosen].join(",")}`; } }, "Compare");
-  const state = h("select", { "aria-label": "Which jobs", onchange: () => refresh() }, h("option", { value: "" }, "All jobs"), Object.entries(STATES).map(([value, text]) => h("option", { value }, text)));
+  const more = h(
+    "button",
+    {
+      type: "button",
+      hidden: true,
+      onclick: () => {
+        wanted += PAGE;
+        return refresh();
+      },
+    },
+    "Show more",
+  );
+  const compare = h(
+    "button",
+    {
+      type: "button",
+      disabled: true,
+      onclick: () => {
+        location.hash = `#/compare/${[...chosen].join(",")}`;
+      },
+    },
+    "Compare",
+  );
+  const state = h(
+    "select",
+    { "aria-label": "Which jobs", onchange: () => refresh() },
+    h("option", { value: "" }, "All jobs"),
+    Object.entries(STATES).map(([value, text]) => h("option", { value }, text)),
+  );
   let wanted = PAGE;
   let drawn = "";
   entitle("Jobs");
@@ -27,7 +53,10 @@ export async function show(container, { signal }) {
     await nameTables(page.items);
     more.hidden = page.next === null || wanted >= 1000;
     empty.hidden = page.items.length > 0;
-    replace(empty, state.value ? "There are none." : ["No jobs yet. ", h("a", { href: "#/" }, "Begin with a table"), "."]);
+    replace(
+      empty,
+      state.value ? "There are none." : ["No jobs yet. ", h("a", { href: "#/" }, "Begin with a table"), "."],
+    );
     const now = JSON.stringify(page.items);
     if (now !== drawn) replace(body, page.items.map(row)); // else it would take the keyboard's place away
     drawn = now;
@@ -43,43 +72,94 @@ export async function show(container, { signal }) {
 
   function row(job) {
     const name = job.label ?? names.get(job.dataset);
-    const box = h("input", { type: "checkbox", checked: chosen.has(job.id), disabled: job.state !== "succeeded", "aria-label": `Compare ${name}, ${settingsLine(job.spec)}`, onchange: () => {
-      chosen[box.checked ? "add" : "delete"](job.id);
-      compare.disabled = chosen.size < 2;
-      compare.textContent = chosen.size ? `Compare ${chosen.size}` : "Compare";
-    } });
+    const box = h("input", {
+      type: "checkbox",
+      checked: chosen.has(job.id),
+      disabled: job.state !== "succeeded",
+      "aria-label": `Compare ${name}, ${settingsLine(job.spec)}`,
+      onchange: () => {
+        chosen[box.checked ? "add" : "delete"](job.id);
+        compare.disabled = chosen.size < 2;
+        compare.textContent = chosen.size ? `Compare ${chosen.size}` : "Compare";
+      },
+    });
     const metric = mainMetric(job);
     const link = new URL(`#/jobs/${job.id}`, location.href).href;
-    return h("tr", { "data-job": job.id },
+    return h(
+      "tr",
+      { "data-job": job.id },
       h("td", {}, box),
-      h("td", { class: "what" }, h("a", { href: `#/jobs/${job.id}` }, name), h("span", { class: "hint block" }, settingsLine(job.spec))),
-      h("td", {}, h("span", { class: `badge ${job.state}` }, STATES[job.state]), job.error ? h("span", { class: "hint block" }, job.error.title) : null),
+      h(
+        "td",
+        { class: "what" },
+        h("a", { href: `#/jobs/${job.id}` }, name),
+        h("span", { class: "hint block" }, settingsLine(job.spec)),
+      ),
+      h(
+        "td",
+        {},
+        h("span", { class: `badge ${job.state}` }, STATES[job.state]),
+        job.error ? h("span", { class: "hint block" }, job.error.title) : null,
+      ),
       h("td", { class: "found" }, metric ? `${metric[0]} ${metric[1]}` : progress(job)),
       h("td", { class: "made" }, h("time", { dateTime: job.created }, when(job.created))),
-      h("td", { class: "act" }, copyButton(link, "Copy link"), ending(job)));
+      h("td", { class: "act" }, copyButton(link, "Copy link"), ending(job)),
+    );
   }
 
   function ending(job) {
     const open = job.state === "queued" || job.state === "running";
     const act = open ? () => post(`/jobs/${job.id}/cancel`, {}, { signal }) : () => remove(`/jobs/${job.id}`);
-    return h("button", { type: "button", class: "quiet", onclick: async () => {
-      try {
-        await act();
-        chosen.delete(job.id);
-        problem.hidden = true;
-        await refresh();
-      } catch (error) {
-        problem.textContent = error.detail ?? error.message;
-        problem.hidden = false;
-      }
-    } }, open ? "Cancel" : "Delete");
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        onclick: async () => {
+          try {
+            await act();
+            chosen.delete(job.id);
+            problem.hidden = true;
+            await refresh();
+          } catch (error) {
+            problem.textContent = error.detail ?? error.message;
+            problem.hidden = false;
+          }
+        },
+      },
+      open ? "Cancel" : "Delete",
+    );
   }
 
   container.append(
-    h("header", { class: "page-head row spread" }, h("h1", {}, "Jobs"), h("div", { class: "row" }, h("span", { class: "pick" }, state), compare)),
+    h(
+      "header",
+      { class: "page-head row spread" },
+      h("h1", {}, "Jobs"),
+      h("div", { class: "row" }, h("span", { class: "pick" }, state), compare),
+    ),
     problem,
-    h("div", { class: "card scroll", tabIndex: 0, role: "region", "aria-label": "Jobs" },
-      h("table", { class: "jobs" }, h("thead", {}, h("tr", {}, ["Compare", "Job", "State", "Result", "Made", "Link"].map((text) => h("th", { scope: "col" }, text)))), body), empty, more));
+    h(
+      "div",
+      { class: "card scroll", tabIndex: 0, role: "region", "aria-label": "Jobs" },
+      h(
+        "table",
+        { class: "jobs" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["Compare", "Job", "State", "Result", "Made", "Link"].map((text) => h("th", { scope: "col" }, text)),
+          ),
+        ),
+        body,
+      ),
+      empty,
+      more,
+    ),
+  );
   await refresh();
   keepLooking(refresh, signal);
 }

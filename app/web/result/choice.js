@@ -90,5 +90,10 @@ function pinned(spec) {
     },
     "Run with these settings pinned",
   );
-  return h("div", {}, h("div", { class: "row" }, button, copyButton(JSON.stringify(spec, null, 2), "Copy as JSON")), problem);
+  return h(
+    "div",
+    {},
+    h("div", { class: "row" }, button, copyButton(JSON.stringify(spec, null, 2), "Copy as JSON")),
+    problem,
+  );
 }

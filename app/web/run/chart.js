@@ -9,7 +9,12 @@ const MOST_LINES = 8;
 
 export function lineChart(title, note) {
   const drawing = svg("svg", { role: "img", class: "chart", height: HEIGHT });
-  const element = h("figure", { class: "card" }, h("figcaption", {}, h("h2", {}, title), h("p", { class: "hint" }, note)), drawing);
+  const element = h(
+    "figure",
+    { class: "card" },
+    h("figcaption", {}, h("h2", {}, title), h("p", { class: "hint" }, note)),
+    drawing,
+  );
   let xs = [];
   let lines = [];
   let waiting = false;
@@ -17,12 +22,18 @@ export function lineChart(title, note) {
   function draw() {
     waiting = false;
     const width = Math.max(drawing.clientWidth, 200);
-    const shown = lines.slice(0, MOST_LINES).map((line) => line.map((y, place) => [xs[place], y]).filter(([, y]) => Number.isFinite(y)));
+    const shown = lines
+      .slice(0, MOST_LINES)
+      .map((line) => line.map((y, place) => [xs[place], y]).filter(([, y]) => Number.isFinite(y)));
     const scales = scaled(shown.flat(), width);
     drawing.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     drawing.setAttribute("aria-label", described(title, xs, lines));
     if (!scales) return replace(drawing);
-    return replace(drawing, axes(scales, width), shown.map((line, place) => polyline(line, scales, place)));
+    return replace(
+      drawing,
+      axes(scales, width),
+      shown.map((line, place) => polyline(line, scales, place)),
+    );
   }
 
   function soon() {
@@ -31,7 +42,14 @@ export function lineChart(title, note) {
   }
 
   new ResizeObserver(soon).observe(drawing);
-  return { element, show: (newXs, newLines) => { xs = newXs; lines = newLines; soon(); } };
+  return {
+    element,
+    show: (newXs, newLines) => {
+      xs = newXs;
+      lines = newLines;
+      soon();
+    },
+  };
 }
 
 function scaled(points, width) {
@@ -42,7 +60,10 @@ function scaled(points, width) {
   const across = width - MARGIN.left - MARGIN.right;
   const down = HEIGHT - MARGIN.top - MARGIN.bottom;
   return {
-    left, right, low, high,
+    left,
+    right,
+    low,
+    high,
     x: (value) => MARGIN.left + (across * (value - left)) / (right - left || 1),
     y: (value) => MARGIN.top + down * (1 - (value - low + room) / (high - low + 2 * room)),
   };
@@ -54,7 +75,8 @@ function extent(values) {
 
 function axes({ left, right, low, high, x, y }, width) {
   const label = (text, at, anchor) => svg("text", { ...at, "text-anchor": anchor, class: "tick" }, text);
-  const rule = (value) => svg("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value), class: "rule" });
+  const rule = (value) =>
+    svg("line", { x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value), class: "rule" });
   const heights = high > low ? [low, high] : [high];
   const ends = right > left ? [left, right] : [left];
   return [
@@ -68,14 +90,20 @@ function polyline(points, { x, y }, place) {
   const step = Math.ceil(points.length / MOST_POINTS);
   const kept = points.filter((_, at) => at % step === 0 || at === points.length - 1);
   const [lastX, lastY] = kept.at(-1) ?? [];
-  return svg("g", { class: `series series-${place + 1}` },
+  return svg(
+    "g",
+    { class: `series series-${place + 1}` },
     svg("polyline", { points: kept.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(" ") }),
-    kept.length ? svg("circle", { cx: x(lastX), cy: y(lastY), r: 3.5 }) : null);
+    kept.length ? svg("circle", { cx: x(lastX), cy: y(lastY), r: 3.5 }) : null,
+  );
 }
 
 function described(title, xs, lines) {
   if (!xs.length) return `${title}: nothing yet`;
-  return `${title}: ${lines.slice(0, MOST_LINES).map((line) => figure(line.at(-1))).join(", ")} at iteration ${xs.at(-1)}`;
+  return `${title}: ${lines
+    .slice(0, MOST_LINES)
+    .map((line) => figure(line.at(-1)))
+    .join(", ")} at iteration ${xs.at(-1)}`;
 }
 
 export function figure(value) {

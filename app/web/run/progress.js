@@ -6,7 +6,16 @@ import { settingLine } from "../jobs/labels.js";
 import { figure, lineChart } from "./chart.js";
 import { traces } from "./steps.js";
 
-const STAGES = { preparing: "Reading the table", choosing: "Choosing settings", search: "Looking for a good start", ascent: "Climbing", sparsity: "Leaving out features", stability: "Solving again on halves of the rows", validation: "Checking on rows it has not seen", measuring: "Measuring the result" };
+const STAGES = {
+  preparing: "Reading the table",
+  choosing: "Choosing settings",
+  search: "Looking for a good start",
+  ascent: "Climbing",
+  sparsity: "Leaving out features",
+  stability: "Solving again on halves of the rows",
+  validation: "Checking on rows it has not seen",
+  measuring: "Measuring the result",
+};
 
 const STAGE_OF = { trial: "choosing", resample: "stability", validation: "validation" }; // of events
 const FOLDED = new Set(["stability", "validation"]); // nobody knows how many settings a choice will try
@@ -15,14 +24,24 @@ const FOLDED = new Set(["stability", "validation"]); // nobody knows how many se
 export async function watch(container, job, { signal, onState }) {
   const steps = traces();
   const objective = lineChart("Objective", "How well the axes do what they are for; higher is better.");
-  const eigenvalues = lineChart("Eigenvalues", "How much each new axis contributes. When they stand still, it is done.");
+  const eigenvalues = lineChart(
+    "Eigenvalues",
+    "How much each new axis contributes. When they stand still, it is done.",
+  );
   const where = h("p", { class: "where" });
   const left = h("p", { class: "hint" });
   const chosen = h("p", { hidden: true });
   const bar = h("progress", { max: 1, "aria-label": "Progress" });
-  const lost = h("p", { class: "notice", role: "status", hidden: true }, "The connection is lost. The job goes on; trying to reach it again …");
+  const lost = h(
+    "p",
+    { class: "notice", role: "status", hidden: true },
+    "The connection is lost. The job goes on; trying to reach it again …",
+  );
   const facts = h("dl", { class: "facts" });
-  container.append(h("div", { class: "card" }, where, bar, left, chosen, lost, facts), h("div", { class: "grid" }, objective.element, eigenvalues.element));
+  container.append(
+    h("div", { class: "card" }, where, bar, left, chosen, lost, facts),
+    h("div", { class: "grid" }, objective.element, eigenvalues.element),
+  );
   let now = job;
   let waiting = false;
 
@@ -33,7 +52,14 @@ export async function watch(container, job, { signal, onState }) {
     where.textContent = stageOf(now, step);
     left.textContent = timeLeft(step ?? now.progress ?? {});
     share(bar, now, step);
-    replace(facts, [["Iteration", step?.iteration], ["Objective", figure(step?.objective)], ["Turned by", angle(step)]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value ?? "–"))));
+    replace(
+      facts,
+      [
+        ["Iteration", step?.iteration],
+        ["Objective", figure(step?.objective)],
+        ["Turned by", angle(step)],
+      ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value ?? "–"))),
+    );
     objective.show(steps.iterations, [steps.objectives]);
     eigenvalues.show(steps.iterations, steps.eigenvalues);
   }
@@ -44,7 +70,12 @@ export async function watch(container, job, { signal, onState }) {
   }
 
   draw();
-  for await (const { kind, data } of follow(job.id, { signal, onConnection: (here) => { lost.hidden = here; } })) {
+  for await (const { kind, data } of follow(job.id, {
+    signal,
+    onConnection: (here) => {
+      lost.hidden = here;
+    },
+  })) {
     if (kind === "step") steps.add(data);
     if (STAGE_OF[kind]) now = { ...now, progress: { ...now.progress, ...data, stage: STAGE_OF[kind] } };
     if (kind === "choice") {
@@ -62,7 +93,9 @@ export async function watch(container, job, { signal, onState }) {
 
 function stageOf(job, step) {
   if (job.state === "queued") {
-    const before = job.position ? `${job.position} ${job.position === 1 ? "job is" : "jobs are"} before it` : "it is next";
+    const before = job.position
+      ? `${job.position} ${job.position === 1 ? "job is" : "jobs are"} before it`
+      : "it is next";
     return `Waiting for a worker: ${before}`;
   }
   const { stage, fold, folds } = job.progress ?? {};
@@ -82,7 +115,8 @@ function share(bar, job, step) {
   const seconds = step?.remaining_seconds;
   const { stage, fold, folds } = job.progress ?? {};
   if (FOLDED.has(stage) && folds) bar.value = (fold ?? 0) / folds;
-  else if (seconds !== null && seconds !== undefined) bar.value = step.elapsed_seconds / (step.elapsed_seconds + seconds);
+  else if (seconds !== null && seconds !== undefined)
+    bar.value = step.elapsed_seconds / (step.elapsed_seconds + seconds);
   else bar.removeAttribute("value");
 }
 

@@ -16,9 +16,15 @@ export function traces() {
       }
       steps.push(step);
     },
-    get last() { return steps.at(-1); },
-    get iterations() { return steps.map((step, place) => (stage === "ascent" ? step.iteration : place)); },
-    get objectives() { return steps.map((step) => step.objective); },
+    get last() {
+      return steps.at(-1);
+    },
+    get iterations() {
+      return steps.map((step, place) => (stage === "ascent" ? step.iteration : place));
+    },
+    get objectives() {
+      return steps.map((step) => step.objective);
+    },
     get eigenvalues() {
       const axes = steps.at(-1)?.eigenvalues?.length ?? 0;
       return Array.from({ length: axes }, (_, axis) => steps.map((step) => step.eigenvalues?.[axis]));

@@ -9,7 +9,9 @@ const OPEN = new Set(["queued", "running"]);
 
 export async function show(container, id, { signal }) {
   let job = await get(`/jobs/${id}`, { signal });
-  const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error)));
+  const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch((error) =>
+    error.status === 404 ? null : Promise.reject(error),
+  );
   const head = jobHead(job, dataset, () => post(`/jobs/${id}/cancel`, {}, { signal }));
   entitle(job.label ?? dataset?.name ?? id);
   const body = h("div", { class: "job" });
@@ -31,9 +33,21 @@ export async function show(container, id, { signal }) {
 
 function ending(job) {
   const again = h("a", { class: "button primary", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
-  if (job.state === "cancelled") return h("div", { class: "card" }, h("h2", {}, "The job was cancelled"), h("p", {}, "It has no result."), again);
+  if (job.state === "cancelled")
+    return h("div", { class: "card" }, h("h2", {}, "The job was cancelled"), h("p", {}, "It has no result."), again);
   const errors = job.error?.errors ?? [];
-  return h("div", { class: "card problem", role: "alert" },
-    h("h2", {}, job.error?.title ?? "The job failed"), h("p", {}, job.error?.detail),
-    errors.length ? h("ul", {}, errors.map((error) => h("li", {}, `${error.field}: ${error.message}`))) : null, again);
+  return h(
+    "div",
+    { class: "card problem", role: "alert" },
+    h("h2", {}, job.error?.title ?? "The job failed"),
+    h("p", {}, job.error?.detail),
+    errors.length
+      ? h(
+          "ul",
+          {},
+          errors.map((error) => h("li", {}, `${error.field}: ${error.message}`)),
+        )
+      : null,
+    again,
+  );
 }

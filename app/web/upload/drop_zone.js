@@ -6,7 +6,12 @@ export const FORMATS = ".csv,.tsv,.txt,.parquet,.npy,.npz,.json,.jsonl,.ndjson,.
 
 // `take(file)` is called with the file; what it returns is waited for, and the place is busy meanwhile.
 export function dropZone(title, hint, take) {
-  const input = h("input", { type: "file", accept: FORMATS, class: "visually-hidden", onchange: () => give(input.files) });
+  const input = h("input", {
+    type: "file",
+    accept: FORMATS,
+    class: "visually-hidden",
+    onchange: () => give(input.files),
+  });
   const line = h("p", { class: "hint" }, hint);
   const bar = h("progress", { max: 1, hidden: true, "aria-label": "Upload" });
   const zone = h("label", { class: "drop" }, input, h("span", { class: "drop-title" }, title), line, bar);
@@ -24,17 +29,23 @@ export function dropZone(title, hint, take) {
     }
   }
 
-  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  });
   zone.addEventListener("dragleave", () => zone.classList.remove("over"));
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
     give(event.dataTransfer.files);
   });
-  return { element: zone, progress: (sent, text) => {
-    bar.hidden = false;
-    if (sent < 1) bar.value = sent;
-    else bar.removeAttribute("value"); // the service reads it, and does not say how far it is
-    line.textContent = text;
-  } };
+  return {
+    element: zone,
+    progress: (sent, text) => {
+      bar.hidden = false;
+      if (sent < 1) bar.value = sent;
+      else bar.removeAttribute("value"); // the service reads it, and does not say how far it is
+      line.textContent = text;
+    },
+  };
 }

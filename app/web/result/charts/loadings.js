@@ -91,7 +91,14 @@ function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) 
         .map((place) => `${features[place]} ${number(loading(place), 2)}`)
         .join(", ")}`,
       draw: ({ series, ink }) =>
-        bars(ranked, features, loading, (place) => (loading(place) < 0 ? series[1] : series[0]), "", error && { of: error, ink }),
+        bars(
+          ranked,
+          features,
+          loading,
+          (place) => (loading(place) < 0 ? series[1] : series[0]),
+          "",
+          error && { of: error, ink },
+        ),
       table: folded("All loadings as a table", () =>
         table(
           ["Feature", { number: "Loading" }, ...(error ? [{ number: "Standard error" }] : [])],
