@@ -78,7 +78,7 @@ def one_surrogate(rows: int, saved: str) -> Row:
         W, kernel = file["W"], Gaussian(float(file["sigma"]))
     load_compiled()
     placed = LOCAL.place(X), LOCAL.place(Supervised(y).guidance()), LOCAL.place(kernel)
-    seconds, (_, J) = timed(partial(tiles.surrogate, *placed, W))
+    seconds, (_, J) = timed(partial(tiles.evaluate, *placed, W))
     return {"n": rows, "s": seconds, "J": J}
 
 

@@ -38,10 +38,10 @@ def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
     works = {"GEMM": lambda: square @ square}
     for name, term in (("gaussian", Gaussian(float(np.sqrt(2 * columns)))), ("multiquadratic", Multiquadratic())):
         kernel = LOCAL.place(term)
-        works[name] = lambda kernel=kernel: tiles.surrogate(
+        works[name] = lambda kernel=kernel: tiles.evaluate(
             X, gamma, kernel, W, precision=precision, workspace=workspace
         )[0]
-        works[f"{name}, pull"] = lambda kernel=kernel: tiles.pull(X, gamma, kernel, W, precision=precision)[0]
+        works[f"{name}, pull"] = lambda kernel=kernel: tiles.half_gradient(X, gamma, kernel, W, precision=precision)[0]
     for work in works.values():
         work()  # first calls load and compile
     seconds = medians(works, REPEATS.get(columns, 3), enough=60, rest=REST)

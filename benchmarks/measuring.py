@@ -106,7 +106,7 @@ def load_compiled() -> None:
     P, classes = np.random.default_rng(0).standard_normal((COMPILED_ROWS, 2)), np.arange(COMPILED_ROWS) % 2
     placed = LOCAL.place(P), LOCAL.place(LabelGamma.of(classes)), LOCAL.place(Gaussian(1.0))
     for precision in get_args(Precision):
-        tiles.pull(*placed, np.eye(2), precision=precision)
+        tiles.half_gradient(*placed, np.eye(2), precision=precision)
         tiles.kernel_product(P, Gaussian(1.0), P, precision=precision)
     features = features_of(Taylor(2, 3, 1.0), P, rows=10**9)
     features.times(features.gathered(P))

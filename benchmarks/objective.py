@@ -39,23 +39,23 @@ class Objective:
         q = W.shape[1]
         if q not in self._problems:
             self._problems[q] = Problem.of(self.X, self.gamma, self.kernel, q)
-        pulled, objective = self._problems[q].pull(W)
-        return objective, 2 * pulled
+        half_gradient, objective = self._problems[q].half_gradient(W)
+        return objective, 2 * half_gradient
 
     def _dense(self, W: Array, square: Array) -> tuple[float, Array]:
         P = self.X @ W
         product = P @ P.T
         norms = product.diagonal()
-        pulled, objective = np.zeros_like(P), 0.0
+        half_gradient, objective = np.zeros_like(P), 0.0
         for weight, term in self.kernel.terms:
             apart = term.form == "difference"
             beta = np.maximum(norms[:, None] + norms - 2 * product, 0) if apart else product
             value = term.value(beta)
             psi = square * term.slope(beta, value)
-            pull = psi @ P
-            pulled += weight * (2 * (psi.sum(axis=1)[:, None] * P - pull) if apart else pull)
+            half_gradient = psi @ P
+            half_gradient += weight * (2 * (psi.sum(axis=1)[:, None] * P - half_gradient) if apart else half_gradient)
             objective += weight * float(np.vdot(square, value))
-        return objective, 2 * self.X.T @ pulled
+        return objective, 2 * self.X.T @ half_gradient
 
 
 class Evaluation:

@@ -25,7 +25,7 @@ WIDE = (500, 20_000)
 
 def exact(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
     """J by exact tiles."""
-    return tiles.pull(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W)[1]
+    return tiles.half_gradient(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W)[1]
 
 
 def clustered(data: str, k: int) -> Row:
@@ -40,7 +40,7 @@ def clustered(data: str, k: int) -> Row:
         row[f"{kernel} NMI"], row[f"{kernel} stop"] = nmi(table.y, result.labels), result.stop.name
         if kernel == "gaussian":
             placed = LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(result.kernel)
-            row["one Φ s"] = medians({"": partial(tiles.surrogate, *placed, result.W)}, repeats=5)[""]
+            row["one Φ s"] = medians({"": partial(tiles.evaluate, *placed, result.W)}, repeats=5)[""]
         say(f"{kernel}: {row[f'{kernel} s']:.1f} s, NMI {row[f'{kernel} NMI']:.3f}")
     return row
 

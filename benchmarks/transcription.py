@@ -91,14 +91,14 @@ def from_psi(X: Array, kernel: Term, psi: Array) -> Array:
     return phi
 
 
-def surrogate(X: Array, gamma: Array, kernel: Term, W: Array) -> Array:
+def evaluate(X: Array, gamma: Array, kernel: Term, W: Array) -> Array:
     """Φ(W); f′ of linear and squared is 1 and −1."""
     if isinstance(kernel, Linear | Squared):
-        return first_surrogate(X, gamma, kernel)
+        return initial_surrogate(X, gamma, kernel)
     return from_psi(X, kernel, gamma * slope(kernel, beta(X, kernel, W)))
 
 
-def first_surrogate(X: Array, gamma: Array, kernel: Term) -> Array:
+def initial_surrogate(X: Array, gamma: Array, kernel: Term) -> Array:
     """Φ0: the sign of f′(0) in place of f′."""
     return from_psi(X, kernel, gamma if is_product(kernel) else -gamma)
 
@@ -115,10 +115,10 @@ def largest(phi: Array, q: int) -> tuple[Array, Array]:
 
 def transcribed(X: Array, gamma: Array, kernel: Term, q: int, delta: float = 0.01, max_iter: int = 100) -> Found:
     """Algorithm 1."""
-    before, W = largest(first_surrogate(X, gamma, kernel), q)
+    before, W = largest(initial_surrogate(X, gamma, kernel), q)
     iteration, change = 0, np.inf
     while change >= delta and iteration < max_iter:
-        eigenvalues, W = largest(surrogate(X, gamma, kernel, W), q)
+        eigenvalues, W = largest(evaluate(X, gamma, kernel, W), q)
         change = float(np.linalg.norm(eigenvalues - before) / np.linalg.norm(eigenvalues))
         iteration, before = iteration + 1, eigenvalues
     return Found(W, before, iteration)

@@ -24,7 +24,7 @@ from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Auto
 from ism_core.selection.settings import Starts, deciding
-from ism_core.solver.ascent.spectral import drained
+from ism_core.solver.ascent.spectral import drain
 from ism_core.solver.solve import solve
 
 EngineName = Literal["local", "dask"]
@@ -90,7 +90,7 @@ class ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Learn W from the rows of X."""
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         paradigm, seed = self._paradigm(y), self._seed()
-        decision = drained(
+        decision = drain(
             deciding(
                 table,
                 paradigm,

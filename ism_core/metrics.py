@@ -47,8 +47,8 @@ def hsic(
 
 def _centered_square(P: Array, kernel: Kernel) -> float:
     """‖HKH‖², of entries that are centered before they are squared: the difference of sums would cancel."""
-    means = tiles.kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
-    return tiles.square_sum(P, kernel, means - means.mean() / 2)
+    options = tiles.kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
+    return tiles.square_sum(P, kernel, options - options.mean() / 2)
 
 
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:

@@ -21,12 +21,12 @@ from ism_core.gamma import Gamma
 from ism_core.kernels.base import Kernel
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.paradigms.base import Paradigm
 from ism_core.paradigms.regrouping import regrouped
 from ism_core.paradigms.spectral import Clustering
-from ism_core.solver.ascent.spectral import ascend, drained
+from ism_core.solver.ascent.spectral import ascend, drain
 from ism_core.solver.result import Result
 from ism_core.solver.sparse.sparsity import Features
 from ism_core.solver.sparse.supports import at, climbed
@@ -60,7 +60,7 @@ def stability(
     precision: str = "double",
 ) -> Stability:
     """Of the loadings of a result: X, paradigm and whitening as they were given to `solve`."""
-    return drained(
+    return drain(
         resampling(
             X,
             paradigm,
@@ -93,10 +93,10 @@ def resampling(
         raise InvalidInput(
             "X", f"X has {len(table)} rows; to compare halves of them at least {FEWEST_ROWS} are needed."
         )
-    means = Means(precision="single" if precision == "single" else "double")
+    options = EvaluationOptions(precision="single" if precision == "single" else "double")
     last = None if result.spectral is None else Clustering.of(result.spectral)
-    gamma, _ = regrouped(paradigm, table @ result.W, result.kernel, seed, delta, last, means)
-    return _resampling(_Halves(table, gamma, result, max(delta, DELTA), means, whitening), resamples, seed)
+    gamma, _ = regrouped(paradigm, table @ result.W, result.kernel, seed, delta, last, options)
+    return _resampling(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
 
 
 def _resampling(halves: "_Halves", resamples: int, seed: int) -> Generator[int, None, Stability]:
@@ -122,7 +122,7 @@ class _Halves:
     gamma: Gamma
     result: Result
     delta: float
-    means: Means
+    options: EvaluationOptions
     whitening: Whitening | None
 
     @property
@@ -144,11 +144,11 @@ class _Halves:
         rows = self.gamma.sample(count, rng)
         gamma, kernel = self.gamma.restricted(rows), self.kernel.restricted(rows, rows)
         if self.result.sparsity is not None:
-            given = Features(self.X[rows], gamma, kernel, self.W.shape[1], self.means, self.whitening)
+            given = Features(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)
             return self._on_supports(given)
         space = RowSpace.of(self.X[rows], self.W.shape[1]).reaching(self.W)
-        problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.empty, self.means)
-        reached = drained(ascend(problem, space.into(self.W), self.delta, ITERATIONS))
+        problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.null_directions, self.options)
+        reached = drain(ascend(problem, space.into(self.W), self.delta, ITERATIONS))
         W = space.out(reached.point.W)
         left, _, right = np.linalg.svd(W.T @ self.W)
         turned: Array = W @ (left @ right)

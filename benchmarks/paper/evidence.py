@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from benchmarks.datasets import load
 from benchmarks.measuring import Row
 from benchmarks.paper.folds import standardized_folds
-from benchmarks.transcription import beta, first_surrogate, label_gamma, largest, objective, surrogate, value
+from benchmarks.transcription import beta, evaluate, initial_surrogate, label_gamma, largest, objective, value
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels.base import Kernel, Term
@@ -46,9 +46,9 @@ class Pass:
 
 def passes(X: Array, gamma: Array, kernel: Term, q: int, sign: int = 1) -> Iterator[Pass]:
     """Algorithm 1 without an end. Sign −1 takes Φ of the squared and multiquadratic kernels as they are printed."""
-    before, W = largest(sign * first_surrogate(X, gamma, kernel), q)
+    before, W = largest(sign * initial_surrogate(X, gamma, kernel), q)
     while True:
-        eigenvalues, after = largest(sign * surrogate(X, gamma, kernel, W), q)
+        eigenvalues, after = largest(sign * evaluate(X, gamma, kernel, W), q)
         change = float(np.linalg.norm(eigenvalues - before) / np.linalg.norm(eigenvalues))
         yield Pass(after, change, largest_angle(W, after))
         before, W = eigenvalues, after

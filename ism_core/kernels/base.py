@@ -65,7 +65,7 @@ class Term(Kernel):
 
     form: ClassVar[Form]
     is_nonnegative: ClassVar[bool] = False
-    is_straight: ClassVar[bool] = False  # f′ is constant, so that Φ does not depend on W
+    has_constant_slope: ClassVar[bool] = False  # f′ is constant, so that Φ does not depend on W
 
     @abstractmethod
     def value(self, beta: Array, out: Array | None = None) -> Array:

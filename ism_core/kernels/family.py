@@ -34,7 +34,7 @@ class Linear(Term):
     """f = β"""
 
     form = "product"
-    is_straight = True
+    has_constant_slope = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.positive(beta, out=out)
@@ -51,7 +51,7 @@ class Squared(Term):
     """f = −β, the negative squared distance"""
 
     form = "difference"
-    is_straight = True
+    has_constant_slope = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.negative(beta, out=out)

@@ -59,7 +59,7 @@ def _squares(share: list[int], X: Array) -> Array:
     return total
 
 
-def means(X: Array) -> tuple[Array, Array]:
+def options(X: Array) -> tuple[Array, Array]:
     """Of each column and of its squares."""
     sums, squares = LOCAL.total(_sums, _blocks(len(X)), X)
     return sums / len(X), squares / len(X)

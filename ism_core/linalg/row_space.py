@@ -36,7 +36,9 @@ class RowSpace:
 
     Z: Array
     basis: Array | None  # d×k with orthonormal columns; None where it would be the identity
-    empty: Array  # k×e, orthonormal: the directions of Z that no row has anything of, and that q can do without
+    null_directions: (
+        Array  # k×e, orthonormal: the directions of Z that no row has anything of, and that q can do without
+    )
     rank: int
     rows: Array | None = None  # X, where the basis spans but a part of its row space
 
@@ -62,9 +64,9 @@ class RowSpace:
             return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), basis.shape[1], X)
         if n >= d:
             with own_threads():  # the BLAS's would still be in the way of what comes next
-                empty = _empty_directions(X)
-            rank = d - empty.shape[1]
-            return RowSpace(X, None, empty[:, max(0, q - rank) :], rank)
+                null_directions = _empty_directions(X)
+            rank = d - null_directions.shape[1]
+            return RowSpace(X, None, null_directions[:, max(0, q - rank) :], rank)
         with own_threads() if X.size < SMALL else nullcontext():  # which several threads would only be in the way of
             basis = _row_basis(X)
         rank = basis.shape[1]
@@ -73,13 +75,15 @@ class RowSpace:
             basis = np.hstack([basis, np.linalg.qr(np.hstack([basis, others]))[0][:, rank:]])
         return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), rank)
 
-    def outside(self, row_pull: Callable[[], tuple[Array, float]]) -> Array:
+    def outside(self, row_coefficients: Callable[[], tuple[Array, float]]) -> Array:
         """What XᵀC has outside the basis, C being the first of the pair; nothing where that spans the row space."""
         if self.rows is None or self.basis is None:
             return np.zeros((1, 1))
-        pull = self.rows.T @ row_pull()[0]
-        pull -= self.basis @ (self.basis.T @ pull)
-        return pull - self.basis @ (self.basis.T @ pull)  # twice, since the first leaves some by rounding
+        half_gradient = self.rows.T @ row_coefficients()[0]
+        half_gradient -= self.basis @ (self.basis.T @ half_gradient)
+        return half_gradient - self.basis @ (
+            self.basis.T @ half_gradient
+        )  # twice, since the first leaves some by rounding
 
     def reaching(self, W: Array | None) -> "RowSpace":
         """With the directions that a given W has outside."""
@@ -100,13 +104,13 @@ class RowSpace:
 
     def out(self, W: Array) -> Array:
         """From these coordinates to those of the columns of X, with nothing of the empty directions."""
-        W = W - self.empty @ (self.empty.T @ W)
+        W = W - self.null_directions @ (self.null_directions.T @ W)
         return W if self.basis is None else self.basis @ W
 
     def into(self, W: Array) -> Array:
         """The orthonormal W nearest to the part of a given W that lies in these coordinates."""
         inside = W if self.basis is None else self.basis.T @ W
-        inside = inside - self.empty @ (self.empty.T @ inside)
+        inside = inside - self.null_directions @ (self.null_directions.T @ inside)
         left, _, right = np.linalg.svd(inside, full_matrices=False)
         nearest: Array = left @ right
         return nearest

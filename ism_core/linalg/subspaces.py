@@ -31,7 +31,7 @@ class Rows(Protocol):
     def scatter(self) -> Array:
         """How the rows spread: XᵀX of the centered rows, or of a sample of them."""
 
-    def without_empty(self, phi: Array) -> Array:
+    def without_null_directions(self, phi: Array) -> Array:
         """Φ with the directions that are not to be chosen last of all."""
 
 
@@ -52,7 +52,7 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
     vary most are taken.
     """
     room = rows.dimensions
-    values, vectors = eigenpairs(rows.without_empty(phi), min(room, q + 1))
+    values, vectors = eigenpairs(rows.without_null_directions(phi), min(room, q + 1))
     gap = float(values[q - 1] - values[q]) if q < room else np.inf
     size = float(np.linalg.norm(phi))
     zero = _is_zero(values[:q], size)
@@ -66,13 +66,13 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
 def _widest(phi: Array, kept: Array, count: int, size: float, rows: Rows) -> Array:
     """The directions of Φ's null space along which the rows vary most; `kept` are its eigenvectors with λ > 0."""
     if len(phi) < NARROW:
-        values, vectors = eigenpairs(rows.without_empty(phi), rows.dimensions)
+        values, vectors = eigenpairs(rows.without_null_directions(phi), rows.dimensions)
         null = vectors[:, _is_zero(values, size)]
         return null @ eigenpairs(null.T @ rows.scatter @ null, count)[1]
     # All eigenvectors would take long. Instead, a trace of the spread decides where Φ does not.
     traced = phi / (size or 1.0) + TRACE * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
     traced -= (kept * (2 + kept.T @ traced @ kept).diagonal()) @ kept.T
-    return eigenpairs(rows.without_empty(traced), count)[1]
+    return eigenpairs(rows.without_null_directions(traced), count)[1]
 
 
 def orthonormal(V: Array, most: int) -> Array:
@@ -87,9 +87,9 @@ def orthonormal(V: Array, most: int) -> Array:
     return basis
 
 
-def corrected(phi: Array, W: Array, pulled: Array) -> Array:
+def corrected(phi: Array, W: Array, half_gradient: Array) -> Array:
     """The symmetric matrix nearest to phi with phi·W = pulled."""
-    changed: Array = phi + correction(W, pulled - phi @ W)
+    changed: Array = phi + correction(W, half_gradient - phi @ W)
     return changed
 
 

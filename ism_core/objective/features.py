@@ -31,7 +31,7 @@ BLOCK_NUMBERS = 2**18  # of features in a block, while its rows are not the fewe
 Maps = Sequence[TermMap]
 
 
-def surrogate(
+def evaluate(
     X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
     """Φ(W) and J(W); XW may be known. Memory: a few matrices of r·m·d and d·d for each of the engine's shares."""
@@ -49,7 +49,7 @@ def surrogate(
         return phi, _objective(terms)
 
 
-def pull(
+def half_gradient(
     X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
     """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
@@ -74,11 +74,11 @@ def objective(
     return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps, len(P.here))))
 
 
-def first_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
+def initial_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
     """Φ0: Φ with every f′(β) replaced by f′(0), so that no W is needed."""
     slopes = kernel.slopes_at_zero
     maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
-    return surrogate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
+    return evaluate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
 
 
 def value_maps(kernel: Kernel, q: int) -> list[tuple[float, Form, FeatureMap]] | None:
@@ -241,7 +241,7 @@ def _pulled(
 ) -> list[tuple[slice | Ints, Array]]:
     """The rows of C in the blocks of a share."""
     n, q = P.shape
-    pulled = []
+    half_gradient = []
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
         p, centered = P[rows], P[rows] - offset
@@ -251,8 +251,8 @@ def _pulled(
             C += mixed[:, :q]
             if mixed.shape[1] > q:
                 C += centered * mixed[:, q:]
-        pulled.append((rows, C))
-    return pulled
+        half_gradient.append((rows, C))
+    return half_gradient
 
 
 def _add_weighted_square(total: Array, A: Array, rows: Ints, weights: Array, memory: Array) -> None:

@@ -7,7 +7,7 @@ from ism_core.objective.tiles import Precision
 
 
 @dataclass(frozen=True)
-class Means:
+class EvaluationOptions:
     """What a problem may be computed with."""
 
     precision: Precision = "double"

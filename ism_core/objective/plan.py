@@ -11,7 +11,7 @@ FEATURE_FLOPS = 40.0  # what one feature of one row costs
 
 
 @dataclass(frozen=True)
-class Costs:
+class FlopCounts:
     """For n rows of d columns, W with q, and a kernel of so many terms."""
 
     n: int
@@ -28,7 +28,7 @@ class Costs:
         """Φ by tiles."""
         return self._tiles(self.d) + 3.0 * self.n * self.d**2
 
-    def pull(self, count: int) -> float:
+    def half_gradient(self, count: int) -> float:
         """Φ(W)W by so many features."""
         return float(2 * self.n * count * (2 * (self.q + 1) + FEATURE_FLOPS) + 4 * self.n * self.d * self.q)
 

@@ -24,10 +24,10 @@ from ism_core.linalg import row_passes as rows
 from ism_core.linalg.buffers import Workspace
 from ism_core.linalg.subspaces import NARROW, corrected
 from ism_core.objective import features, tiles
-from ism_core.objective.options import Means
-from ism_core.objective.plan import Costs
+from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.plan import FlopCounts
 from ism_core.objective.random_frame import turn, turning
-from ism_core.objective.taylor_bound import Bound, Extents, least_degree
+from ism_core.objective.taylor_bound import ErrorBound, Projections, least_degree
 
 Method = Literal["tiles", "features", "random features"]
 
@@ -52,9 +52,9 @@ class Problem:
     gamma: Gamma
     kernel: Kernel
     q: int
-    empty: Array  # d×e: directions that no row has anything of
-    means: Means
-    extents: Extents
+    null_directions: Array  # d×e: directions that no row has anything of
+    options: EvaluationOptions
+    projections: Projections
     maps: list[TermMap] | None = None  # of the features that are used; None: tiles
     rough: list[TermMap] | None = None  # fewer features, that do for what of Φ is not Φ(W)W; None: the same
     features_are: Literal["exact", "cut", "random"] = "exact"
@@ -65,34 +65,39 @@ class Problem:
 
     @staticmethod
     def of(
-        X: Array, gamma: Gamma, kernel: Kernel, q: int, empty: Array | None = None, means: Means | None = None
+        X: Array,
+        gamma: Gamma,
+        kernel: Kernel,
+        q: int,
+        null_directions: Array | None = None,
+        options: EvaluationOptions | None = None,
     ) -> "Problem":
         """With the kernel's exact features where they are cheaper than tiles."""
-        means = means or Means()
-        empty = np.empty((X.shape[1], 0)) if empty is None else empty
-        problem = Problem(means.engine.place(X), gamma, kernel, q, empty, means, Extents(X))
+        options = options or EvaluationOptions()
+        null_directions = np.empty((X.shape[1], 0)) if null_directions is None else null_directions
+        problem = Problem(options.engine.place(X), gamma, kernel, q, null_directions, options, Projections(X))
         return problem._cheaper(exact_maps(kernel, q))
 
     @own_threads()
-    def within(self, tolerances: Iterable[float], W: Array, size: Bound | None = None) -> "Problem":
+    def within(self, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None) -> "Problem":
         """With random features if they were asked for, else with features cut at the first tolerance that makes them
         cheaper than tiles; for a W like this, where J and Φ(W)W are of that size if it is known.
         """
-        if exact_maps(self.kernel, self.q) is not None or self.follows:
+        if exact_maps(self.kernel, self.q) is not None or self.gamma_depends_on_W:
             return self
-        if self.means.features is not None:
-            return self._with_random_features(self.means.features, W)
+        if self.options.features is not None:
+            return self._with_random_features(self.options.features, W)
         tiled = replace(self, maps=None, rough=None, features_are="exact", noise=0.0)
         if tiled.is_small or taylor_maps(self.kernel, self.q, 0) is None:
             return tiled
-        norms, size = self.extents.norms(W, self.gamma), size or self._size(W)
+        norms, size = self.projections.norms(W, self.gamma), size or self._size(W)
         costs = self._costs
-        most = int(costs.tiled_pull() / (costs.pull(1) - costs.pull(0)))
+        most = int(costs.tiled_pull() / (costs.half_gradient(1) - costs.half_gradient(0)))
         for tolerance in tolerances:
-            allowed = Bound(SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
+            allowed = ErrorBound(SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
             degree = least_degree(self.kernel, self.q, norms, allowed, most) if tolerance > 0 else None
             if degree is not None:
-                enough = Bound(np.inf, ROUGH * size.gradient)
+                enough = ErrorBound(np.inf, ROUGH * size.gradient)
                 rough = least_degree(self.kernel, self.q, norms, enough, most) or 0
                 maps = [taylor_maps(self.kernel, self.q, each) for each in (degree, min(degree, rough))]
                 cut = replace(self, features_are="cut", tolerance=tolerance, noise=NOISE * tolerance)
@@ -101,7 +106,7 @@ class Problem:
 
     def _with_random_features(self, count: int, W: Array) -> "Problem":
         beta = 2 * float(np.var(self.X @ W, axis=0).sum())
-        maps = random_maps(self.kernel, self.q, count, beta, np.random.default_rng(self.means.seed))
+        maps = random_maps(self.kernel, self.q, count, beta, np.random.default_rng(self.options.seed))
         if maps is None:
             raise InvalidInput(
                 "approximation",
@@ -111,11 +116,11 @@ class Problem:
         return replace(self, maps=maps, features_are="random", frame=W)
 
     @own_threads()
-    def bound(self, W: Array) -> Bound:
+    def bound(self, W: Array) -> ErrorBound:
         """How far off J and Φ(W)W can be, rounding aside, since features were cut."""
         if not self.maps or self.features_are != "cut":
-            return Bound(0.0, 0.0)
-        return self.extents.norms(W, self.gamma).bound(self.maps)
+            return ErrorBound(0.0, 0.0)
+        return self.projections.norms(W, self.gamma).bound(self.maps)
 
     @property
     def X(self) -> Array:  # noqa: N802
@@ -130,131 +135,133 @@ class Problem:
         return "random features" if self.features_are == "random" else "features"
 
     @property
-    def follows(self) -> bool:
+    def gamma_depends_on_W(self) -> bool:  # noqa: N802
         """Whether Γ follows W."""
         return isinstance(self.gamma, NeighborGamma)
 
     @property
     def resolution(self) -> float:
         """The share of J below which it says nothing about whether a step was good."""
-        return SINGLE if self.maps is None and self.means.precision == "single" else self.noise
+        return SINGLE if self.maps is None and self.options.precision == "single" else self.noise
 
     @property
     def dimensions(self) -> int:
         """How many directions W may be made of."""
-        return int(self.X.shape[1] - self.empty.shape[1])
+        return int(self.X.shape[1] - self.null_directions.shape[1])
 
-    def surrogate(self, W: Array, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
+    def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
         if isinstance(self.gamma, NeighborGamma):
             fixed, objective = self._following(self.gamma, W)
-            return fixed.surrogate(W)[0], objective
+            return fixed.evaluate(W)[0], objective
         engine = self._engine(self.flops)
         if self.maps is None:
-            phi, objective = tiles.surrogate(
+            phi, objective = tiles.evaluate(
                 self.rows,
                 self.placed_gamma,
                 self._kernel,
                 W,
-                precision=self.means.precision,
+                precision=self.options.precision,
                 engine=engine,
-                lean=self.means.spare is not None and self.means.spare < self.X.nbytes,
+                lean=self.options.spare is not None and self.options.spare < self.X.nbytes,
                 workspace=self.workspace,
             )
         else:
             maps = self.rough or self.maps
             V = self._framed(W)
-            known = self.extents.projected(V)
-            phi, objective = features.surrogate(self.rows, self.placed_gamma, maps, V, known=known, engine=engine)
+            known = self.projections.projected(V)
+            phi, objective = features.evaluate(self.rows, self.placed_gamma, maps, V, known=known, engine=engine)
         phi = self._inside(phi)
         if self.is_corrected:
-            along, objective = pulled or self.pull(W)
+            along, objective = half_gradient or self.half_gradient(W)
             phi = corrected(phi, W, along)
         return phi, objective
 
-    def pull(self, W: Array) -> tuple[Array, float]:
+    def half_gradient(self, W: Array) -> tuple[Array, float]:
         """Φ(W)W, half of the gradient of J at any W, orthonormal or not; and J(W)."""
-        coefficients, objective = self.row_pull(W)
-        pulled = self.column_sums(coefficients)
-        return pulled if self.frame is None else pulled + turning(W, self.frame, pulled), objective
+        coefficients, objective = self.row_coefficients(W)
+        half_gradient = self.column_sums(coefficients)
+        return half_gradient if self.frame is None else half_gradient + turning(W, self.frame, half_gradient), objective
 
-    def row_pull(self, W: Array) -> tuple[Array, float]:
+    def row_coefficients(self, W: Array) -> tuple[Array, float]:
         """The n×q coefficients C with Φ(W)W = XᵀC, and J(W)."""
         if isinstance(self.gamma, NeighborGamma):
             fixed, objective = self._following(self.gamma, W)
-            return fixed.row_pull(W)[0], objective
-        engine = self._engine(self.pull_flops)
+            return fixed.row_coefficients(W)[0], objective
+        engine = self._engine(self.half_gradient_flops)
         if self.maps is not None:
             V = self._framed(W)
-            known = self.extents.projected(V)
-            C, objective = features.pull(self.rows, self.placed_gamma, self.maps, V, known=known, engine=engine)
+            known = self.projections.projected(V)
+            C, objective = features.half_gradient(
+                self.rows, self.placed_gamma, self.maps, V, known=known, engine=engine
+            )
             return C if self.frame is None else C @ turn(W, self.frame).T, objective
-        return tiles.pull(
+        return tiles.half_gradient(
             self.rows,
             self.placed_gamma,
             self._kernel,
             W,
-            precision=self.means.precision,
+            precision=self.options.precision,
             engine=engine,
-            known=self.extents.projected(W) if isinstance(engine, Threads) else None,  # elsewhere W is less to send
+            known=self.projections.projected(W) if isinstance(engine, Threads) else None,  # elsewhere W is less to send
         )
 
     def objective(self, W: Array) -> float:
         """J(W)"""
         if self.maps is not None:
-            engine = self._engine(self.pull_flops)
+            engine = self._engine(self.half_gradient_flops)
             return features.objective(self.rows, self.placed_gamma, self.maps, self._framed(W), engine=engine)
-        return self.row_pull(W)[1]
+        return self.row_coefficients(W)[1]
 
     def _following(self, gamma: NeighborGamma, W: Array) -> tuple["Problem", float]:
         """The problem with Γ as it is at W, and J(W)."""
-        P, engine = self.extents.projected(W), self._engine(self.pull_flops)
-        nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.means.precision, engine=engine)
+        P, engine = self.projections.projected(W), self._engine(self.half_gradient_flops)
+        nearness = tiles.kernel_product(P, self._kernel, gamma.onehot, precision=self.options.precision, engine=engine)
         nearness -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # a gaussian is 1 where β is 0
         fixed, objective = gamma.at(np.maximum(nearness, 0))
         return replace(self, gamma=fixed), objective
 
     def _engine(self, flops: float) -> Engine:
         """Who does work of so many flops: for little of it, to send it elsewhere would take longer."""
-        return self.means.engine if flops > HERE else LOCAL if flops > ONE_THREAD else ALONE
+        return self.options.engine if flops > HERE else LOCAL if flops > ONE_THREAD else ALONE
 
     def _framed(self, W: Array) -> Array:
         return W if self.frame is None else W @ turn(W, self.frame)
 
-    def first_surrogate(self) -> Array:
+    def initial_surrogate(self) -> Array:
         """Φ0"""
         return self._inside(
-            features.first_surrogate(self.rows, self.placed_gamma, self.kernel, engine=self.means.engine)
+            features.initial_surrogate(self.rows, self.placed_gamma, self.kernel, engine=self.options.engine)
         )
 
     def restricted(self, chosen: Ints) -> "Problem":
         """The problem on some of the rows, computed here."""
-        means = replace(self.means, engine=LOCAL)
+        options = replace(self.options, engine=LOCAL)
         kernel = self.kernel.restricted(chosen, chosen)
         few = rows.picked(self.X, chosen)
-        return Problem.of(few, self.gamma.restricted(chosen), kernel, self.q, self.empty, means)
+        return Problem.of(few, self.gamma.restricted(chosen), kernel, self.q, self.null_directions, options)
 
     def _inside(self, phi: Array) -> Array:
         """Φ without what rounding has left of the empty directions."""
-        if self.empty.shape[1] == 0:
+        if self.null_directions.shape[1] == 0:
             return phi
         with np.errstate(over="ignore", invalid="ignore"):
             return self._outside_empty(self._outside_empty(phi).T)
 
     def _outside_empty(self, V: Array) -> Array:
-        outside: Array = V - self.empty @ (self.empty.T @ V) if self.empty.shape[1] else V
+        outside: Array = V - self.null_directions @ (self.null_directions.T @ V) if self.null_directions.shape[1] else V
         return outside
 
-    def without_empty(self, phi: Array) -> Array:
+    def without_null_directions(self, phi: Array) -> Array:
         """Φ, which has nothing of the empty directions, with these below all others."""
-        if self.empty.shape[1] == 0:
+        if self.null_directions.shape[1] == 0:
             return phi
         lowest: Array = phi - (2 * float(np.linalg.norm(phi, np.inf)) or 1.0) * self._emptiness
         return lowest
 
     @cached_property
     def _emptiness(self) -> Array:
-        projector: Array = self.empty @ self.empty.T
+        projector: Array = self.null_directions @ self.null_directions.T
         return projector
 
     @cached_property
@@ -282,15 +289,15 @@ class Problem:
         """What all of Φ costs, in flops of a matrix product."""
         if self.maps is None:
             return self._costs.tiled()
-        pull = self.pull_flops if self.is_corrected else 0.0
-        return pull + self._costs.features(self.rough or self.maps)
+        half_gradient = self.half_gradient_flops if self.is_corrected else 0.0
+        return half_gradient + self._costs.features(self.rough or self.maps)
 
     @cached_property
-    def pull_flops(self) -> float:
+    def half_gradient_flops(self) -> float:
         """What Φ(W)W costs."""
         if self.maps is None:
             return self._costs.tiled_pull()
-        return self._costs.pull(sum(each.slope.count for each in self.maps))
+        return self._costs.half_gradient(sum(each.slope.count for each in self.maps))
 
     @property
     def is_corrected(self) -> bool:
@@ -304,7 +311,9 @@ class Problem:
 
     def rows_within(self, flops: float) -> int:
         """How many of the rows a problem may have for its Φ, or what a step takes of it, to cost no more than that."""
-        share = (flops / (self.pull_flops if self.follows else self.flops)) ** (0.5 if self.maps is None else 1.0)
+        share = (flops / (self.half_gradient_flops if self.gamma_depends_on_W else self.flops)) ** (
+            0.5 if self.maps is None else 1.0
+        )
         return min(len(self.X), int(len(self.X) * share))
 
     def _cheaper(self, maps: list[TermMap] | None, rough: list[TermMap] | None = None) -> "Problem":
@@ -319,24 +328,24 @@ class Problem:
     def _fits(self) -> bool:
         """Whether the sums over features fit into what memory there is, of each of the engine's shares and in all."""
         size = self._costs.feature_bytes(self.rough or self.maps or [], allowed_threads() + 2)
-        return self.means.spare is None or size <= self.means.spare
+        return self.options.spare is None or size <= self.options.spare
 
     @property
     def solve_flops(self) -> float:
         """What an ascent costs, as it usually goes."""
-        return self.flops + PULLS * self.pull_flops
+        return self.flops + PULLS * self.half_gradient_flops
 
     @property
-    def _costs(self) -> Costs:
+    def _costs(self) -> FlopCounts:
         n, d = self.X.shape
-        return Costs(n, d, self.q, len(self.kernel.terms), self.gamma)
+        return FlopCounts(n, d, self.q, len(self.kernel.terms), self.gamma)
 
-    def _size(self, W: Array) -> Bound:
+    def _size(self, W: Array) -> ErrorBound:
         """About how large J and Φ(W)W are, from a sample of the rows."""
         few = self.sampled(SIZE_ROWS, np.random.default_rng(0))
-        pulled, objective = few.pull(W)
+        half_gradient, objective = few.half_gradient(W)
         scale = (len(self.X) / len(few.X)) ** 2
-        return Bound(scale * abs(objective), scale * float(np.linalg.norm(pulled)))
+        return ErrorBound(scale * abs(objective), scale * float(np.linalg.norm(half_gradient)))
 
     def sampled(self, count: int, rng: np.random.Generator) -> "Problem":
         """The problem on a sample of so many rows, computed here; itself if it has no more."""
@@ -345,8 +354,8 @@ class Problem:
     @cached_property
     def placed_gamma(self) -> Placed[Gamma]:
         """Γ, where the work is done."""
-        return self.means.engine.place(self.gamma)
+        return self.options.engine.place(self.gamma)
 
     @cached_property
     def _kernel(self) -> Placed[Kernel]:
-        return self.means.engine.place(self.kernel)
+        return self.options.engine.place(self.kernel)

@@ -17,10 +17,10 @@ def turn(W: Array, frame: Array) -> Array:
     return rotation
 
 
-def turning(W: Array, frame: Array, pulled: Array) -> Array:
+def turning(W: Array, frame: Array, half_gradient: Array) -> Array:
     """What half the gradient of J(WR) has beside the one that is `pulled` for a fixed R, since R changes with W."""
     left, sizes, right = np.linalg.svd(W.T @ frame)
-    along = left.T @ (W.T @ pulled) @ left
+    along = left.T @ (W.T @ half_gradient) @ left
     skew = (along - along.T) / np.maximum(sizes[:, None] + sizes, np.finfo(float).eps)
     added: Array = -frame @ right.T @ skew @ left.T
     return added

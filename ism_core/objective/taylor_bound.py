@@ -35,14 +35,14 @@ MARGIN = 1e-9  # for the rounding of the bins and of the incomplete gamma functi
 
 
 @dataclass(frozen=True)
-class Bound:
+class ErrorBound:
     """Absolute, and without rounding."""
 
     objective: float  # on |ΔJ|
     gradient: float  # on ‖ΔΦ(W)W‖, Frobenius
 
 
-class Extents:
+class Projections:
     """Where rows lie and how far out: kept for the last W, since Φ, Φ(W)W, several tolerances and the bound of a result
     are asked for at one W."""
 
@@ -50,7 +50,7 @@ class Extents:
         self._X = X
         self._projected: tuple[Array, Array] | None = None
         self._known: tuple[Array, Array] | None = None
-        self._last: tuple[Array, Gamma, Norms] | None = None
+        self._last: tuple[Array, Gamma, ProjectedNorms] | None = None
 
     def projected(self, W: Array) -> Array:
         """XW"""
@@ -71,11 +71,11 @@ class Extents:
                 return within
         return rows.projected(self._X, W)
 
-    def norms(self, W: Array, gamma: Gamma) -> "Norms":
+    def norms(self, W: Array, gamma: Gamma) -> "ProjectedNorms":
         """Of the rows projected by W, or by another basis of what it spans, which has the same bounds."""
         last = self._last
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
-            last = self._last = W, gamma, Norms.of(self._spanned(W), self._lengths, gamma)
+            last = self._last = W, gamma, ProjectedNorms.of(self._spanned(W), self._lengths, gamma)
         return last[2]
 
     def _spanned(self, W: Array) -> Array:
@@ -97,7 +97,7 @@ def _are_same(V: Array, W: Array) -> bool:
 
 
 @dataclass(frozen=True)
-class Norms:
+class ProjectedNorms:
     """Sums over the rows of each bin, weighted by Γ, from which the bounds for any σ and degree follow."""
 
     edges: Array  # the largest ‖p‖² of each bin
@@ -105,7 +105,7 @@ class Norms:
     majorant: Array  # r×r
 
     @staticmethod
-    def of(P: Array, row_norms: Array, gamma: Gamma) -> "Norms":
+    def of(P: Array, row_norms: Array, gamma: Gamma) -> "ProjectedNorms":
         """For projected rows, and the lengths of the rows of X, or of X less any one row: the shorter, the better."""
         centered = P - P.mean(axis=0)
         squares = np.einsum("iq,iq->i", centered, centered)
@@ -115,9 +115,9 @@ class Norms:
         bins = np.minimum(places, BINS - 1).astype(np.intp)
         edges = largest * np.exp(-RATIO * np.arange(BINS)) * (1 + MARGIN)
         columns = np.column_stack([centered, squares, row_norms**2, np.ones_like(squares)])
-        return Norms(edges, gamma.absolute_moments(bins, BINS, columns), gamma.majorant)
+        return ProjectedNorms(edges, gamma.absolute_moments(bins, BINS, columns), gamma.majorant)
 
-    def bound(self, maps: Sequence[TermMap]) -> Bound:
+    def bound(self, maps: Sequence[TermMap]) -> ErrorBound:
         """The sum over the terms that are cut; others are exact."""
         objective = gradient = 0.0
         for each in maps:
@@ -128,10 +128,10 @@ class Norms:
                 p, p2, x2, one = pairs.diagonal()[:-3].sum(), *pairs[-1, -3:]
                 objective += each.weight * abs(each.value.factor) * one
                 gradient += each.weight * abs(each.slope.factor) * 2 * math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
-        return Bound(objective, gradient)
+        return ErrorBound(objective, gradient)
 
 
-def least_degree(kernel: Kernel, q: int, norms: Norms, allowed: Bound, max_features: int) -> int | None:
+def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: ErrorBound, max_features: int) -> int | None:
     """The least degree whose bounds are within the allowed ones, or None if that takes more features than those."""
     for degree in range(MAX_DEGREE + 1):
         maps = taylor_maps(kernel, q, degree)

@@ -26,7 +26,7 @@ FINE = 2  # times as narrow are tiles on the diagonal where each pair below it w
 DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
-def surrogate(
+def evaluate(
     X: Placed[Array],
     gamma: Placed[Gamma],
     kernel: Placed[Kernel],
@@ -86,7 +86,7 @@ def _apart(
     return phi, objective
 
 
-def pull(
+def half_gradient(
     X: Placed[Array],
     gamma: Placed[Gamma],
     kernel: Placed[Kernel],

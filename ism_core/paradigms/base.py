@@ -19,11 +19,11 @@ from ism_core.arrays import Array, Ints, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels.base import Kernel
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.paradigms.spectral import Clustering, spectral
 from ism_core.paradigms.targets import Kind, TargetKernel, Targets
 
-USUAL_MEANS = Means()
+USUAL_MEANS = EvaluationOptions()
 
 
 class Projected(NamedTuple):
@@ -35,7 +35,7 @@ class Projected(NamedTuple):
     last: Clustering | None  # one that is near
     rows: Ints | None  # which rows these are, where they are a sample
     tolerance: float | None  # how far Y may be off
-    means: Means
+    options: EvaluationOptions
 
 
 class Paradigm(ABC):
@@ -56,13 +56,13 @@ class Paradigm(ABC):
         *,
         rows: Ints | None = None,
         tolerance: float | None = None,
-        means: Means = USUAL_MEANS,
+        options: EvaluationOptions = USUAL_MEANS,
     ) -> tuple[Gamma, Clustering | None]:
         """Γ for the projected rows P, and the clustering that it was made from, found to that tolerance.
 
         Where P and the kernel are of a sample only, `rows` says which rows are in it.
         """
-        return self._of(Projected(P, kernel, seed, last, rows, tolerance, means))
+        return self._of(Projected(P, kernel, seed, last, rows, tolerance, options))
 
     @abstractmethod
     def _of(self, projected: Projected) -> tuple[Gamma, Clustering | None]:
@@ -201,9 +201,9 @@ class Unsupervised(Paradigm):
         return []
 
     def _of(self, projected: Projected) -> tuple[Gamma, Clustering]:
-        P, kernel, seed, last, rows, tolerance, means = projected
+        P, kernel, seed, last, rows, tolerance, options = projected
         clustering = spectral(
-            P, kernel, self._k, seed, last, tolerance=tolerance, precision=means.precision, engine=means.engine
+            P, kernel, self._k, seed, last, tolerance=tolerance, precision=options.precision, engine=options.engine
         )
         Y = clustering.Y - clustering.Y.mean(axis=0)
         guide = self._guide(len(P), rows)

@@ -76,8 +76,8 @@ def _means(rows: Array, clusters: int, seed: int, restarts: int) -> KMeans:
         return KMeans(clusters, n_init=restarts, random_state=seed).fit(rows)
 
 
-def _labels(means: KMeans) -> Ints:
-    labels: Ints = means.labels_.astype(np.intp)
+def _labels(options: KMeans) -> Ints:
+    labels: Ints = options.labels_.astype(np.intp)
     return labels
 
 

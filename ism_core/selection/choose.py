@@ -31,8 +31,8 @@ from ism_core.paradigms.base import Supervised, Unsupervised
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import agreeing
-from ism_core.selection.cross_validation import Lane, Point, Race
-from ism_core.solver.ascent.spectral import drained
+from ism_core.selection.cross_validation import CandidatePath, Race, ScoredKernel
+from ism_core.solver.ascent.spectral import drain
 from ism_core.solver.starts.continuation import LONG, beginning, opened, widths, with_width
 
 SAMPLE = 800  # rows that are searched on where there are more
@@ -65,7 +65,7 @@ def choose(
     X is taken unscaled. The kernel "auto" is a gaussian whose width is open; so is Gaussian(sigma="auto"),
     Multiquadratic(c="auto") and Polynomial(gamma="path"). The same seed gives the same choice.
     """
-    return drained(choosing(X, paradigm, kernel, q, scale=scale, seed=seed))
+    return drain(choosing(X, paradigm, kernel, q, scale=scale, seed=seed))
 
 
 def choosing(
@@ -108,17 +108,17 @@ def _choosing(
     kernels = _Kernels(table, paradigm, kernel, is_open, seed)
     kinds = {paradigm.neighbors, any_kernel and paradigm.can_have_neighbors and len(table) <= MOST_WITH_NEIGHBORS}
     if not _can_be_validated(paradigm.codes, len(table)):
-        usual = Lane(scales[0], axes[0], paradigm.neighbors)
+        usual = CandidatePath(scales[0], axes[0], paradigm.neighbors)
         only = Candidate(kernels.at(usual, 0), usual.scale, usual.q, usual.neighbors, np.nan, None, 0.0)
         return Choice(criterion, (only,), only, 0, "There are too few rows to choose by; this is the usual setting.")
     race = Race(table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng)
-    lanes: list[Lane] = []
-    before: Point | None = None
+    lanes: list[CandidatePath] = []
+    before: ScoredKernel | None = None
     for q in axes:
-        some: list[Lane] = []
-        best: Point | None = None
+        some: list[CandidatePath] = []
+        best: ScoredKernel | None = None
         for neighbors in sorted(kinds):
-            more = [Lane(each, q, neighbors) for each in scales]
+            more = [CandidatePath(each, q, neighbors) for each in scales]
             yield from race.run(more, best)
             some += more
             best = race.best(some)
@@ -141,14 +141,14 @@ def _choosing(
     return Choice(criterion, tuple(candidates.values()), candidates[chosen], len(rows), reason)
 
 
-def _with_fewest_axes(lanes: list[Lane], race: Race) -> list[Lane]:
+def _with_fewest_axes(lanes: list[CandidatePath], race: Race) -> list[CandidatePath]:
     """The lanes with the fewest axes whose best is within a standard error of the best of all."""
     of_axes = {q: [lane for lane in lanes if lane.q == q] for q in sorted({lane.q for lane in lanes})}
     best = race.best(lanes)
     return next(some for some in of_axes.values() if not best.is_ahead_of(race.best(some)))
 
 
-def _taken(lanes: list[Lane], race: Race) -> tuple[Point, str]:
+def _taken(lanes: list[CandidatePath], race: Race) -> tuple[ScoredKernel, str]:
     """The best with neighbors where it is ahead of all others; else the simplest of these that is near their best."""
     best = chosen = race.best(lanes)
     without = [lane for lane in lanes if not lane.neighbors]
@@ -173,7 +173,7 @@ class _Kernels:
         self._seed = seed
         self._first: dict[tuple[Scale, int, bool], float] = {}
 
-    def candidates(self, lanes: list[Lane], learnt: float) -> dict[Point, Candidate]:
+    def candidates(self, lanes: list[CandidatePath], learnt: float) -> dict[ScoredKernel, Candidate]:
         """Each point that has learnt from so many rows, as it is on all of them."""
         return {
             point: Candidate(
@@ -189,7 +189,7 @@ class _Kernels:
             for point in lane.points
         }
 
-    def at(self, lane: Lane, place: int, times: float = 1.0) -> Kernel:
+    def at(self, lane: CandidatePath, place: int, times: float = 1.0) -> Kernel:
         """The kernel at a place of the path of a lane; the one that was given where none is open.
 
         Among `times` as many rows as a candidate has learnt from, neighbors are nearer: by times^(−1/(q + 4)), as
@@ -202,7 +202,7 @@ class _Kernels:
         if of not in self._first:
             rows = Scaling.learnt(self._table, lane.scale, self._paradigm.codes)[1]
             space, gamma = RowSpace.of(rows, lane.q), self._paradigm.with_neighbors(lane.neighbors).guidance()
-            problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.empty)
+            problem = Problem.of(space.Z, gamma, self._kernel, lane.q, space.null_directions)
             self._first[of] = lane.widest * beginning(problem, np.random.default_rng(self._seed))
         nearer = times ** (-1 / (lane.q + 4)) if lane.neighbors else 1.0
         return with_width(self._kernel, next(islice(widths(nearer * self._first[of]), place, None)))

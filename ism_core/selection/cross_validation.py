@@ -12,7 +12,7 @@ from ism_core.engines.threads import own_threads
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import Narrowing
 from ism_core.linalg.row_space import RowSpace
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.paradigms.base import Supervised
 from ism_core.scaling import Scale, Scaling
@@ -34,7 +34,7 @@ NARROWER = 3  # points beyond one that was the best on fewer rows
 
 
 @dataclass(eq=False)
-class Point:
+class ScoredKernel:
     """One candidate: a place on the path of its lane."""
 
     scale: Scale
@@ -55,7 +55,7 @@ class Point:
         rows = np.concatenate(self.scores)
         return float(rows.std() / np.sqrt(len(rows)))
 
-    def is_ahead_of(self, other: "Point", errors: float = 1.0) -> bool:
+    def is_ahead_of(self, other: "ScoredKernel", errors: float = 1.0) -> bool:
         """Whether its score is higher by more than so many standard errors, over the folds that both saw."""
         seen = min(len(self.scores), len(other.scores))
         lead = np.concatenate(self.scores[:seen]) - np.concatenate(other.scores[:seen])
@@ -63,13 +63,13 @@ class Point:
 
 
 @dataclass(eq=False)
-class Lane:
+class CandidatePath:
     """One scale, one q and one kind of Γ: a path, or one kernel alone."""
 
     scale: Scale
     q: int
     neighbors: bool
-    points: list[Point] = field(default_factory=list)
+    points: list[ScoredKernel] = field(default_factory=list)
 
     @property
     def widest(self) -> float:
@@ -96,7 +96,7 @@ class _Track:
     path: Iterator[Array]
     found: list[Array] = field(default_factory=list)
 
-    def reached(self, point: Point) -> Array:
+    def reached(self, point: ScoredKernel) -> Array:
         """W, for the columns of the rows."""
         while len(self.found) <= point.place:
             self.found.append(next(self.path))
@@ -126,16 +126,16 @@ class Race:
         self._points = BESIDE_NEIGHBORS if beside_neighbors else POINTS
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
-        self._tracks: dict[tuple[Lane, int], _Track] = {}
+        self._tracks: dict[tuple[CandidatePath, int], _Track] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
 
-    def run(self, lanes: list[Lane], rival: Point | None = None) -> Generator[Trial, None, None]:
+    def run(self, lanes: list[CandidatePath], rival: ScoredKernel | None = None) -> Generator[Trial, None, None]:
         """All folds of some lanes, as far as they are not behind the best of them, or a rival of earlier ones."""
         self._tracks = {}  # of other lanes
         for lane in lanes:
             places = range(self._length(lane))
-            lane.points = [Point(lane.scale, lane.q, lane.neighbors, place) for place in places]
+            lane.points = [ScoredKernel(lane.scale, lane.q, lane.neighbors, place) for place in places]
         for fold in range(len(self._splits)):
             if not any(lane.length for lane in lanes):
                 return
@@ -153,17 +153,17 @@ class Race:
             for point in points:
                 point.is_open = point in going_on
 
-    def narrowed(self, known: Point) -> Generator[Trial, None, Lane]:
+    def narrowed(self, known: ScoredKernel) -> Generator[Trial, None, CandidatePath]:
         """In the first fold alone, a point that was the best on fewer rows, and narrower ones while these are better.
 
         With more rows W fits those that it has learnt from less, and a narrower kernel pays. How much narrower no rule
         tells: on MNIST at q = 2 the best is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
         """
-        lane, best = Lane(known.scale, known.q, known.neighbors), -np.inf
+        lane, best = CandidatePath(known.scale, known.q, known.neighbors), -np.inf
         began = time.perf_counter()
         track = self._track(lane, 0)
         for place in range(known.place, known.place + NARROWER + 1):
-            point = Point(lane.scale, lane.q, lane.neighbors, place)
+            point = ScoredKernel(lane.scale, lane.q, lane.neighbors, place)
             lane.points.append(point)
             began = self._judge(point, track, 0, began)
             yield self._trial(lane, 0)
@@ -172,7 +172,7 @@ class Race:
             best = point.score
         return lane
 
-    def best(self, lanes: list[Lane], folds: int | None = None) -> Point:
+    def best(self, lanes: list[CandidatePath], folds: int | None = None) -> ScoredKernel:
         """The best of those that were in all folds, or in so many; of equals the first."""
         folds = folds or len(self._splits)
         return max(
@@ -180,11 +180,11 @@ class Race:
             key=lambda point: point.score,
         )
 
-    def is_complete(self, point: Point) -> bool:
+    def is_complete(self, point: ScoredKernel) -> bool:
         """Whether it was in all folds."""
         return len(point.scores) == len(self._splits)
 
-    def _lap(self, lane: Lane, fold: int) -> Generator[Trial, None, None]:
+    def _lap(self, lane: CandidatePath, fold: int) -> Generator[Trial, None, None]:
         """One lane in one fold. It ends early where a point is behind one before it for certain."""
         began = time.perf_counter()
         track = self._track(lane, fold)
@@ -198,7 +198,7 @@ class Race:
                     return
 
     @own_threads()
-    def _judge(self, point: Point, track: _Track, fold: int, began: float) -> float:
+    def _judge(self, point: ScoredKernel, track: _Track, fold: int, began: float) -> float:
         """One more fold for a point, which has been at it since `began`; gives back when it was done."""
         W = track.reached(point)
         train, test = self._splits[fold]
@@ -209,10 +209,10 @@ class Race:
         point.seconds += now - began
         return now
 
-    def _trial(self, lane: Lane, fold: int) -> Trial:
+    def _trial(self, lane: CandidatePath, fold: int) -> Trial:
         return Trial(lane.scale, lane.q, fold + 1, len(self._splits), self._tried, self._leading)
 
-    def _track(self, lane: Lane, fold: int) -> _Track:
+    def _track(self, lane: CandidatePath, fold: int) -> _Track:
         if (lane, fold) not in self._tracks:
             train, test = self._splits[fold]
             paradigm = self._paradigm.restricted(train).with_neighbors(lane.neighbors)
@@ -220,7 +220,9 @@ class Race:
             space = RowSpace.of(rows, lane.q)
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
             kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
-            problem = Problem.of(space.Z, gamma, kernel, lane.q, space.empty, Means(precision="single"))
+            problem = Problem.of(
+                space.Z, gamma, kernel, lane.q, space.null_directions, EvaluationOptions(precision="single")
+            )
             path = along(problem, self._kernels(problem, lane.widest, rng), self._climbs)
             self._tracks[lane, fold] = _Track(rows, scaling.apply(self._X[test]), space, path)
         return self._tracks[lane, fold]
@@ -233,7 +235,7 @@ class Race:
         for width in widths(widest * beginning(problem, rng)):
             yield with_width(problem.kernel, width)
 
-    def _length(self, lane: Lane) -> int:
+    def _length(self, lane: CandidatePath) -> int:
         """How many points there may be."""
         return 1 if not self._is_open else OF_NEIGHBORS if lane.neighbors else self._points
 

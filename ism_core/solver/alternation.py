@@ -20,13 +20,13 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import exact_maps
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import ROUGH, Problem
 from ism_core.paradigms.affinity import affordable_maps
 from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.spectral import ascend, mapped
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.spectral import ascend, relay
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.newton_mixing import Mixing
 from ism_core.solver.options import Arguments
 from ism_core.solver.result import Error, Step, Stop
@@ -47,7 +47,7 @@ class Solution(NamedTuple):
     """A problem, the point that solves it, why it is the last one, and for clusterings the clustering."""
 
     problem: Problem
-    point: Point
+    point: EvaluatedPoint
     stop: Stop
     iteration: int  # the number of its last step
     clustering: Clustering | None = None
@@ -73,15 +73,15 @@ def cluster(
     elif n > DENSE_ROWS:
         chosen = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
         few = _Alternation(given, kernel.restricted(chosen, chosen), chosen)
-        sample = yield from mapped(
-            few.from_nothing(space.Z[chosen], space.empty, rng), lambda step: replace(step, stage="search")
+        sample = yield from relay(
+            few.from_nothing(space.Z[chosen], space.null_directions, rng), lambda step: replace(step, stage="search")
         )
         assert sample.clustering is not None
         start, last, first = Start(sample.point.W, sample.point.model), sample.clustering.spread(chosen, n), 0
     else:
-        return (yield from everything.from_nothing(space.Z, space.empty, rng))
+        return (yield from everything.from_nothing(space.Z, space.null_directions, rng))
     gamma, clustering = everything.gamma(space.Z @ start.W, last)
-    problem = Problem.of(space.Z, gamma, kernel, given.q, space.empty, given.means)
+    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.options)
     if n > DENSE_ROWS:
         return (yield from everything.settle(problem, clustering, start, first))
     return (yield from everything.alternate(problem, clustering, start, first))
@@ -94,7 +94,7 @@ class _Alternation:
         self._given = given
         self._kernel = kernel
         self._rows = rows
-        self._means: Means = given.means if rows is None else replace(given.means, engine=LOCAL)
+        self._means: EvaluationOptions = given.options if rows is None else replace(given.options, engine=LOCAL)
 
     def gamma(self, P: Array, last: Clustering | None, nearness: float = NEAR) -> tuple[Gamma, Clustering]:
         """For the projected rows; where they are many, with a Y that is off by so many times delta at the most."""
@@ -107,15 +107,17 @@ class _Alternation:
                 last,
                 rows=self._rows,
                 tolerance=nearness * self._given.delta if many else None,
-                means=self._means,
+                options=self._means,
             )
         assert clustering is not None
         return gamma, clustering
 
-    def from_nothing(self, X: Array, empty: Array, rng: np.random.Generator) -> Generator[Step, None, Solution]:
+    def from_nothing(
+        self, X: Array, null_directions: Array, rng: np.random.Generator
+    ) -> Generator[Step, None, Solution]:
         """Beginning at W = I; on a sample only until W and Y are near, unless starts were asked for."""
         gamma, clustering = self.gamma(X, None)
-        problem = Problem.of(X, gamma, self._kernel, self._given.q, empty, self._means)
+        problem = Problem.of(X, gamma, self._kernel, self._given.q, null_directions, self._means)
         if self._rows is not None and not isinstance(self._given.starts, int):
             start = Start(next(candidates(problem, rng)))
             return (yield from self.settle(problem, clustering, start, 0))
@@ -131,11 +133,11 @@ class _Alternation:
         still, gradient = (delta, delta / 10) if self._rows is None else (NEAR_Y, np.inf)
         exact = False
         mixing = Mixing()
-        last: Point | None = None
+        last: EvaluatedPoint | None = None
         turned = change = angle = None
         lowest, worse, mixes = np.inf, 0, True
         W = start.W
-        P = problem.extents.projected(W)
+        P = problem.projections.projected(W)
         for iteration in range(first, max_iter):
             with own_threads():  # between sums over rows, those of the BLAS would be in the way of ours
                 problem = problem.within(self._given.tolerances, W) if exact else self._roughly(problem, W, P)
@@ -165,7 +167,7 @@ class _Alternation:
             near = mixes and last is not None and point.gradient < MIXED
             with own_threads():
                 W = _next(problem, point, mixing if near else None)
-                P = problem.extents.projected(W)
+                P = problem.projections.projected(W)
                 gamma, found = self.gamma(P, clustering, NEAR if exact else NEARLY)
                 turned = largest_angle(clustering.Y, found.Y)
             problem, clustering, last = replace(problem, gamma=gamma), found, point
@@ -173,24 +175,26 @@ class _Alternation:
 
     def _roughly(self, problem: Problem, W: Array, P: Array) -> Problem:
         """With few features, on all rows for Φ(W)W alone: that takes far less than all of Φ, and may have more."""
-        if self._rows is None and problem.means.features is None and exact_maps(self._kernel, problem.q) is None:
+        if self._rows is None and problem.options.features is None and exact_maps(self._kernel, problem.q) is None:
             maps = affordable_maps(P, self._kernel, LEFT_OUT * self._given.delta)
             if maps is not None:
                 return replace(problem, maps=maps, rough=None, features_are="cut")
         return problem.within((ROUGH,), W)
 
-    def _point(self, problem: Problem, W: Array, last: Point | None, known: Model | None) -> Point:
+    def _point(
+        self, problem: Problem, W: Array, last: EvaluatedPoint | None, known: SurrogateModel | None
+    ) -> EvaluatedPoint:
         """With all of Φ on a sample, or where that costs little; else the last Φ, or the sample's, set right."""
         if self._rows is None and not problem.is_small:
             point = None
             if last:
                 point = last.moved(problem, W)
             elif known is not None:
-                point = Point.like(problem, W, known, *problem.pull(W))
+                point = EvaluatedPoint.like(problem, W, known, *problem.half_gradient(W))
             if point is not None:
                 return point
             problem = problem.within((ROUGH,), W)
-        return Point.at(problem, W)
+        return EvaluatedPoint.at(problem, W)
 
     def alternate(
         self, problem: Problem, clustering: Clustering, start: Start, first: int
@@ -215,7 +219,7 @@ class _Alternation:
         raise AssertionError("every round takes at least one iteration")
 
 
-def _next(problem: Problem, point: Point, mixing: Mixing | None) -> Array:
+def _next(problem: Problem, point: EvaluatedPoint, mixing: Mixing | None) -> Array:
     """The dominant eigenvectors of the mixed Φ, unless it has others than those near W; then of Φ."""
     if mixing is not None:
         W = dominant(mixing.mixed(point.phi, point.W), problem.q, problem)[0]

@@ -6,8 +6,8 @@ import numpy as np
 
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.curvature import ROUNDING, curvature, exchange
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.polynomial_moments import Moments, everywhere
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere
 from ism_core.solver.ascent.spectral import around, can_leap
 from ism_core.solver.result import Certificate, Error
 
@@ -16,7 +16,9 @@ SAMPLE_ROWS = 300  # at least
 ESTIMATE_ROWS = 4_000
 
 
-def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap: float | None = None) -> Certificate:
+def certify(
+    problem: Problem, point: EvaluatedPoint, rng: np.random.Generator, known_gap: float | None = None
+) -> Certificate:
     """Gradient, eigengap, orthonormality and the second-order condition at a point.
 
     Where there are many rows, the last is that of a sample of them, or within a few directions. Where Φ is the same
@@ -29,12 +31,12 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
         curved = -known_gap / point.size if point.size > 0 else 0.0
     elif q < problem.dimensions:
         first, gap = exchange(problem, point, rng)
-        few: Problem | Moments
+        few: Problem | PolynomialMoments
         moments = point.space or everywhere(problem) or (around(problem, point) if can_leap(problem) else None)
         if moments is not None:
             few = moments
             inside = np.linalg.qr(moments.basis.T @ W)[0]  # a step may have led out of the space by a little
-            there, first = Point.at(moments, inside), moments.basis.T @ first
+            there, first = EvaluatedPoint.at(moments, inside), moments.basis.T @ first
         else:
             some = problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng)
             few = _in_double(some if some is problem else some.within([problem.tolerance], W))
@@ -50,24 +52,24 @@ def certify(problem: Problem, point: Point, rng: np.random.Generator, known_gap:
     )
 
 
-def _on(few: Problem, point: Point) -> Point:
+def _on(few: Problem, point: EvaluatedPoint) -> EvaluatedPoint:
     """The same point on a sample of the rows, with all of Φ but Φ(W)W scaled from that of all of them."""
-    pulled, objective = few.pull(point.W)
-    scale = float(np.linalg.norm(pulled)) / (float(np.linalg.norm(point.pulled)) or 1.0)
-    return replace(point, model=point.model.scaled(scale), pulled=pulled, objective=objective)
+    half_gradient, objective = few.half_gradient(point.W)
+    scale = float(np.linalg.norm(half_gradient)) / (float(np.linalg.norm(point.half_gradient)) or 1.0)
+    return replace(point, model=point.model.scaled(scale), half_gradient=half_gradient, objective=objective)
 
 
-def error(problem: Problem, point: Point) -> Error:
+def error(problem: Problem, point: EvaluatedPoint) -> Error:
     """How far J and Φ(W)W may be from those of the kernel itself."""
     if problem.method == "random features":
         return _estimated(problem, point)
     bound = problem.bound(point.W)
     if bound.objective == bound.gradient == 0:
-        single = problem.means.precision == "single" and problem.maps is None
+        single = problem.options.precision == "single" and problem.maps is None
         rounding = 1e-6 if single else float(np.finfo(np.float64).eps)  # the first as measured, for Φ(W)W
         return Error("rounding", rounding, rounding)
-    pulled = float(np.linalg.norm(point.pulled))
-    return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / pulled))
+    half_gradient = float(np.linalg.norm(point.half_gradient))
+    return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / half_gradient))
 
 
 def is_within(found: Error, tolerance: float) -> bool:
@@ -75,16 +77,16 @@ def is_within(found: Error, tolerance: float) -> bool:
     return found.kind != "bound" or max(found.objective, found.gradient) <= tolerance
 
 
-def _estimated(problem: Problem, point: Point) -> Error:
+def _estimated(problem: Problem, point: EvaluatedPoint) -> Error:
     """By what they differ on a sample of the rows."""
     few = problem.sampled(ESTIMATE_ROWS, np.random.default_rng(0))
-    there, exact = replace(few, maps=None, frame=None).pull(point.W)
-    random, value = replace(few, maps=problem.maps, frame=problem.frame).pull(point.W)
+    there, exact = replace(few, maps=None, frame=None).half_gradient(point.W)
+    random, value = replace(few, maps=problem.maps, frame=problem.frame).half_gradient(point.W)
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
 
 
 def _in_double(problem: Problem) -> Problem:
     """The same in double precision: differences over so short a step are lost in single."""
-    if problem.means.precision == "double":
+    if problem.options.precision == "double":
         return problem
-    return replace(problem, means=replace(problem.means, precision="double"))
+    return replace(problem, options=replace(problem.options, precision="double"))

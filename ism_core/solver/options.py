@@ -12,7 +12,7 @@ from ism_core.engines.base import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import Narrowing, as_kernel
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.paradigms.base import Paradigm
 
 TOLERANCE = 1e-8  # of cut feature maps
@@ -32,7 +32,7 @@ class Arguments:
     starts: int | Literal["path"] | None
     seed: int
     start: Array | None
-    means: Means
+    options: EvaluationOptions
     tolerances: tuple[float, ...]  # of cut feature maps, the first that pays is taken
     memory_limit: int | None
     notes: list[str]
@@ -81,7 +81,7 @@ def checked(
         raise InvalidInput(
             "tolerance", f"tolerance is {tolerance!r}; it must be a number from 0 to 0.01, or None for the default."
         )
-    means = _means(precision, approximation, engine, seed)
+    options = _means(precision, approximation, engine, seed)
     notes = paradigm.check(len(table))
     return Arguments(
         table=table,
@@ -93,7 +93,7 @@ def checked(
         starts="path" if isinstance(starts, str) else starts,
         seed=int(seed),
         start=None if initial_W is None else _as_start(initial_W, d, q),
-        means=means,
+        options=options,
         tolerances=(TOLERANCE, LOOSE * float(delta)) if tolerance is None else (float(tolerance),),
         memory_limit=memory_limit,
         notes=notes,
@@ -113,7 +113,9 @@ def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
         )
 
 
-def _means(precision: str, approximation: Mapping[str, int] | None, engine: Engine | str, seed: int) -> Means:
+def _means(
+    precision: str, approximation: Mapping[str, int] | None, engine: Engine | str, seed: int
+) -> EvaluationOptions:
     if precision not in ("double", "single"):
         raise InvalidInput("precision", f'precision is {precision!r}; it must be "double" or "single".')
     count = None
@@ -127,7 +129,7 @@ def _means(precision: str, approximation: Mapping[str, int] | None, engine: Engi
             raise InvalidInput(
                 "approximation", f"approximation asks for {count!r} features; it must be a whole number, 16 to 65,536."
             )
-    return Means(
+    return EvaluationOptions(
         precision="single" if precision == "single" else "double", features=count, seed=seed, engine=_engine(engine)
     )
 

@@ -14,16 +14,16 @@ from ism_core.engines.base import Engine
 from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
-from ism_core.linalg.row_passes import means
+from ism_core.linalg.row_passes import options
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import count_informative, with_fixed_signs
 from ism_core.objective.problem import Problem
-from ism_core.objective.taylor_bound import Bound
+from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.scaling import is_constant
 from ism_core.solver.alternation import Solution, cluster
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.spectral import ascend, drained, mapped
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.spectral import ascend, drain, relay
 from ism_core.solver.certificate import certify, error, is_within
 from ism_core.solver.memory import Shape, spare_bytes
 from ism_core.solver.options import Arguments, checked
@@ -31,7 +31,7 @@ from ism_core.solver.result import Result, Step, Stop
 from ism_core.solver.sparse.readable import check_features_per_axis, readable
 from ism_core.solver.starts.continuation import descend, path
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
-from ism_core.solver.starts.straight import is_straight, solved
+from ism_core.solver.starts.straight import has_constant_slope, solved
 from ism_core.whitening import Whitening
 
 CENTERED = 0.1  # a mean of this share of the deviation costs no digits
@@ -74,7 +74,7 @@ def solve(
     With `features_per_axis`, at most so many features make up each column of W, chosen for the smallest loss of J; the
     columns stay orthonormal. Where X was whitened, features are those before, and `whitening` says how.
     """
-    return drained(
+    return drain(
         iterate(
             X,
             paradigm,
@@ -162,7 +162,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         table = _centered(table)
     n, d = table.shape
     shape = Shape(n, d, q, paradigm.rank, paradigm.alternates)
-    given = replace(given, means=replace(given.means, spare=spare_bytes(shape, table, given.memory_limit)))
+    given = replace(given, options=replace(given.options, spare=spare_bytes(shape, table, given.memory_limit)))
     space = _space(given, table, bound)
     trace: list[Step] = []
 
@@ -174,14 +174,14 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         return outside
 
     find = cluster if paradigm.alternates else _reduce
-    found = yield from mapped(find(given, space, bound, rng, None), seen_outside)
+    found = yield from relay(find(given, space, bound, rng, None), seen_outside)
     while True:
-        outside = space.outside(partial(found.problem.row_pull, found.point.W))
+        outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
         if left < given.delta / 10 or found.iteration + 1 >= given.max_iter:
             break
         space = space.widened(outside)
-        found = yield from mapped(find(given, space, bound, rng, found), seen_outside)
+        found = yield from relay(find(given, space, bound, rng, found), seen_outside)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
     with own_threads():
@@ -209,7 +209,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
 
 def _space(given: Arguments, table: Array, kernel: Kernel) -> RowSpace:
     """Where W is sought. A straight kernel's eigenvectors keep out of empty directions by themselves."""
-    if is_straight(kernel) and not given.paradigm.alternates:
+    if has_constant_slope(kernel) and not given.paradigm.alternates:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
             return space
@@ -221,9 +221,9 @@ def _reduce(
 ) -> Generator[Step, None, Solution]:
     """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
     gamma, _ = given.paradigm.gamma(space.Z, kernel, given.seed, None)
-    problem = Problem.of(space.Z, gamma, kernel, given.q, space.empty, given.means)
+    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.options)
     first = 0 if before is None else before.iteration + 1
-    if is_straight(kernel):
+    if has_constant_slope(kernel):
         point, gap = solved(problem)
         yield Step("ascent", 0, first, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
         return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
@@ -244,7 +244,7 @@ def _reduce(
             return Solution(problem, point, stop, iteration, error=off)
         # The features were cut for a W that is too far from this one.
         start, first = Start(point.W, point.model), iteration + 1
-        size = Bound(abs(point.objective), float(np.linalg.norm(point.pulled)))
+        size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
 def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Generator[Step, None, Start]:
@@ -262,7 +262,7 @@ def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Gene
 
 def _centered(table: Array) -> Array:
     """Without its mean, which differences do not see but rounding does; itself where the mean is small already."""
-    mean, square = means(table)
+    mean, square = options(table)
     if (mean**2 <= CENTERED**2 * square).all():
         return table
     constant = is_constant(table)
@@ -271,7 +271,7 @@ def _centered(table: Array) -> Array:
     return table
 
 
-def _warnings(point: Point, stop: Stop, rank: int, d: int) -> list[str]:
+def _warnings(point: EvaluatedPoint, stop: Stop, rank: int, d: int) -> list[str]:
     q = point.W.shape[1]
     notes = [] if stop.converged else [stop.value]
     informative = count_informative(point.eigenvalues, point.size)

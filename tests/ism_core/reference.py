@@ -76,7 +76,7 @@ def objective(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
     )
 
 
-def surrogate(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> Array:
+def evaluate(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> Array:
     """Φ(W) = Σij Γij f′(βij) Aij, Aij = xi xjᵀ made symmetric, or (xi − xj)(xi − xj)ᵀ"""
     G = dense(gamma)
     phi = np.zeros((X.shape[1], X.shape[1]))
@@ -85,7 +85,7 @@ def surrogate(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> Array:
     return phi
 
 
-def first_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
+def initial_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
     """Φ0: the same with f′(0) for f′(β); for local scales, that of the mean inverse scale."""
     G = dense(gamma)
     phi = np.zeros((X.shape[1], X.shape[1]))

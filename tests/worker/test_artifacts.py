@@ -12,7 +12,7 @@ import pytest
 from ism_core.metrics import silhouette
 from ism_jobs.data.projection import Model
 from ism_jobs.store.arrow import unpack
-from tests.worker.test_run import drained, wine
+from tests.worker.test_run import drain, wine
 from worker.artifacts import artifacts_of, summary_document
 from worker.pipeline.run import Outcome
 
@@ -92,7 +92,7 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     ],
 )
 def test_every_paradigm_has_its_metrics(tmp_path: Path, spec: dict[str, Any], metrics: set[str]) -> None:
-    _, outcome = drained(wine(), tmp_path, **spec)
+    _, outcome = drain(wine(), tmp_path, **spec)
     result, tables = documents(outcome)
     assert set(result["metrics"]) == METRICS | metrics
     assert all(value is not None for value in result["metrics"].values())
@@ -157,7 +157,7 @@ def test_results_are_strict_json_whatever_the_data(tmp_path: Path, case: str, ke
     if kernel == "auto" and "kernel" in spec:
         pytest.skip("it names its kernel")
     spec = {"kernel": kernel} | spec
-    _, outcome = drained(pa.table(columns), tmp_path, **spec)
+    _, outcome = drain(pa.table(columns), tmp_path, **spec)
     result, _ = documents(outcome)
     nothing_known = {"nmi_reference"} if "reference" in spec else set()
     assert {name for name, value in result["metrics"].items() if value is None} == nothing_known
@@ -172,13 +172,11 @@ def test_a_silhouette_is_told_where_a_cluster_is_too_small_for_a_sample() -> Non
 
 
 def test_the_price_of_few_features_is_told(tmp_path: Path) -> None:
-    _, outcome = drained(
+    _, outcome = drain(
         wine(), tmp_path, paradigm="supervised", target="class", kernel="gaussian", folds=2, features_per_axis=3
     )
     result, _ = documents(outcome)
-    dense, _ = documents(
-        drained(wine(), tmp_path, paradigm="supervised", target="class", kernel="gaussian", folds=0)[1]
-    )
+    dense, _ = documents(drain(wine(), tmp_path, paradigm="supervised", target="class", kernel="gaussian", folds=0)[1])
     assert (np.count_nonzero(result["W"], axis=0) <= 3).all()
     assert result["sparsity"]["features_per_axis"] == 3
     assert result["sparsity"]["dense_objective"] == pytest.approx(dense["objective"])
@@ -189,7 +187,7 @@ def test_the_price_of_few_features_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("few", [None, 3])
 def test_the_errors_of_the_loadings_are_told_where_they_were_asked_for(tmp_path: Path, few: int | None) -> None:
     spec: dict[str, Any] = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
-    _, outcome = drained(wine(), tmp_path, resamples=4, features_per_axis=few, **spec)
+    _, outcome = drain(wine(), tmp_path, resamples=4, features_per_axis=few, **spec)
     result, tables = documents(outcome)
     errors = np.array(result["stability"]["errors"])
     assert errors.shape == np.shape(result["W"])
@@ -197,6 +195,6 @@ def test_the_errors_of_the_loadings_are_told_where_they_were_asked_for(tmp_path:
     assert (result["stability"]["resamples"], result["stability"]["rows"]) == (4, 89)
     assert 0 < result["stability"]["angle"] < np.pi / 2
     np.testing.assert_array_equal(np.column_stack([tables["stability"][axis] for axis in result["axes"]]), errors)
-    without = documents(drained(wine(), tmp_path, **spec)[1])
+    without = documents(drain(wine(), tmp_path, **spec)[1])
     assert "stability" not in without[0]
     assert "stability" not in without[1]

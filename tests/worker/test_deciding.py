@@ -17,7 +17,7 @@ from ism_core.scaling import Scaling
 from ism_core.selection.settings import Decision
 from ism_jobs.spec.paradigms import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
-from tests.worker.test_run import CLASSES, NAMES, X, drained, wine
+from tests.worker.test_run import CLASSES, NAMES, X, drain, wine
 from worker.artifacts import result_document
 from worker.pipeline.choose import decided
 from worker.pipeline.run import Moment, Outcome, run
@@ -34,7 +34,7 @@ def few_wines() -> pa.Table:
 @pytest.fixture(scope="module")
 def chosen(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Moment], Outcome]:
     """A job that says what it wants to explain, and nothing else."""
-    return drained(few_wines(), tmp_path_factory.mktemp("chosen"), **SPEC)
+    return drain(few_wines(), tmp_path_factory.mktemp("chosen"), **SPEC)
 
 
 def test_what_is_open_is_what_the_library_chooses(chosen: tuple[list[Moment], Outcome]) -> None:
@@ -59,7 +59,7 @@ def test_the_spec_of_a_choice_gives_the_same_result_when_it_is_posted(
 ) -> None:
     document = result_document(chosen[1])
     spec = {name: value for name, value in document["choice"]["spec"].items() if name != "dataset"}
-    again = result_document(drained(few_wines(), tmp_path, **spec)[1])
+    again = result_document(drain(few_wines(), tmp_path, **spec)[1])
     np.testing.assert_allclose(again["W"], document["W"], atol=1e-10)
     assert again["objective"] == pytest.approx(document["objective"], rel=1e-12)
     assert "choice" not in again
@@ -114,7 +114,7 @@ def test_a_job_does_not_choose_again_what_an_earlier_attempt_chose(
     left = left_at(SPEC, tmp_path, moment)
     assert left.choice is not None
     assert left.resumed_at == (moment is is_second_step)
-    moments, outcome = drained(few_wines(), tmp_path, left, **SPEC)
+    moments, outcome = drain(few_wines(), tmp_path, left, **SPEC)
     assert not {"trial", "choice"} & {moment.kind for moment in moments}
     assert outcome.choice == left.choice
     assert outcome.metrics["seconds_choice"] == left.choice["seconds"]
@@ -133,7 +133,7 @@ def test_a_checkpoint_that_knows_of_no_choice_is_gone_on_from() -> None:
 
 def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_path: Path) -> None:
     """The model that is kept projects rows as the solver saw them, so what is chosen can be read and applied."""
-    _, outcome = drained(few_wines(), tmp_path, **SPEC | {"scale": "whiten", "q": 2})
+    _, outcome = drain(few_wines(), tmp_path, **SPEC | {"scale": "whiten", "q": 2})
     assert outcome.choice is not None
     codes = Supervised(CLASSES[FEW]).codes
     scaling, rows = Scaling.learnt(X[FEW], "whiten", codes)
@@ -154,7 +154,7 @@ def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_pat
     ],
 )
 def test_only_what_is_open_is_chosen(tmp_path: Path, open_: dict[str, Any], kept: dict[str, Any]) -> None:
-    _, outcome = drained(few_wines(), tmp_path, **SPEC | open_)
+    _, outcome = drain(few_wines(), tmp_path, **SPEC | open_)
     assert outcome.choice is not None
     assert {name: outcome.choice["spec"][name] for name in kept} == kept
     for each in outcome.choice["candidates"]:
@@ -162,7 +162,7 @@ def test_only_what_is_open_is_chosen(tmp_path: Path, open_: dict[str, Any], kept
 
 
 def test_values_are_chosen_for_by_how_much_of_them_is_explained(tmp_path: Path) -> None:
-    _, outcome = drained(few_wines(), tmp_path, paradigm="supervised", target="proline", features=NAMES[:-1], folds=0)
+    _, outcome = drain(few_wines(), tmp_path, paradigm="supervised", target="proline", features=NAMES[:-1], folds=0)
     assert outcome.choice is not None
     assert outcome.choice["criterion"] == "r2"
 
@@ -177,7 +177,7 @@ CLUSTERINGS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("paradigm", CLUSTERINGS)
 def test_a_clustering_takes_what_most_settings_agree_on(tmp_path: Path, paradigm: str) -> None:
     spec = {"paradigm": paradigm, "features": NAMES} | CLUSTERINGS[paradigm]
-    moments, outcome = drained(few_wines(), tmp_path, **spec)
+    moments, outcome = drain(few_wines(), tmp_path, **spec)
     document = result_document(outcome)
     choice = document["choice"]
     assert choice["criterion"] == "consensus"
@@ -188,7 +188,7 @@ def test_a_clustering_takes_what_most_settings_agree_on(tmp_path: Path, paradigm
     assert (choice["spec"]["q"], choice["spec"]["delta"]) == (spec["clusters"], 0.01)
     assert [m.progress.fold for m in moments if m.kind == "trial"] == [1, 2, 3, 4, 5]
     pinned = {name: value for name, value in choice["spec"].items() if name != "dataset"}
-    again = result_document(drained(few_wines(), tmp_path, **pinned)[1])
+    again = result_document(drain(few_wines(), tmp_path, **pinned)[1])
     np.testing.assert_allclose(again["W"], document["W"], atol=1e-10)
     assert again["cluster_sizes"] == document["cluster_sizes"]
 
@@ -215,7 +215,7 @@ def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_app
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:
-    _, outcome = drained(few_wines(), tmp_path, **SPEC | {"q": 2, "features_per_axis": 3, "resamples": 3})
+    _, outcome = drain(few_wines(), tmp_path, **SPEC | {"q": 2, "features_per_axis": 3, "resamples": 3})
     document = result_document(outcome)
     assert (np.count_nonzero(document["W"], axis=0) <= 3).all()
     assert document["sparsity"]["features_per_axis"] == document["choice"]["spec"]["features_per_axis"] == 3

@@ -12,7 +12,7 @@ from ism_core.engines.base import Engine
 from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 from tests.conftest import free_port
-from tests.worker.test_run import drained, wine
+from tests.worker.test_run import drain, wine
 from worker.dask_engine import connected
 
 
@@ -48,8 +48,8 @@ def test_a_cluster_is_there_as_long_as_the_job_needs_it(cluster: LocalCluster) -
 @pytest.mark.parametrize("kernel", ["multiquadratic", "polynomial"])
 def test_a_job_finds_on_a_cluster_what_it_finds_without(cluster: LocalCluster, tmp_path: Path, kernel: str) -> None:
     spec: dict[str, Any] = {"paradigm": "supervised", "target": "class", "kernel": kernel, "folds": 2}
-    _, local = drained(wine(), tmp_path, **spec)
-    _, there = drained(wine(), tmp_path, scheduler=cluster.scheduler_address, engine="dask", **spec)
+    _, local = drain(wine(), tmp_path, **spec)
+    _, there = drain(wine(), tmp_path, scheduler=cluster.scheduler_address, engine="dask", **spec)
     np.testing.assert_allclose(there.result.W, local.result.W, rtol=0, atol=1e-8)
     assert there.metrics["accuracy"] == local.metrics["accuracy"]
 

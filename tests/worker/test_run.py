@@ -27,7 +27,7 @@ def wine(**columns: Any) -> pa.Table:
     return pa.table(dict(zip(NAMES, X.T.copy(), strict=True)) | {"class": CLASSES} | columns)
 
 
-def drained(
+def drain(
     table: pa.Table,
     folder: Path,
     trace: Trace | None = None,
@@ -84,7 +84,7 @@ def test_a_job_finds_what_the_core_finds(tmp_path: Path, paradigm: str, scale: s
     if paradigm in ("unsupervised", "semi_supervised"):
         spec = {"reference": "class"} | spec
     features = standard(X) if scale == "standard" else X
-    _, outcome = drained(wine(), tmp_path, scale=scale, q=2, seed=3, delta=1e-4, **spec)
+    _, outcome = drain(wine(), tmp_path, scale=scale, q=2, seed=3, delta=1e-4, **spec)
     assert_same(outcome, solve(features, wanted, "gaussian", 2, seed=3, delta=1e-4), features)
     assert outcome.model.features == tuple(NAMES)
 
@@ -104,7 +104,7 @@ def test_a_job_computes_as_the_core_does_when_asked_the_same(
     tmp_path: Path, paradigm: str, options: dict[str, Any]
 ) -> None:
     spec, wanted = PARADIGMS[paradigm]
-    _, outcome = drained(wine(), tmp_path, features=NAMES, **spec, **options)
+    _, outcome = drain(wine(), tmp_path, features=NAMES, **spec, **options)
     result = solve(standard(X), wanted, "gaussian", 2, **options)
     np.testing.assert_allclose(outcome.result.W, result.W, atol=1e-6)
     assert outcome.result.objective == pytest.approx(result.objective, rel=1e-8)
@@ -124,7 +124,7 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
     monkeypatch.setattr("worker.pipeline.validate.iterate", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
     options |= {"approximation": {"features": 128}, "max_iter": 9, "features_per_axis": 3}
-    drained(
+    drain(
         wine(),
         tmp_path,
         paradigm="supervised",
@@ -142,14 +142,14 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
 
 def test_a_job_that_would_need_too_much_memory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as caught:
-        drained(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", memory_limit=1_000)
+        drain(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", memory_limit=1_000)
     assert caught.value.parameter == "memory"
 
 
 def test_values_as_targets_are_explained(tmp_path: Path) -> None:
     spec = {"paradigm": "supervised", "features": NAMES[2:], "folds": 0, "kernel": "linear"}
     for target, y in ((NAMES[0], X[:, 0]), (NAMES[:2], X[:, :2])):
-        _, outcome = drained(wine(), tmp_path, target=target, **spec)
+        _, outcome = drain(wine(), tmp_path, target=target, **spec)
         assert_same(outcome, solve(standard(X[:, 2:]), Supervised(y), "linear", 2), standard(X[:, 2:]))
 
 
@@ -157,7 +157,7 @@ def test_values_as_targets_are_explained(tmp_path: Path) -> None:
 def test_the_kind_of_a_target_is_as_the_spec_says_in_all_that_is_measured(tmp_path: Path, kind: str) -> None:
     """0, 1, 2 would be read as classes, and 0 to 22 as values."""
     y = Y.astype(float) if kind == "values" else np.arange(len(X)) // 8 * 1.0
-    _, outcome = drained(
+    _, outcome = drain(
         wine(y=y),
         tmp_path,
         paradigm="supervised",
@@ -179,7 +179,7 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
     holes = X.copy()
     holes[np.random.default_rng(0).random(X.shape) < 0.01] = np.nan
     table = wine(**dict(zip(NAMES, holes.T.copy(), strict=True)))
-    _, outcome = drained(
+    _, outcome = drain(
         table, tmp_path, paradigm="supervised", kernel="gaussian", target="class", missing=missing, folds=2
     )
     complete = np.flatnonzero(~np.isnan(holes).any(axis=1))
@@ -196,7 +196,7 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
 
 def test_text_becomes_a_feature_for_each_level(tmp_path: Path) -> None:
     table = wine(region=np.array(["north", "south"])[np.arange(len(X)) % 2])
-    _, outcome = drained(
+    _, outcome = drain(
         table, tmp_path, paradigm="supervised", kernel="gaussian", target="class", categorical="onehot", folds=0
     )
     encoded = np.column_stack([X, np.arange(len(X)) % 2 == 0, np.arange(len(X)) % 2 == 1])
@@ -206,7 +206,7 @@ def test_text_becomes_a_feature_for_each_level(tmp_path: Path) -> None:
 
 def test_rows_without_a_score_or_a_reference_are_clustered_all_the_same(tmp_path: Path) -> None:
     scores = [None if row % 3 else name for row, name in enumerate(CLASSES)]
-    _, outcome = drained(
+    _, outcome = drain(
         wine(scores=scores).drop_columns("class").append_column("known", pa.array(scores)),
         tmp_path,
         paradigm="semi_supervised",
@@ -219,7 +219,7 @@ def test_rows_without_a_score_or_a_reference_are_clustered_all_the_same(tmp_path
 
 
 def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
-    moments, outcome = drained(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", folds=3)
+    moments, outcome = drain(wine(), tmp_path, paradigm="supervised", kernel="gaussian", target="class", folds=3)
     steps = [moment for moment in moments if moment.kind == "step"]
     ascent = [moment.row for moment in steps if moment.row["stage"] == "ascent"]
     assert ascent == outcome.trace.rows
@@ -241,7 +241,7 @@ def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
 @pytest.mark.parametrize("paradigm", ["classes", "unsupervised"])
 def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm: str) -> None:
     spec = PARADIGMS[paradigm][0] | {"features": NAMES, "delta": 1e-7, "folds": 2}
-    _, whole = drained(wine(), tmp_path, **spec)
+    _, whole = drain(wine(), tmp_path, **spec)
     trace, stop = Trace(), whole.result.iterations // 2
     table, description = read_table(tmp_path / "table.parquet")
     job = run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
@@ -251,7 +251,7 @@ def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm
     job.close()
     left = Trace.unpacked(trace.packed())
     assert left.resumed_at == stop
-    moments, outcome = drained(wine(), tmp_path, left, **spec)
+    moments, outcome = drain(wine(), tmp_path, left, **spec)
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
     rounds = [row["round"] for row in outcome.trace.rows]
     assert rounds == sorted(rounds)
@@ -278,8 +278,8 @@ def test_a_job_that_goes_on_at_its_last_iteration_ends(tmp_path: Path) -> None:
         "max_iter": 3,
         "folds": 2,
     }
-    _, first = drained(wine(), tmp_path, **spec)
-    moments, outcome = drained(wine(), tmp_path, Trace.unpacked(first.trace.packed()), **spec)
+    _, first = drain(wine(), tmp_path, **spec)
+    moments, outcome = drain(wine(), tmp_path, Trace.unpacked(first.trace.packed()), **spec)
     assert outcome.result.objective >= first.result.objective * (1 - 1e-12)
     remaining = [moment.progress.remaining_seconds for moment in moments]
     assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)
@@ -287,7 +287,7 @@ def test_a_job_that_goes_on_at_its_last_iteration_ends(tmp_path: Path) -> None:
 
 def test_the_time_left_is_told_or_unknown_but_never_negative(tmp_path: Path) -> None:
     for spec in (PARADIGMS["unsupervised"][0], PARADIGMS["classes"][0] | {"folds": 3}):
-        moments, _ = drained(wine(), tmp_path, features=NAMES, **spec)
+        moments, _ = drain(wine(), tmp_path, features=NAMES, **spec)
         remaining = [moment.progress.remaining_seconds for moment in moments]
         assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)
         assert any(seconds is not None for seconds in remaining)

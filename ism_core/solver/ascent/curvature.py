@@ -6,7 +6,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.linalg.subspaces import eigenpairs
-from ism_core.solver.ascent.evaluated_point import Climbable, Point
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 
 LANCZOS_STEPS = 10
 DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with
@@ -28,17 +28,17 @@ class Curvature(NamedTuple):
     direction: Array
 
 
-def exchange(problem: Climbable, point: Point, rng: np.random.Generator) -> Exchange:
+def exchange(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> Exchange:
     """The exchange that costs least, and a little of everything else."""
-    W, pulled = point.W, point.pulled
-    aside = point.phi - pulled @ W.T - W @ pulled.T + W @ (W.T @ pulled) @ W.T
-    (largest,), best = eigenpairs(problem.without_empty(aside - 2 * point.size * (W @ W.T)), 1)
+    W, half_gradient = point.W, point.half_gradient
+    aside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
+    (largest,), best = eigenpairs(problem.without_null_directions(aside - 2 * point.size * (W @ W.T)), 1)
     anywhere = rng.standard_normal(W.shape)
     direction = best @ np.eye(W.shape[1])[-1:] + ELSEWHERE * anywhere / np.linalg.norm(anywhere)
     return Exchange(direction, float(point.eigenvalues[-1] - largest))
 
 
-def curvature(problem: Climbable, point: Point, first: Array, steps: int = LANCZOS_STEPS) -> Curvature:
+def curvature(problem: Objective, point: EvaluatedPoint, first: Array, steps: int = LANCZOS_STEPS) -> Curvature:
     """By so many Lanczos steps from the first direction.
 
     In a direction Z ⊥ W the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) + the change of Φ along Z: the first two make the
@@ -49,15 +49,15 @@ def curvature(problem: Climbable, point: Point, first: Array, steps: int = LANCZ
     size = 2 * point.size
     if size == 0:
         return Curvature(0.0, first)
-    gradient = 2 * point.pulled
+    gradient = 2 * point.half_gradient
     multipliers = W.T @ gradient
 
     def tangent(Z: Array) -> Array:
-        Z = Z - problem.empty @ (problem.empty.T @ Z)
+        Z = Z - problem.null_directions @ (problem.null_directions.T @ Z)
         return Z - W @ (W.T @ Z)
 
     def hessian(Z: Array) -> Array:
-        return tangent((2 * problem.pull(W + DIFFERENCE * Z)[0] - gradient) / DIFFERENCE - Z @ multipliers)
+        return tangent((2 * problem.half_gradient(W + DIFFERENCE * Z)[0] - gradient) / DIFFERENCE - Z @ multipliers)
 
     Z = tangent(first)
     basis: list[Array] = []

@@ -8,14 +8,14 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.linalg.subspaces import Rows, largest_stretch
-from ism_core.solver.ascent.polynomial_moments import Moments
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 
 LARGEST = 1e140  # of which many squares still add up to a number
 UNLIKE = 0.05  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
 
 
-class Climbable(Rows, Protocol):
+class Objective(Rows, Protocol):
     """What an ascent asks of a problem: `Problem` and `Moments` have it."""
 
     @property
@@ -23,7 +23,7 @@ class Climbable(Rows, Protocol):
         """How many columns W has."""
 
     @property
-    def empty(self) -> Array:
+    def null_directions(self) -> Array:
         """d×e: directions that no row has anything of."""
 
     @property
@@ -35,7 +35,7 @@ class Climbable(Rows, Protocol):
         """What all of Φ costs."""
 
     @property
-    def pull_flops(self) -> float:
+    def half_gradient_flops(self) -> float:
         """What Φ(W)W costs."""
 
     @property
@@ -46,58 +46,73 @@ class Climbable(Rows, Protocol):
     def is_corrected(self) -> bool:
         """Whether all of Φ takes Φ(W)W beside."""
 
-    def surrogate(self, W: Array, /, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
+    def evaluate(self, W: Array, /, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
 
-    def pull(self, W: Array, /) -> tuple[Array, float]:
+    def half_gradient(self, W: Array, /) -> tuple[Array, float]:
         """Φ(W)W and J(W)"""
 
 
 @dataclass(frozen=True)
-class Point:
+class EvaluatedPoint:
     """A W with J(W) and a Φ that gives Φ(W)W; its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
 
     W: Array
-    model: Model
-    pulled: Array  # Φ(W)W
+    model: SurrogateModel
+    half_gradient: Array  # Φ(W)W
     objective: float
     eigenvalues: Array
-    space: Moments | None = None  # of the leap that led here
-    doubt: float = 0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
+    space: PolynomialMoments | None = None  # of the leap that led here
+    surrogate_error: float = (
+        0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
+    )
 
     @staticmethod
     def at(
-        problem: Climbable, W: Array, near: Model | None = None, pulled: tuple[Array, float] | None = None
-    ) -> "Point":
+        problem: Objective,
+        W: Array,
+        near: SurrogateModel | None = None,
+        half_gradient: tuple[Array, float] | None = None,
+    ) -> "EvaluatedPoint":
         """With all of Φ(W); `near` is one like it."""
-        phi, objective = problem.surrogate(W, pulled)
+        phi, objective = problem.evaluate(W, half_gradient)
         _refuse_overflow(phi, objective)
-        return Point._of(W, Model.of(phi, problem, problem.q, near), phi @ W, objective)
+        return EvaluatedPoint._of(W, SurrogateModel.of(phi, problem, problem.q, near), phi @ W, objective)
 
-    def moved(self, problem: Climbable, W: Array) -> "Point":
+    def moved(self, problem: Objective, W: Array) -> "EvaluatedPoint":
         """Another W, with this Φ set right along it."""
-        return Point._near(W, self.model, *problem.pull(W), self.doubt)
+        return EvaluatedPoint._near(W, self.model, *problem.half_gradient(W), self.surrogate_error)
 
     @staticmethod
-    def like(problem: Climbable, W: Array, model: Model, pulled: Array, objective: float) -> "Point | None":
+    def like(
+        problem: Objective, W: Array, model: SurrogateModel, half_gradient: Array, objective: float
+    ) -> "EvaluatedPoint | None":
         """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
         guess = model.times(W)
-        scale = float(np.vdot(guess, pulled)) / (float(np.vdot(guess, guess)) or 1.0)
-        if scale <= 0 or np.linalg.norm(pulled - scale * guess) > UNLIKE * np.linalg.norm(pulled):
+        scale = float(np.vdot(guess, half_gradient)) / (float(np.vdot(guess, guess)) or 1.0)
+        if scale <= 0 or np.linalg.norm(half_gradient - scale * guess) > UNLIKE * np.linalg.norm(half_gradient):
             return None
-        return Point._near(W, replace(model.scaled(scale), rows=problem), pulled, objective, 0.0)
+        return EvaluatedPoint._near(W, replace(model.scaled(scale), rows=problem), half_gradient, objective, 0.0)
 
     @staticmethod
-    def _near(W: Array, model: Model, pulled: Array, objective: float, doubt: float) -> "Point":
-        _refuse_overflow(pulled, objective)
-        missing = pulled - model.times(W)
-        return Point._of(W, model.corrected(W, missing), pulled, objective, doubt + largest_stretch(missing))
+    def _near(
+        W: Array, model: SurrogateModel, half_gradient: Array, objective: float, surrogate_error: float
+    ) -> "EvaluatedPoint":
+        _refuse_overflow(half_gradient, objective)
+        missing = half_gradient - model.times(W)
+        return EvaluatedPoint._of(
+            W, model.corrected(W, missing), half_gradient, objective, surrogate_error + largest_stretch(missing)
+        )
 
     @staticmethod
-    def _of(W: Array, model: Model, pulled: Array, objective: float, doubt: float = 0.0) -> "Point":
-        values, turn = np.linalg.eigh(W.T @ pulled)
+    def _of(
+        W: Array, model: SurrogateModel, half_gradient: Array, objective: float, surrogate_error: float = 0.0
+    ) -> "EvaluatedPoint":
+        values, turn = np.linalg.eigh(W.T @ half_gradient)
         turn = turn[:, ::-1]
-        return Point(W @ turn, model, pulled @ turn, objective, values[::-1], doubt=doubt)
+        return EvaluatedPoint(
+            W @ turn, model, half_gradient @ turn, objective, values[::-1], surrogate_error=surrogate_error
+        )
 
     @property
     def phi(self) -> Array:
@@ -112,7 +127,7 @@ class Point:
     @property
     def gradient(self) -> float:
         """‖(I − WWᵀ)ΦW‖ / ‖Φ‖"""
-        along = self.pulled - self.W @ (self.W.T @ self.pulled)
+        along = self.half_gradient - self.W @ (self.W.T @ self.half_gradient)
         return float(np.linalg.norm(along)) / self.size if self.size > 0 else 0.0
 
 

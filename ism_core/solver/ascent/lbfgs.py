@@ -36,24 +36,24 @@ class _Place(NamedTuple):
     """A W on the way, with what was computed there."""
 
     W: Array
-    pulled: Array
+    half_gradient: Array
     objective: float
 
     @property
     def slope(self) -> Array:
         """The gradient of J along the manifold."""
-        slope: Array = 2 * (self.pulled - self.W @ (self.W.T @ self.pulled))
+        slope: Array = 2 * (self.half_gradient - self.W @ (self.W.T @ self.half_gradient))
         return slope
 
     @property
     def eigenvalues(self) -> Array:
         """Of WᵀΦW."""
-        return np.linalg.eigh(self.W.T @ self.pulled)[0][::-1]
+        return np.linalg.eigh(self.W.T @ self.half_gradient)[0][::-1]
 
     @property
     def gradient(self) -> float:
         """The length of the slope beside that of Φ(W)W."""
-        return float(np.linalg.norm(self.slope) / (2 * np.linalg.norm(self.pulled) or 1.0))
+        return float(np.linalg.norm(self.slope) / (2 * np.linalg.norm(self.half_gradient) or 1.0))
 
     def tangent(self, Z: Array) -> Array:
         """What of a direction leads to other subspaces."""
@@ -77,7 +77,7 @@ def climb(
 ) -> Generator[Step, None, Climb]:
     """Steps from W upwards, numbered from `first`. Their gradients are over Φ(W)W, which is no larger than Φ."""
     with own_threads():
-        here = _Place(W, *problem.pull(W))
+        here = _Place(W, *problem.half_gradient(W))
     yield Step("ascent", round, first, here.objective, here.eigenvalues, None, None, here.gradient, here.W)
     pairs = Pairs(maxlen=REMEMBERED)
     objectives = deque([here.objective], maxlen=TOGETHER + 1)
@@ -110,7 +110,7 @@ def _next(problem: Problem, here: _Place, pairs: Pairs) -> _Place | None:
     while length * promised > noise and length * stretch > SHORTEST:
         W = np.linalg.qr(here.W + length * direction)[0]
         W *= np.sign(np.einsum("ij,ij->j", W, here.W))  # so that columns are those of before
-        there = _Place(W, *problem.pull(W))
+        there = _Place(W, *problem.half_gradient(W))
         gained = there.objective - here.objective
         if gained >= ENOUGH * length * promised:
             _remember(pairs, here, there, length * direction)

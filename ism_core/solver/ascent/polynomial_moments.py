@@ -33,7 +33,7 @@ FEW_NUMBERS = 1e5  # likewise; that takes less than to go through some hundred r
 
 
 @dataclass(frozen=True)
-class Moments:
+class PolynomialMoments:
     """The problem of a W within the span of the basis, W = basis · V, as an ascent knows problems."""
 
     basis: Array  # d×s, orthonormal
@@ -44,11 +44,11 @@ class Moments:
     is_small: ClassVar[bool] = True  # all of Φ at every step
     is_corrected: ClassVar[bool] = False
     flops: ClassVar[float] = 0.0  # beside a pass over the rows
-    pull_flops: ClassVar[float] = 0.0
+    half_gradient_flops: ClassVar[float] = 0.0
     resolution: ClassVar[float] = 0.0
 
     @staticmethod
-    def of(problem: Problem, basis: Array) -> "Moments | None":
+    def of(problem: Problem, basis: Array) -> "PolynomialMoments | None":
         """None where the kernel is none of these, or the tensors would be too large."""
         s = basis.shape[1]
         if not is_possible(problem, s):
@@ -60,7 +60,7 @@ class Moments:
         for each, own in zip(maps, moments, strict=True):
             assert isinstance(each.value, Power)
             powers.append(_Power.of(each.value, own, each.weight * problem.gamma.s))
-        return Moments(basis, powers, scatter, problem.q)
+        return PolynomialMoments(basis, powers, scatter, problem.q)
 
     @property
     def dimensions(self) -> int:
@@ -68,45 +68,45 @@ class Moments:
         return int(self.basis.shape[1])
 
     @property
-    def empty(self) -> Array:
+    def null_directions(self) -> Array:
         """None of them is."""
         return np.empty((self.dimensions, 0))
 
-    def without_empty(self, phi: Array) -> Array:
+    def without_null_directions(self, phi: Array) -> Array:
         """Φ itself: there are no empty directions."""
         return phi
 
-    def surrogate(self, V: Array, pulled: tuple[Array, float] | None = None) -> tuple[Array, float]:
+    def evaluate(self, V: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Φ and J"""
         phi, objective = np.zeros((len(V), len(V))), 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             for power in self.powers:
-                own, value = power.surrogate(V)
+                own, value = power.evaluate(V)
                 phi += own
                 objective += value
         return phi, objective
 
-    def pull(self, V: Array) -> tuple[Array, float]:
+    def half_gradient(self, V: Array) -> tuple[Array, float]:
         """ΦV and J"""
-        phi, objective = self.surrogate(V)
+        phi, objective = self.evaluate(V)
         return phi @ V, objective
 
     def objective(self, V: Array) -> float:
         """J"""
-        return self.surrogate(V)[1]
+        return self.evaluate(V)[1]
 
 
 def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[Array], Array]:
     """With z the rows in a basis: for each term the sums of its features of z times [z, 1] for each column of U,
     r×m×(s + 1); and the scatter of z."""
     slopes = [each.slope for each in maps]
-    n, engine = len(problem.X), problem.means.engine
+    n, engine = len(problem.X), problem.options.engine
     kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # which share their memory
     args = (problem.rows, basis, problem.placed_gamma, slopes, kept)
     with np.errstate(over="ignore", invalid="ignore"):
         totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
         if kept is not None:
-            problem.extents.know(basis, kept)
+            problem.projections.know(basis, kept)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
         return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
 
@@ -147,11 +147,11 @@ def _numbers(problem: Problem, value: Power, s: int) -> float:
     return len(problem.gamma.s) * max(float(monomials * (s + 1)), turned)
 
 
-def everywhere(problem: Problem) -> Moments | None:
+def everywhere(problem: Problem) -> PolynomialMoments | None:
     """The moments in all directions, where they are few."""
-    if problem.empty.shape[1] > 0 or not is_possible(problem, problem.dimensions, FEW_NUMBERS):
+    if problem.null_directions.shape[1] > 0 or not is_possible(problem, problem.dimensions, FEW_NUMBERS):
         return None
-    return Moments.of(problem, np.eye(problem.dimensions))
+    return PolynomialMoments.of(problem, np.eye(problem.dimensions))
 
 
 def flops(problem: Problem, s: int, evaluations: int) -> float:
@@ -186,7 +186,7 @@ class _Power:
         tensors *= scale
         return _Power(value.degree, tensors, s, constant)
 
-    def surrogate(self, V: Array) -> tuple[Array, float]:
+    def evaluate(self, V: Array) -> tuple[Array, float]:
         """What the term adds to Φ and J."""
         s = len(V)
         extended = np.pad(V, (self.constant, 0))

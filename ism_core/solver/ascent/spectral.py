@@ -39,10 +39,10 @@ from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, largest_stretch, orthonormal
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.curvature import curvature, exchange
-from ism_core.solver.ascent.evaluated_point import Climbable, Point
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import climb
-from ism_core.solver.ascent.polynomial_moments import Moments, flops, is_possible
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, flops, is_possible
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.result import Step, Stop
 
 T = TypeVar("T")
@@ -65,68 +65,72 @@ OUTLOOK_STEPS = 6  # of Φ(W)W, to find the direction
 class _Points:
     """The points of one ascent, each at the price of Φ(W)W unless those have cost as much as all of Φ."""
 
-    def __init__(self, problem: Climbable) -> None:
+    def __init__(self, problem: Objective) -> None:
         self.problem = problem
         self._paid = 0.0
 
-    def first(self, W: Array, known: Model | None) -> Point:
+    def first(self, W: Array, known: SurrogateModel | None) -> EvaluatedPoint:
         problem = self.problem
-        is_dear = not problem.is_small and (problem.is_corrected or DEAR * problem.pull_flops < problem.flops)
+        is_dear = not problem.is_small and (problem.is_corrected or DEAR * problem.half_gradient_flops < problem.flops)
         if known is None or not is_dear:
-            return Point.at(problem, W, known)
-        pulled = problem.pull(W)
-        return Point.like(problem, W, known, *pulled) or Point.at(problem, W, known, pulled)
+            return EvaluatedPoint.at(problem, W, known)
+        half_gradient = problem.half_gradient(W)
+        return EvaluatedPoint.like(problem, W, known, *half_gradient) or EvaluatedPoint.at(
+            problem, W, known, half_gradient
+        )
 
-    def next(self, here: Point, W: Array) -> Point:
-        self._paid += self.problem.pull_flops
+    def next(self, here: EvaluatedPoint, W: Array) -> EvaluatedPoint:
+        self._paid += self.problem.half_gradient_flops
         if self.problem.is_small or self._paid > self.problem.flops:
             return self.whole(W, here.model)
         there = here.moved(self.problem, W)
-        if there.doubt - here.doubt > USELESS * np.linalg.norm(there.pulled):
+        if there.surrogate_error - here.surrogate_error > USELESS * np.linalg.norm(there.half_gradient):
             return self.whole(W, there.model)
         return there
 
-    def whole(self, W: Array, near: Model) -> Point:
+    def whole(self, W: Array, near: SurrogateModel) -> EvaluatedPoint:
         self._paid = 0.0
-        return Point.at(self.problem, W, near)
+        return EvaluatedPoint.at(self.problem, W, near)
 
-    def sure(self, point: Point, delta: float, at_last: bool = True) -> Point:
+    def sure(self, point: EvaluatedPoint, delta: float, at_last: bool = True) -> EvaluatedPoint:
         """The same point, with all of Φ where what is uncertain in its Φ might hide a better direction.
 
         At last, that is told from all eigenvalues; on the way, from those that are at hand.
         """
-        if point.doubt <= delta / 10 * point.size:
+        if point.surrogate_error <= delta / 10 * point.size:
             return point
         V, gap, model = point.model.dominant(point.W)
-        is_sure = gap > SURELY * point.doubt and (not at_last or model.is_beside(V, SURELY * point.doubt))
+        is_sure = gap > SURELY * point.surrogate_error and (
+            not at_last or model.is_beside(V, SURELY * point.surrogate_error)
+        )
         return point if is_sure else self.whole(point.W, point.model)
 
 
 class Ascent(NamedTuple):
     """Where an ascent ended, why, and the number of its last step."""
 
-    point: Point
+    point: EvaluatedPoint
     stop: Stop
     iteration: int
 
 
 def ascend(
-    problem: Climbable,
+    problem: Objective,
     W: Array,
     delta: float,
     max_iter: int,
     round: int = 0,
     first: int = 0,
-    known: Model | None = None,
+    known: SurrogateModel | None = None,
     leaping: bool = True,
     looking_out: bool = False,
 ) -> Generator[Step, None, Ascent]:
     """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
     of a problem like this, of any scale. Looking out for saddles costs seven Φ(W)W more."""
-    if isinstance(problem, Problem) and problem.follows:
+    if isinstance(problem, Problem) and problem.gamma_depends_on_W:
         W, stop, iteration = yield from climb(problem, W, delta, max_iter, round, first)
         with own_threads():
-            return Ascent(Point.at(problem, W), stop, iteration)
+            return Ascent(EvaluatedPoint.at(problem, W), stop, iteration)
     points = _Points(problem)
     with own_threads():  # one thread for small products, since several would stay in the way of those that follow
         here = points.first(W, known)
@@ -137,7 +141,7 @@ def ascend(
         with own_threads():
             leapt = leaps and not (leapt and here.gradient < IN_REACH * delta / 10)
             moved = _leap(points, here, delta) if leapt else _step(points, here, shift)
-            if moved is None and here.doubt:
+            if moved is None and here.surrogate_error:
                 here = points.sure(here, delta)
                 moved = _step(points, here, 0.0)
         if moved is None:
@@ -163,7 +167,7 @@ def ascend(
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 
-def drained(steps: Generator[object, None, T]) -> T:
+def drain(steps: Generator[object, None, T]) -> T:
     """What the steps lead to, with nobody watching."""
     while True:
         try:
@@ -173,7 +177,7 @@ def drained(steps: Generator[object, None, T]) -> T:
             return value
 
 
-def mapped(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> Generator[Step, None, T]:
+def relay(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> Generator[Step, None, T]:
     """The same steps changed, leading to the same."""
     while True:
         try:
@@ -184,39 +188,39 @@ def mapped(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> 
         yield changed(step)
 
 
-def can_leap(problem: Climbable) -> TypeGuard[Problem]:
+def can_leap(problem: Objective) -> TypeGuard[Problem]:
     """Whether the moments that it takes are there, and cost little beside the steps that it saves."""
     if not isinstance(problem, Problem) or problem.is_small:
         return False
     s = min(2 * problem.q + ASIDE, problem.dimensions)
-    return is_possible(problem, s) and flops(problem, s, LEAP_EVALUATIONS) < LEAP * problem.pull_flops
+    return is_possible(problem, s) and flops(problem, s, LEAP_EVALUATIONS) < LEAP * problem.half_gradient_flops
 
 
-def around(problem: Problem, point: Point) -> Moments:
+def around(problem: Problem, point: EvaluatedPoint) -> PolynomialMoments:
     """All rows in a space that holds W, the gradient and the dominant eigenvectors of Φ."""
     aside = point.model.directions(problem.q + ASIDE)
-    basis = orthonormal(np.hstack([point.W, point.pulled, aside]), 2 * problem.q + ASIDE)
-    moments = Moments.of(problem, basis)
+    basis = orthonormal(np.hstack([point.W, point.half_gradient, aside]), 2 * problem.q + ASIDE)
+    moments = PolynomialMoments.of(problem, basis)
     assert moments is not None
     return moments
 
 
-def _leap(points: _Points, here: Point, delta: float) -> tuple[Point, float, float] | None:
+def _leap(points: _Points, here: EvaluatedPoint, delta: float) -> tuple[EvaluatedPoint, float, float] | None:
     """The maximum in the space around W, the angle to it and no shift; None where it is W itself."""
     assert isinstance(points.problem, Problem)
     moments = around(points.problem, here)
-    reached = drained(ascend(moments, moments.basis.T @ here.W, delta / 10, LEAP_ITERATIONS))
+    reached = drain(ascend(moments, moments.basis.T @ here.W, delta / 10, LEAP_ITERATIONS))
     W = np.linalg.qr(moments.basis @ reached.point.W)[0]
     angle = largest_angle(here.W, W)
     return None if angle < SMALLEST_ANGLE else (replace(points.next(here, W), space=moments), angle, 0.0)
 
 
-def _ahead(here: Point) -> float:
+def _ahead(here: EvaluatedPoint) -> float:
     """The angle that a step would go from here."""
     return largest_angle(here.W, here.model.dominant(here.W).vectors)
 
 
-def _further(points: _Points, here: Point) -> Point | None:
+def _further(points: _Points, here: EvaluatedPoint) -> EvaluatedPoint | None:
     """A point further along the direction in which J curves most, if it is higher."""
     problem = points.problem
     first = exchange(problem, here, np.random.default_rng(0)).direction
@@ -227,12 +231,12 @@ def _further(points: _Points, here: Point) -> Point | None:
     return there if there.objective - here.objective > _noise(problem, here) else None
 
 
-def _noise(problem: Climbable, here: Point) -> float:
+def _noise(problem: Objective, here: EvaluatedPoint) -> float:
     """What J may change by and say nothing."""
     return max(ROUNDING * max(abs(here.objective), here.size), problem.resolution * abs(here.objective))
 
 
-def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, float] | None:
+def _step(points: _Points, here: EvaluatedPoint, shift: float) -> tuple[EvaluatedPoint, float, float] | None:
     """The next point, the angle to it and the shift to go on with; None where every step is down to rounding."""
     problem = points.problem
     before = float(here.eigenvalues.sum())
@@ -248,7 +252,9 @@ def _step(points: _Points, here: Point, shift: float) -> tuple[Point, float, flo
         moved = max(problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)  # the sum of squared sines
         curvature = (predicted - gained) / moved
         if gained >= -_noise(problem, here):
-            if here.doubt and not there.doubt:  # what a makeshift Φ promised says nothing about the true one
+            if (
+                here.surrogate_error and not there.surrogate_error
+            ):  # what a makeshift Φ promised says nothing about the true one
                 return there, angle, 0.0
             return there, angle, max(curvature, -GAP_SHARE * max(gap - shift, 0.0))
         shift = max(2 * shift, curvature, ROUNDING * here.size)

@@ -56,11 +56,11 @@ class Dominant(NamedTuple):
 
     vectors: Array
     gap: float
-    model: "Model"
+    model: "SurrogateModel"
 
 
 @dataclass(frozen=True)
-class Model:
+class SurrogateModel:
     """Φ = base + basis · change · basisᵀ; or base alone, where there is no space."""
 
     base: Array
@@ -69,19 +69,19 @@ class Model:
     space: Space | None = None
 
     @staticmethod
-    def of(phi: Array, rows: Rows, q: int, near: "Model | None" = None) -> "Model":
+    def of(phi: Array, rows: Rows, q: int, near: "SurrogateModel | None" = None) -> "SurrogateModel":
         """With the space of a model like this, if there is one."""
         first = q + BESIDE
         if len(phi) < max(NARROW, WIDE * first):
-            return Model(phi, rows, q)
+            return SurrogateModel(phi, rows, q)
         if near is not None and near.space is not None:
             images = phi @ near.space.basis
             turn = eigenpairs(near.space.basis.T @ images, first)[1]
             basis, images = near.space.basis @ turn, images @ turn
         else:
-            basis = eigenpairs(rows.without_empty(phi), first)[1]
+            basis = eigenpairs(rows.without_null_directions(phi), first)[1]
             images = phi @ basis
-        return Model(phi, rows, q, Space(basis, images, np.zeros((first, first))))
+        return SurrogateModel(phi, rows, q, Space(basis, images, np.zeros((first, first))))
 
     @cached_property
     @own_threads()
@@ -104,14 +104,14 @@ class Model:
             product += self.space.basis @ (self.space.change @ (self.space.basis.T @ W))
         return product
 
-    def scaled(self, factor: float) -> "Model":
+    def scaled(self, factor: float) -> "SurrogateModel":
         """Times a number."""
         space = self.space
         if space is not None:
             space = Space(space.basis, factor * space.images, factor * space.change)
         return replace(self, base=factor * self.base, space=space)
 
-    def padded(self, more: int) -> "Model":
+    def padded(self, more: int) -> "SurrogateModel":
         """With directions of which nothing is known."""
         space = self.space
         if space is not None:
@@ -119,7 +119,7 @@ class Model:
             space = Space(basis, images, space.change)
         return replace(self, base=np.pad(self.base, (0, more)), space=space)
 
-    def corrected(self, W: Array, missing: Array) -> "Model":
+    def corrected(self, W: Array, missing: Array) -> "SurrogateModel":
         """With the smallest symmetric change that adds to ΦW what was missing."""
         if self.space is None:
             return replace(self, base=self.base + correction(W, missing))
@@ -130,7 +130,7 @@ class Model:
     def directions(self, count: int) -> Array:
         """The dominant eigenvectors, as far as the space knows them; of no more directions than it has."""
         if self.space is None:
-            return eigenpairs(self.rows.without_empty(self.base), min(count, self.rows.dimensions))[1]
+            return eigenpairs(self.rows.without_null_directions(self.base), min(count, self.rows.dimensions))[1]
         basis, images, change = self.space
         return basis @ eigenpairs(basis.T @ images + change, min(count, len(change)))[1]
 
@@ -163,16 +163,18 @@ class Model:
             return True  # they were compared
         phi = self.matrix
         lowest = float(np.linalg.eigvalsh(V.T @ phi @ V)[0])
-        rest = (lowest - distance) * np.eye(len(phi)) - self.rows.without_empty(phi) + 2 * self.size * (V @ V.T)
+        rest = (
+            (lowest - distance) * np.eye(len(phi)) - self.rows.without_null_directions(phi) + 2 * self.size * (V @ V.T)
+        )
         return is_positive_definite(rest)
 
-    def _widened(self, space: Space, V: Array) -> tuple["Model", Space]:
+    def _widened(self, space: Space, V: Array) -> tuple["SurrogateModel", Space]:
         """With a space that holds V; first only the dominant part of it is kept where that would be too wide."""
         directions = space.outside(V)
         if directions.shape[1] == 0:
             return self, space
         if len(space.change) + directions.shape[1] > WIDE * (self.q + BESIDE):
-            again = Model.of(self.matrix, self.rows, self.q, self)
+            again = SurrogateModel.of(self.matrix, self.rows, self.q, self)
             assert again.space is not None
             return again._widened(again.space, V)
         wider = Space(

@@ -11,8 +11,8 @@ from ism_core.gamma import Gamma
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.paradigms.regrouping import regrouped
 from ism_core.paradigms.spectral import Clustering
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.certificate import error
 from ism_core.solver.memory import Shape, spare_bytes
 from ism_core.solver.options import Arguments
@@ -50,8 +50,8 @@ def readable(given: Arguments, dense: Result, most: int, whitening: Whitening | 
     gamma, clustering = _regrouped(given, dense, given.table @ dense.W, clustering)
     n, d = given.table.shape
     shape = Shape(n, d, given.q, given.paradigm.rank, given.paradigm.alternates)
-    means = replace(given.means, spare=spare_bytes(shape, given.table, given.memory_limit))
-    features = Features(given.table, gamma, dense.kernel, given.q, means, whitening)
+    options = replace(given.options, spare=spare_bytes(shape, given.table, given.memory_limit))
+    features = Features(given.table, gamma, dense.kernel, given.q, options, whitening)
     steps = sparsified(features, dense.W, most, given.tolerances, rng)
     number = 0
     while True:
@@ -86,7 +86,7 @@ def _settled(
 
 
 def _regrouped(given: Arguments, dense: Result, P: Array, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
-    return regrouped(given.paradigm, P, dense.kernel, given.seed, given.delta, last, given.means)
+    return regrouped(given.paradigm, P, dense.kernel, given.seed, given.delta, last, given.options)
 
 
 def _step(number: int, sparse: Sparse, features: Features) -> Step:
@@ -100,7 +100,9 @@ def _result(
     problem, axes, V = found.problem, found.axes, found.loadings
     signs = np.sign(V[np.argmax(np.abs(V), axis=0), np.arange(given.q)])
     W = features.projecting(V * signs)
-    point = Point(axes.W, Model(axes.phi, problem, given.q), axes.phi @ axes.W, axes.objective, axes.values)
+    point = EvaluatedPoint(
+        axes.W, SurrogateModel(axes.phi, problem, given.q), axes.phi @ axes.W, axes.objective, axes.values
+    )
     orthonormality = float(np.abs(W.T @ W - np.eye(given.q)).max())
     return replace(
         dense,

@@ -21,7 +21,7 @@ from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.kernels.base import Kernel
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.solver.sparse.supports import Axes, Support, anchors, at, best_columns, climbed, onto
 from ism_core.whitening import Whitening
@@ -50,7 +50,7 @@ class Features:
     gamma: Gamma
     kernel: Kernel
     q: int
-    means: Means
+    options: EvaluationOptions
     whitening: Whitening | None
 
     def loadings(self, W: Array) -> Array:
@@ -79,7 +79,7 @@ class Features:
     def problem(self, features: Ints) -> Problem:
         """The problem with these features alone."""
         rows = np.ascontiguousarray(self.rows(features))
-        return Problem.of(rows, self.gamma, self.kernel, self.q, means=self.means)
+        return Problem.of(rows, self.gamma, self.kernel, self.q, options=self.options)
 
     def _images(self, features: Ints) -> Array:
         axes = np.zeros((self.X.shape[1], len(features)))
@@ -256,9 +256,9 @@ def _exchanged(problem: Problem, axes: Axes, column: int) -> Axes | None:
 def _exchanges(axes: Axes, column: int) -> tuple[Ints, Ints]:
     """The features of a column that may go, and those that may come."""
     inside = axes.support[:, column]
-    pulled = axes.phi @ axes.W[:, column]
-    pulled -= axes.metric @ (axes.W @ (axes.W.T @ pulled))
-    strength = np.where(inside, -1.0, pulled**2 / axes.metric.diagonal())
+    half_gradient = axes.phi @ axes.W[:, column]
+    half_gradient -= axes.metric @ (axes.W @ (axes.W.T @ half_gradient))
+    strength = np.where(inside, -1.0, half_gradient**2 / axes.metric.diagonal())
     weights = np.where(inside, _weights(axes, column), np.inf)
     leavers = np.argsort(weights, kind="stable")[: min(LEAVERS, np.count_nonzero(inside))]
     return leavers, np.argsort(-strength, kind="stable")[: min(NEWCOMERS, np.count_nonzero(~inside))]

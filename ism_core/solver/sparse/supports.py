@@ -50,9 +50,9 @@ class Axes:
         for column in range(self.W.shape[1]):
             features = np.flatnonzero(self.support[:, column])
             (back,), (apart,) = _allowed(self.W, column, features[None], self.metric)
-            pulled = back @ (self.phi @ self.W[:, column])[features]
+            half_gradient = back @ (self.phi @ self.W[:, column])[features]
             own = back @ (self.metric @ self.W[:, column])[features]
-            left += float(np.linalg.norm(pulled - apart @ pulled - own * (own @ pulled))) ** 2
+            left += float(np.linalg.norm(half_gradient - apart @ half_gradient - own * (own @ half_gradient))) ** 2
         return float(np.sqrt(left)) / size if size > 0 else 0.0
 
     def among(self, features: Ints) -> "Axes":
@@ -74,7 +74,7 @@ class Axes:
 
 def at(problem: Problem, W: Array, support: Support, metric: Array) -> Axes:
     """These columns, with Φ and J of the problem."""
-    return Axes(W, support, metric, *problem.surrogate(W))
+    return Axes(W, support, metric, *problem.evaluate(W))
 
 
 def climbed(problem: Problem, axes: Axes, gain: float, steps: int, above: float = -np.inf) -> Axes:

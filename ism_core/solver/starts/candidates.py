@@ -80,4 +80,4 @@ def _moments(X: Array) -> tuple[Array, Array]:
 
 def _inside(problem: Problem, W: Array) -> Array:
     """An orthonormal basis of what W spans, less the directions that no row has anything of."""
-    return np.linalg.qr(W - problem.empty @ (problem.empty.T @ W))[0]
+    return np.linalg.qr(W - problem.null_directions @ (problem.null_directions.T @ W))[0]

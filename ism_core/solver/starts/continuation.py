@@ -25,7 +25,7 @@ from ism_core.kernels.distances import median_distance
 from ism_core.kernels.family import Gaussian, Multiquadratic, Narrowing, Polynomial
 from ism_core.objective.problem import ROUGH, Problem
 from ism_core.solver.ascent.lbfgs import climb
-from ism_core.solver.ascent.spectral import ascend, drained, mapped
+from ism_core.solver.ascent.spectral import ascend, drain, relay
 from ism_core.solver.result import Step
 from ism_core.solver.starts.initial_surrogate import first
 from ism_core.solver.starts.search import Start, grown
@@ -88,7 +88,7 @@ def beginning(problem: Problem, rng: np.random.Generator) -> float:
     """The width that the path to the problem's kernel begins with."""
     kernel = problem.kernel
     assert isinstance(kernel, Narrowing)
-    if problem.follows:
+    if problem.gamma_depends_on_W:
         return OF_NEIGHBORS * widest(kernel, problem.X @ first(problem).W, rng)
     return widest(kernel, problem.X, rng)
 
@@ -112,7 +112,7 @@ def along(problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT) -> 
     """The W that each of the kernels leads to, from Φ0 on; the delta is that of climbs."""
     start: Start | None = None
     for kernel in kernels:
-        start = drained(_leg(problem, kernel, start, delta))
+        start = drain(_leg(problem, kernel, start, delta))
         yield start.W
 
 
@@ -121,18 +121,18 @@ def follow(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, None,
     start: Start | None = None
     for number, kernel in enumerate(kernels):
         numbered = partial(replace, stage="search", iteration=number)
-        start = yield from mapped(_leg(problem, kernel, start, LONG), numbered)
+        start = yield from relay(_leg(problem, kernel, start, LONG), numbered)
     assert start is not None
     return start
 
 
 def _leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
     """One kernel, from where another has led or from Φ0."""
-    each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.empty, problem.means)
+    each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.null_directions, problem.options)
     if start is None:
         with own_threads():
             start = Start(first(each).W)
-    if each.follows:
+    if each.gamma_depends_on_W:
         climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBORS)
         return Start(climbed.W)
     rough = each.within([ROUGH], start.W)
@@ -144,7 +144,7 @@ def descend(
     problem: Problem, kernels: list[Kernel], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
 ) -> Generator[Step, None, Start]:
     """Where to begin on all rows with the last of the kernels: after the path, on a sample where there are many."""
-    inexact = replace(problem, means=replace(problem.means, precision="single"))  # which is enough on the way
+    inexact = replace(problem, options=replace(problem.options, precision="single"))  # which is enough on the way
     few = inexact.sampled(problem.rows_within(FLOPS), rng)
     if few is inexact:
         return Start((yield from follow(few, kernels[:-1])).W)

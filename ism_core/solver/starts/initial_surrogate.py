@@ -33,7 +33,7 @@ def first(problem: Problem) -> First:
     found = _of_low_rank(problem)
     if found is not None:
         return found
-    phi = problem.first_surrogate()
+    phi = problem.initial_surrogate()
     return First(phi, *dominant(phi, problem.q, problem))
 
 

@@ -23,10 +23,10 @@ from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, orthonormal
 from ism_core.objective.problem import ROUGH, Problem
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.polynomial_moments import Moments, everywhere, flops, is_possible
-from ism_core.solver.ascent.spectral import Ascent, ascend, drained, mapped
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
+from ism_core.solver.ascent.spectral import Ascent, ascend, drain, relay
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.result import Step
 from ism_core.solver.starts.candidates import AXES, ROWS, candidates, heaviest, others
 from ism_core.solver.starts.candidates import outlying as outlying_of
@@ -57,7 +57,7 @@ class Start(NamedTuple):
     """Where to begin, and what is known of Φ there from a sample of the rows, if it was one."""
 
     W: Array
-    model: Model | None = None
+    model: SurrogateModel | None = None
     problem: Problem | None = None  # as it is to be solved from there, if that is known
 
 
@@ -69,7 +69,7 @@ def search(
     Where there are many rows it is sought on a sample, and followed up on samples of four times the rows; at last, for
     kernels that can be cut, on all rows with few features, unless the tolerances ask for few anyway.
     """
-    if all(term.is_straight for _, term in problem.kernel.terms):
+    if all(term.has_constant_slope for _, term in problem.kernel.terms):
         return Start(next(candidates(problem, rng)))
     moments = everywhere(problem) if starts > 1 else None
     if moments is not None:
@@ -106,14 +106,14 @@ def grown(
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([ROUGH], start.W)
         steps = ascend(finer, start.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=start.model)
-        point = drained(steps).point
+        point = drain(steps).point
         start = Start(point.W, point.model)
         number += 1
         yield _report(number, point)
     roughly, exactly = problem.within([ROUGH], start.W), problem.within(tolerances, start.W)
-    if roughly.features_are == "cut" and exactly.pull_flops > WORTH * roughly.pull_flops:
+    if roughly.features_are == "cut" and exactly.half_gradient_flops > WORTH * roughly.half_gradient_flops:
         steps = ascend(roughly, start.W, delta, ROUGH_ITERATIONS, known=start.model, looking_out=True)
-        point = drained(steps).point
+        point = drain(steps).point
         yield _report(number + 1, point)
         return Start(point.W, point.model)
     return start._replace(problem=exactly)
@@ -122,7 +122,7 @@ def grown(
 class _Space(NamedTuple):
     """All rows in the directions of a few starts and of the outlying ones."""
 
-    moments: Moments
+    moments: PolynomialMoments
     pool: list[Array]
     outlying: list[Array]
 
@@ -138,7 +138,7 @@ def _space(problem: Problem, starts: int, rng: np.random.Generator) -> _Space | 
     outlying = list(outlying_of(far, np.zeros((problem.X.shape[1], 0))))
     columns = [*pool[:2], *(direction[:, None] for direction in outlying), *pool[2:]]
     basis = orthonormal(np.hstack(columns), MOST_DIRECTIONS)
-    moments = Moments.of(problem, basis)
+    moments = PolynomialMoments.of(problem, basis)
     assert moments is not None
     inside = [np.linalg.qr(basis.T @ W)[0] for W in pool]
     return _Space(moments, inside, [basis.T @ direction for direction in outlying])
@@ -151,17 +151,17 @@ def _search_within(space: _Space, starts: int, delta: float) -> Generator[Step, 
         return replace(step, W=moments.basis @ step.W)
 
     found = _best(moments, iter(pool), lambda W: iter(outlying), starts, delta)
-    best, _ = yield from mapped(found, seen_outside)
+    best, _ = yield from relay(found, seen_outside)
     return Start(np.linalg.qr(moments.basis @ best.W)[0])
 
 
 def _best(
-    problem: Problem | Moments,
+    problem: Problem | PolynomialMoments,
     pool: Iterator[Array],
     outlying: Callable[[Array], Iterator[Array]] | None,
     starts: int,
     delta: float,
-) -> Generator[Step, None, tuple[Point, int]]:
+) -> Generator[Step, None, tuple[EvaluatedPoint, int]]:
     """The best point, and the number of the last that was tried; with exchanges where there are outlying directions."""
     with own_threads():
         best = _climb(problem, next(pool), delta)
@@ -185,7 +185,9 @@ def _best(
     return best, last
 
 
-def _climb(problem: Problem | Moments, W: Array, delta: float, best: Point | None = None) -> Point:
+def _climb(
+    problem: Problem | PolynomialMoments, W: Array, delta: float, best: EvaluatedPoint | None = None
+) -> EvaluatedPoint:
     """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
     known = None if best is None else best.model
     steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known)
@@ -203,7 +205,9 @@ def _climb(problem: Problem | Moments, W: Array, delta: float, best: Point | Non
         before = step.objective
 
 
-def _exchange(problem: Problem | Moments, best: Point, directions: list[Array], delta: float) -> Point | None:
+def _exchange(
+    problem: Problem | PolynomialMoments, best: EvaluatedPoint, directions: list[Array], delta: float
+) -> EvaluatedPoint | None:
     """A higher point reached from `best` with one weak direction replaced by an outlying one."""
     trials: list[tuple[float, int, Array]] = []
     for weak in range(max(0, problem.q - WEAKEST), problem.q):
@@ -221,10 +225,10 @@ def _exchange(problem: Problem | Moments, best: Point, directions: list[Array], 
     return None
 
 
-def _is_higher(point: Point, best: Point) -> bool:
+def _is_higher(point: EvaluatedPoint, best: EvaluatedPoint) -> bool:
     """By more than the coarse delta leaves open: which of two equal maxima is taken must not hang on rounding."""
     return point.objective > best.objective + 1e-6 * abs(best.objective)
 
 
-def _report(tried: int, point: Point) -> Step:
+def _report(tried: int, point: EvaluatedPoint) -> Step:
     return Step("search", 0, tried, point.objective, point.eigenvalues, None, None, point.gradient, point.W)

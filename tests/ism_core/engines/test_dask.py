@@ -77,7 +77,7 @@ def assert_alike(there: tuple[Array, float], here: tuple[Array, float]) -> None:
 def test_tiles_are_those_of_this_process(engine: Dask, table: Array, gamma: str) -> None:
     kernel: Kernel = Multiquadratic(1.0) + 0.5 * Gaussian(2.0)
     there, here = everywhere(engine, table, GAMMAS[gamma], kernel)
-    for sums in (tiles.surrogate, tiles.pull):
+    for sums in (tiles.evaluate, tiles.half_gradient):
         assert_alike(sums(*there, START, engine=engine), sums(*here, START))
 
 
@@ -86,7 +86,7 @@ def test_features_are_those_of_this_process(engine: Dask, table: Array, gamma: s
     there, here = everywhere(engine, table, GAMMAS[gamma])
     for maps in (exact_maps(Polynomial(3, 1.0, 0.1), Q), taylor_maps(Gaussian(4.0), Q, 5)):
         assert maps is not None
-        for sums in (features.surrogate, features.pull):
+        for sums in (features.evaluate, features.half_gradient):
             assert_alike(sums(*there, maps, START, engine=engine), sums(*here, maps, START))
 
 
@@ -97,7 +97,7 @@ def test_compiled_tiles_and_several_threads_of_one_worker(rng: np.random.Generat
         Dask(threads.scheduler_address) as engine,
     ):
         there, here = everywhere(engine, X, LabelGamma.of(np.arange(3_100) % 3), Gaussian(2.0))
-        assert_alike(tiles.surrogate(*there, START, engine=engine), tiles.surrogate(*here, START))
+        assert_alike(tiles.evaluate(*there, START, engine=engine), tiles.evaluate(*here, START))
 
 
 def solved(table: Array, **options: Any) -> Result:
@@ -127,7 +127,9 @@ def test_rows_are_on_their_way_before_they_are_needed_and_sent_again_if_that_fai
 ) -> None:
     placed = engine.place(table)
     there = placed.there.coming.result()
-    assert tiles.pull(placed, *(engine.place(each) for each in (GAMMAS["labels"], Gaussian(2.0))), START, engine=engine)
+    assert tiles.half_gradient(
+        placed, *(engine.place(each) for each in (GAMMAS["labels"], Gaussian(2.0))), START, engine=engine
+    )
     assert placed.there.future is there
     scatter, failures = engine._client.scatter, [OSError("A worker was lost"), RuntimeError("closed")]
 
@@ -221,10 +223,10 @@ def test_work_that_ends_its_workers_wants_memory(processes: Processes, monkeypat
 
 def test_what_was_lost_with_all_workers_is_sent_again(engine: Dask, processes: Processes, table: Array) -> None:
     there, _ = everywhere(engine, table, GAMMAS["labels"], Gaussian(2.0))
-    before = tiles.pull(*there, START, engine=engine)
+    before = tiles.half_gradient(*there, START, engine=engine)
     processes.kill()
     processes.be(1)
-    assert_alike(tiles.pull(*there, START, engine=engine), before)
+    assert_alike(tiles.half_gradient(*there, START, engine=engine), before)
 
 
 def refuse(share: list[int], X: Array) -> None:

@@ -42,8 +42,8 @@ def length(share: list[int], *args: Any) -> int:
 
 def test_a_cluster_without_workers_is_told() -> None:
     with (
-        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
-        Dask(empty.scheduler_address, patience=0.5) as engine,
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as null_directions,
+        Dask(null_directions.scheduler_address, patience=0.5) as engine,
         pytest.raises(ClusterLost, match=r"has had no worker that takes work for 0\.5 seconds"),
     ):
         engine.run(length, 1)

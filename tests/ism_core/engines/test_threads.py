@@ -136,11 +136,11 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
     kernel = EVERY[name].bound(blobs.X, np.random.default_rng(0))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0]
 
-    def surrogate(threads: int) -> tuple[Array, float]:
+    def evaluate(threads: int) -> tuple[Array, float]:
         with threadpool_limits(threads, user_api="blas"):
-            return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2).surrogate(W)
+            return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2).evaluate(W)
 
-    (one, J), (four, same) = surrogate(1), surrogate(4)
+    (one, J), (four, same) = evaluate(1), evaluate(4)
     np.testing.assert_allclose(four, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
     assert same == pytest.approx(J, rel=1e-12)
 

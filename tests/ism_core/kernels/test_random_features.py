@@ -86,7 +86,7 @@ def test_pull_is_the_derivative_of_the_objective_that_comes_with_it(
     maps = random_maps(0.4 * TERMS[name] + 0.1 * Linear(), 2, 41, 5.0, rng)
     W, Z = rng.standard_normal((4, 2)), rng.standard_normal((4, 2))
     X, placed, step = LOCAL.place(rows), LOCAL.place(gamma), 1e-5
-    C, _ = features.pull(X, placed, maps, W)
+    C, _ = features.half_gradient(X, placed, maps, W)
     above, below = (features.objective(X, placed, maps, W + sign * step * Z) for sign in (1, -1))
     assert 2 * np.vdot(rows.T @ C, Z) == pytest.approx((above - below) / (2 * step), rel=1e-6)
 
@@ -95,11 +95,11 @@ def test_pull_is_the_derivative_of_the_objective_that_comes_with_it(
 def test_objective_and_surrogate_are_near_the_exact_ones(kernel: Kernel, digits: Labelled) -> None:
     X, gamma = LOCAL.place(digits.X), LOCAL.place(LabelGamma.of(digits.y))
     bound = kernel.bound(digits.X, np.random.default_rng(0))
-    W = np.linalg.eigh(features.first_surrogate(X, gamma, bound))[1][:, -5:]
-    phi, J = tiles.surrogate(X, gamma, LOCAL.place(bound), W)
+    W = np.linalg.eigh(features.initial_surrogate(X, gamma, bound))[1][:, -5:]
+    phi, J = tiles.evaluate(X, gamma, LOCAL.place(bound), W)
     maps = random_maps(bound, 5, 1_024, 2 * float(np.var(digits.X @ W, axis=0).sum()), np.random.default_rng(1))
-    found, near = features.surrogate(X, gamma, maps, W)
-    C, same = features.pull(X, gamma, maps, W)
+    found, near = features.evaluate(X, gamma, maps, W)
+    C, same = features.half_gradient(X, gamma, maps, W)
     assert near == pytest.approx(J, rel=0.01)
     assert same == pytest.approx(near, rel=1e-10)
     assert np.linalg.norm(found - phi) < 0.1 * np.linalg.norm(phi)

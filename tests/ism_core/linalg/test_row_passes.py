@@ -8,7 +8,7 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels.family import Gaussian
 from ism_core.kernels.maps import taylor_maps
 from ism_core.linalg import row_passes as rows
-from ism_core.objective.taylor_bound import Extents, Norms
+from ism_core.objective.taylor_bound import ProjectedNorms, Projections
 
 N, D = 23, 5
 
@@ -27,7 +27,7 @@ def test_products_are_those_of_the_whole_table(table: Array, rng: np.random.Gene
 
 
 def test_means_and_lengths_are_those_of_the_whole_table(table: Array) -> None:
-    mean, square = rows.means(table)
+    mean, square = rows.options(table)
     np.testing.assert_allclose(mean, table.mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(square, (table**2).mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(rows.square_lengths(table, mean), ((table - mean) ** 2).sum(axis=1), rtol=1e-12)
@@ -47,28 +47,30 @@ def test_rows_are_picked_in_the_order_asked_for(table: Array) -> None:
 def test_rows_are_projected_once_for_a_w_and_its_bound(
     table: Array, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    extents, gamma = Extents(table), LabelGamma.of(np.arange(N) % 3)
+    projections, gamma = Projections(table), LabelGamma.of(np.arange(N) % 3)
     W, other = np.linalg.qr(rng.standard_normal((2, D, 2)))[0]
     turned = W @ np.linalg.qr(rng.standard_normal((2, 2)))[0]
     maps = taylor_maps(Gaussian(2.0), 2, 3)
-    expected = Extents(table).norms(turned, gamma).bound(maps)
-    P = extents.projected(W)
+    expected = Projections(table).norms(turned, gamma).bound(maps)
+    P = projections.projected(W)
     monkeypatch.setattr(rows, "projected", None)
-    assert extents.projected(W.copy()) is P
-    found = extents.norms(turned, gamma).bound(maps)
+    assert projections.projected(W.copy()) is P
+    found = projections.norms(turned, gamma).bound(maps)
     assert (found.objective, found.gradient) == pytest.approx((expected.objective, expected.gradient))
     with pytest.raises(TypeError):
-        extents.projected(other)
+        projections.projected(other)
     with pytest.raises(TypeError):
-        extents.norms(other, gamma)
+        projections.norms(other, gamma)
 
 
 def test_extents_follow_w_and_gamma(table: Array, rng: np.random.Generator) -> None:
-    extents = Extents(table)
+    projections = Projections(table)
     lengths = np.linalg.norm(table - table.mean(axis=0), axis=1)
     gammas = [LabelGamma.of(np.arange(N) % k) for k in (2, 3)]
     for W in np.linalg.qr(rng.standard_normal((2, D, 2)))[0]:
         for gamma in (*gammas, gammas[0]):
-            expected = Norms.of(table @ W, lengths, gamma)
+            expected = ProjectedNorms.of(table @ W, lengths, gamma)
             for _ in range(2):
-                np.testing.assert_allclose(extents.norms(W, gamma).moments, expected.moments, rtol=1e-12, atol=1e-12)
+                np.testing.assert_allclose(
+                    projections.norms(W, gamma).moments, expected.moments, rtol=1e-12, atol=1e-12
+                )

@@ -118,9 +118,11 @@ def test_empty_directions_are_those_that_no_row_has_anything_of(n: int, d: int, 
     space = RowSpace.of(X, 1)
     assert space.basis is None
     assert space.rank == rank
-    assert space.empty.shape == (d, min(d - rank, d - 1))  # one is left in where q needs it
-    np.testing.assert_allclose(space.empty.T @ space.empty, np.eye(space.empty.shape[1]), atol=1e-12)
-    assert np.abs(X @ space.empty).max(initial=0.0) <= 1e-7 * np.abs(X).max(initial=0.0)
+    assert space.null_directions.shape == (d, min(d - rank, d - 1))  # one is left in where q needs it
+    np.testing.assert_allclose(
+        space.null_directions.T @ space.null_directions, np.eye(space.null_directions.shape[1]), atol=1e-12
+    )
+    assert np.abs(X @ space.null_directions).max(initial=0.0) <= 1e-7 * np.abs(X).max(initial=0.0)
 
 
 @pytest.mark.parametrize("n", [130, 1_000, 2_111])
@@ -133,8 +135,8 @@ def test_sums_of_rows_have_the_empty_directions_of_all_rows(
     monkeypatch.setattr(rowspace, "SKETCH_ROWS", n)
     exact = RowSpace.of(X, 2)
     assert sketched.rank == exact.rank == 22
-    assert largest_angle(exact.empty, sketched.empty) < 1e-8
-    assert np.abs(X @ sketched.empty).max() < 1e-10 * np.abs(X).max()
+    assert largest_angle(exact.null_directions, sketched.null_directions) < 1e-8
+    assert np.abs(X @ sketched.null_directions).max() < 1e-10 * np.abs(X).max()
 
 
 def test_one_row_in_many_is_enough_for_a_direction_not_to_be_empty(rng: np.random.Generator) -> None:

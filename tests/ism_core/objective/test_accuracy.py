@@ -25,10 +25,10 @@ from ism_core.kernels.base import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective import problem as surrogate_module
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
-from ism_core.objective.taylor_bound import Bound
-from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.objective.taylor_bound import ErrorBound
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import error, is_within
 from tests.ism_core.conftest import Labelled, Planted, TwoClusterings
 
@@ -51,18 +51,18 @@ def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
 
 
-def of(data: Labelled, kernel: Kernel, gamma: Gamma | None = None, means: Means | None = None) -> Problem:
-    return Problem.of(data.X, gamma or LabelGamma.of(data.y), kernel, 2, means=means)
+def of(data: Labelled, kernel: Kernel, gamma: Gamma | None = None, options: EvaluationOptions | None = None) -> Problem:
+    return Problem.of(data.X, gamma or LabelGamma.of(data.y), kernel, 2, options=options)
 
 
 def axes(*columns: int) -> Array:
     return np.eye(6)[:, columns]
 
 
-def true_errors(problem: Problem, W: Array) -> Bound:
+def true_errors(problem: Problem, W: Array) -> ErrorBound:
     """Of J and Φ(W)W, against sums over all pairs, relative to them."""
-    (pulled, J), (exact, exact_J) = (each.pull(W) for each in (problem, replace(problem, maps=None)))
-    return Bound(abs(J / exact_J - 1), float(np.linalg.norm(pulled - exact) / np.linalg.norm(exact)))
+    (half_gradient, J), (exact, exact_J) = (each.half_gradient(W) for each in (problem, replace(problem, maps=None)))
+    return ErrorBound(abs(J / exact_J - 1), float(np.linalg.norm(half_gradient - exact) / np.linalg.norm(exact)))
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -78,10 +78,10 @@ def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
     for tolerance in (1e-3, 1e-5, 1e-8):
         problem = of(many, kernel, gamma).within([tolerance], W)
         assert problem.method == "features"
-        found = error(problem, Point.at(problem, W))
+        found = error(problem, EvaluatedPoint.at(problem, W))
         assert found.kind == "bound"
         assert (
-            is_within(error(problem, Point.at(problem, W)), problem.tolerance) or signed
+            is_within(error(problem, EvaluatedPoint.at(problem, W)), problem.tolerance) or signed
         )  # whose J may be next to nothing, on a sample above all
         true = true_errors(problem, W)
         assert true.objective <= found.objective + 1e-12
@@ -110,8 +110,8 @@ def test_kernels_that_cannot_be_cut_stay_with_tiles(kernel: Kernel, many: Labell
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), Polynomial(3, 1.0, 0.1), Linear() + Squared()], ids=repr)
 def test_exact_features_are_not_touched(kernel: Kernel, many: Labelled) -> None:
-    for means in (Means(), Means(features=64)):
-        problem = of(many, kernel, means=means)
+    for options in (EvaluationOptions(), EvaluationOptions(features=64)):
+        problem = of(many, kernel, options=options)
         assert problem.within([1e-4], axes(0, 1)) is problem
 
 
@@ -129,8 +129,8 @@ def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest
     once = problem.within([1e-6], narrow)
     assert once.is_small
     again = once.within([1e-6], wide)
-    assert not is_within(error(once, Point.at(once, wide)), once.tolerance)
-    assert is_within(error(again, Point.at(again, wide)), again.tolerance)
+    assert not is_within(error(once, EvaluatedPoint.at(once, wide)), once.tolerance)
+    assert is_within(error(again, EvaluatedPoint.at(again, wide)), again.tolerance)
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -194,20 +194,24 @@ def test_j_of_random_features_is_of_the_span_and_what_is_pulled_is_its_gradient(
     """Though the features are those of one basis of W."""
     start, W = (np.linalg.qr(rng.standard_normal((5, q)))[0] for _ in range(2))
     turn = np.linalg.qr(rng.standard_normal((q, q)))[0]
-    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, q, means=Means(features=64)).within([], start)
-    phi, J = problem.surrogate(W)
+    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, q, options=EvaluationOptions(features=64)).within(
+        [], start
+    )
+    phi, J = problem.evaluate(W)
     assert problem.objective(W) == pytest.approx(J, rel=1e-12)
     assert problem.objective(W @ turn) == pytest.approx(J, rel=1e-12)
-    pulled, same = problem.pull(W)
+    half_gradient, same = problem.half_gradient(W)
     assert same == pytest.approx(J, rel=1e-12)
-    np.testing.assert_allclose(problem.pull(W @ turn)[0], pulled @ turn, atol=1e-11 * np.abs(pulled).max())
-    np.testing.assert_allclose(phi @ W, pulled, atol=1e-11 * np.abs(pulled).max())
+    np.testing.assert_allclose(
+        problem.half_gradient(W @ turn)[0], half_gradient @ turn, atol=1e-11 * np.abs(half_gradient).max()
+    )
+    np.testing.assert_allclose(phi @ W, half_gradient, atol=1e-11 * np.abs(half_gradient).max())
     numerical = np.zeros_like(W)
     for index in np.ndindex(W.shape):
         move = np.zeros_like(W)
         move[index] = 1e-6
         numerical[index] = (problem.objective(W + move) - problem.objective(W - move)) / 2e-6
-    np.testing.assert_allclose(2 * pulled, numerical, atol=1e-7 * np.abs(pulled).max())
+    np.testing.assert_allclose(2 * half_gradient, numerical, atol=1e-7 * np.abs(half_gradient).max())
 
 
 def test_ascents_by_random_features_come_to_an_end(wine: Labelled) -> None:
@@ -221,8 +225,8 @@ def test_ascents_by_random_features_come_to_an_end(wine: Labelled) -> None:
 
 
 def test_an_estimate_on_a_sample_is_of_the_same_order(many: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = of(many, Gaussian(3.0), means=Means(features=64)).within([], axes(0, 1))
-    point = Point.at(problem, axes(0, 1))
+    problem = of(many, Gaussian(3.0), options=EvaluationOptions(features=64)).within([], axes(0, 1))
+    point = EvaluatedPoint.at(problem, axes(0, 1))
     on_all = error(problem, point)
     monkeypatch.setattr("ism_core.solver.certificate.ESTIMATE_ROWS", 300)
     on_some = error(problem, point)

@@ -51,9 +51,9 @@ def test_exact_maps_give_the_sums_over_all_pairs(name: str, rows: Array, gamma: 
     kernel = WITH_FEATURES[name]
     W = np.random.default_rng(3).standard_normal((4, 2))
     X, placed, maps = LOCAL.place(rows), LOCAL.place(gamma), exact_maps(kernel, 2)
-    phi, J = features.surrogate(X, placed, maps, W)
-    C, same_J = features.pull(X, placed, maps, W)
-    expected = reference.surrogate(rows, gamma, kernel, W)
+    phi, J = features.evaluate(X, placed, maps, W)
+    C, same_J = features.half_gradient(X, placed, maps, W)
+    expected = reference.evaluate(rows, gamma, kernel, W)
     size = np.abs(expected).max()
     np.testing.assert_allclose(phi, expected, rtol=1e-10, atol=1e-11 * size)
     np.testing.assert_allclose(rows.T @ C, expected @ W, rtol=1e-10, atol=1e-10 * size)
@@ -66,10 +66,10 @@ def test_exact_maps_give_the_sums_over_all_pairs(name: str, rows: Array, gamma: 
 @pytest.mark.parametrize("name", EVERY)
 def test_first_surrogate_needs_no_projection(name: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[name].bound(rows, np.random.default_rng(0))
-    found = features.first_surrogate(LOCAL.place(rows), LOCAL.place(gamma), kernel)
+    found = features.initial_surrogate(LOCAL.place(rows), LOCAL.place(gamma), kernel)
     if name == "polynomial c=0":  # f′(0) = 0, and the sign of f′ stands for it
         kernel = Linear()
-    expected = reference.first_surrogate(rows, gamma, kernel)
+    expected = reference.initial_surrogate(rows, gamma, kernel)
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-11 * np.abs(expected).max())
 
 
@@ -82,8 +82,8 @@ def test_pull_is_phi_times_w_for_any_shape(n: int, d: int, q: int, classes: int,
     gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
     kernel = 0.5 * Squared() + Polynomial(3, 1.0, 0.3) + 2 * Linear() + Gaussian(2.0)
     maps = taylor_maps(kernel, W.shape[1], 3)
-    phi, J = features.surrogate(LOCAL.place(X), LOCAL.place(gamma), maps, W)
-    C, same_J = features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    phi, J = features.evaluate(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    C, same_J = features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, W)
     np.testing.assert_allclose(X.T @ C, phi @ W, rtol=1e-9, atol=1e-9 * max(1, np.abs(phi).max()))
     assert same_J == pytest.approx(J, rel=1e-10, abs=1e-9)
 
@@ -97,7 +97,7 @@ def test_work_may_be_done_elsewhere(kernel: Kernel, rows: Array, gamma: Gamma, m
     W = np.random.default_rng(4).standard_normal((4, 2))
     for maps in (taylor_maps(kernel, 2, 3), random_maps(kernel, 2, 15, 1.0, np.random.default_rng(0))):
         there = Elsewhere()
-        for function in (features.surrogate, features.pull):
+        for function in (features.evaluate, features.half_gradient):
             matrix, J = function(LOCAL.place(rows), LOCAL.place(gamma), maps, W)
             same, same_J = function(there.place(rows), there.place(gamma), maps, W, engine=there)
             np.testing.assert_allclose(same, matrix, rtol=1e-11, atol=1e-11)
@@ -106,12 +106,14 @@ def test_work_may_be_done_elsewhere(kernel: Kernel, rows: Array, gamma: Gamma, m
 
 def test_distances_do_not_see_an_offset(rows: Array, gamma: Gamma, projection: Array) -> None:
     maps = taylor_maps(Gaussian(2.0) + 0.1 * Squared(), 2, 6)
-    near, far = (features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, projection) for X in (rows, rows + 1e4))
+    near, far = (
+        features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, projection) for X in (rows, rows + 1e4)
+    )
     np.testing.assert_allclose(far[0], near[0], rtol=1e-6, atol=1e-7)
     assert far[1] == pytest.approx(near[1], rel=1e-7)
 
 
 def test_what_overflows_is_infinite_or_undefined_and_nobody_warns(rows: Array, gamma: Gamma, projection: Array) -> None:
     X, placed, maps = LOCAL.place(1e40 * rows), LOCAL.place(gamma), exact_maps(Polynomial(9, 1.0, 1.0), 2)
-    for _, J in (features.surrogate(X, placed, maps, projection), features.pull(X, placed, maps, projection)):
+    for _, J in (features.evaluate(X, placed, maps, projection), features.half_gradient(X, placed, maps, projection)):
         assert not np.isfinite(J)

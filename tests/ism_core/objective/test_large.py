@@ -16,13 +16,13 @@ from ism_core.kernels.maps import taylor_maps
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import plan as costs
 from ism_core.objective import problem as surrogate_module
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.solver import certificate
 from ism_core.solver.ascent import spectral as ascent_module
-from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.result import Step
 from ism_core.solver.starts import search as starts_module
 from tests.ism_core.conftest import Labelled, Planted
@@ -48,7 +48,7 @@ def turned(d: int, q: int, seed: int = 0) -> Array:
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, q)))[0]
 
 
-def drive(steps: Iterator[Step]) -> tuple[list[Step], Point]:
+def drive(steps: Iterator[Step]) -> tuple[list[Step], EvaluatedPoint]:
     taken = []
     while True:
         try:
@@ -71,13 +71,13 @@ class Counting:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls: list[str] = []
-        for name in ("surrogate", "pull"):
+        for name in ("evaluate", "half_gradient"):
             monkeypatch.setattr(Problem, name, self._counted(name, getattr(Problem, name)))
 
     def _counted(self, name: str, method):
-        def counted(problem: Problem, W: Array, *pulled: Any) -> tuple[Array, float]:
+        def counted(problem: Problem, W: Array, *half_gradient: Any) -> tuple[Array, float]:
             self.calls.append(name)
-            return method(problem, W, *pulled)
+            return method(problem, W, *half_gradient)
 
         return counted
 
@@ -102,14 +102,14 @@ def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
     kernel: Kernel, wdbc: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, W = replace(labelled(wdbc, kernel), maps=None), turned(30, 2)
-    assert problem.pull_flops < problem.flops / 4
-    known = problem.restricted(np.arange(0, 569, 3)).surrogate(W)[0]
+    assert problem.half_gradient_flops < problem.flops / 4
+    known = problem.restricted(np.arange(0, 569, 3)).evaluate(W)[0]
     with monkeypatch.context() as patch:
         counting = Counting(patch)
-        steps, point = drive(ascend(problem, W, 1e-6, 300, known=Model(known, problem, 2)))
-    assert counting.calls.count("pull") > 2 * counting.calls.count("surrogate")
+        steps, point = drive(ascend(problem, W, 1e-6, 300, known=SurrogateModel(known, problem, 2)))
+    assert counting.calls.count("half_gradient") > 2 * counting.calls.count("evaluate")
     assert falls(steps) < 1e-12
-    phi, J = problem.surrogate(point.W)
+    phi, J = problem.evaluate(point.W)
     assert point.objective == pytest.approx(J, rel=1e-10)
     np.testing.assert_allclose(point.phi @ point.W, phi @ point.W, atol=1e-9 * np.linalg.norm(phi))
     assert largest_angle(point.W, dominant(phi, 2, problem)[0]) < 1e-4
@@ -130,55 +130,55 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
     wine: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = labelled(wine, Gaussian())
-    monkeypatch.setitem(vars(problem), "flops", 3.5 * problem.pull_flops)
+    monkeypatch.setitem(vars(problem), "flops", 3.5 * problem.half_gradient_flops)
     counting = Counting(monkeypatch)
     points = ascent_module._Points(problem)
     point = points.first(turned(13, 2), None)
-    assert not point.doubt
+    assert not point.surrogate_error
     doubts = []
     for seed in range(1, 9):
         point = points.next(point, turned(13, 2, seed))
-        doubts.append(point.doubt)
-    assert counting.calls == ["surrogate", *["pull"] * 3, "surrogate", *["pull"] * 3, "surrogate"]
-    assert [doubt > 0 for doubt in doubts] == [True, True, True, False, True, True, True, False]
+        doubts.append(point.surrogate_error)
+    assert counting.calls == ["evaluate", *["half_gradient"] * 3, "evaluate", *["half_gradient"] * 3, "evaluate"]
+    assert [surrogate_error > 0 for surrogate_error in doubts] == [True, True, True, False, True, True, True, False]
     assert doubts[0] < doubts[1] < doubts[2]
 
 
 def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     problem = labelled(wine, Gaussian())
-    drive(ascend(problem, turned(13, 2), 0.01, 300, known=Model(np.eye(13), problem, 2)))
-    assert set(counting.calls) == {"surrogate"}
+    drive(ascend(problem, turned(13, 2), 0.01, 300, known=SurrogateModel(np.eye(13), problem, 2)))
+    assert set(counting.calls) == {"evaluate"}
 
 
 @pytest.mark.usefixtures("everything_is_dear")
 def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
-    phi, J = problem.surrogate(W)
+    phi, J = problem.evaluate(W)
     points = ascent_module._Points(problem)
     counting = Counting(monkeypatch)
     for scale in (1e-6, 1.0, 1e6):
-        point = points.first(W, Model(scale * phi, problem, 2))
+        point = points.first(W, SurrogateModel(scale * phi, problem, 2))
         np.testing.assert_allclose(point.phi, phi, rtol=1e-9, atol=1e-9 * np.abs(phi).max())
         assert point.objective == pytest.approx(J)
-    assert counting.calls == ["pull"] * 3
+    assert counting.calls == ["half_gradient"] * 3
     for unlike in (-phi, np.zeros_like(phi), np.diag(np.arange(13.0))):
-        np.testing.assert_array_equal(points.first(W, Model(unlike, problem, 2)).phi, phi)
-    assert counting.calls[3:] == ["pull", "surrogate"] * 3
+        np.testing.assert_array_equal(points.first(W, SurrogateModel(unlike, problem, 2)).phi, phi)
+    assert counting.calls[3:] == ["half_gradient", "evaluate"] * 3
 
 
 @pytest.mark.usefixtures("everything_is_dear")
 def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labelled) -> None:
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
-    true = Point.at(problem, W)
+    true = EvaluatedPoint.at(problem, W)
     points = ascent_module._Points(problem)
     assert points.sure(true, 0.01) is true
     size = float(np.linalg.norm(true.phi))
     gap = dominant(true.phi, 2, problem)[1]
-    little, much = (replace(true, doubt=doubt) for doubt in (1e-4 * size, gap))
+    little, much = (replace(true, surrogate_error=surrogate_error) for surrogate_error in (1e-4 * size, gap))
     assert points.sure(little, 0.01) is little
     sure = points.sure(much, 1e-9)
-    assert sure.doubt == 0
+    assert sure.surrogate_error == 0
     np.testing.assert_allclose(sure.phi, true.phi, rtol=1e-12)
 
 
@@ -191,11 +191,11 @@ def test_a_phi_that_is_set_right_along_w_asks_for_that_once(
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
     problem = replace(problem, maps=taylor_maps(problem.kernel, 2, 12), rough=taylor_maps(problem.kernel, 2, 3))
     assert problem.is_corrected
-    phi, objective = problem.surrogate(W)
-    known = Model(phi if alike else np.diag(np.arange(13.0)), problem, 2)
+    phi, objective = problem.evaluate(W)
+    known = SurrogateModel(phi if alike else np.diag(np.arange(13.0)), problem, 2)
     counting = Counting(monkeypatch)
     point = ascent_module._Points(problem).first(W, known)
-    assert counting.calls == (["pull"] if alike else ["pull", "surrogate"])
+    assert counting.calls == (["half_gradient"] if alike else ["half_gradient", "evaluate"])
     assert point.objective == pytest.approx(objective, rel=1e-12)
     np.testing.assert_allclose(point.phi, phi, atol=1e-12 * np.linalg.norm(phi))
 
@@ -207,13 +207,13 @@ def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
     """A known Φ without the best direction leaves a start at the next best there, but for what it is off."""
     X = rng.standard_normal((80, 20))
     problem = Problem.of(X, Gamma(X[:, :3] * [3.0, 2.0, 1.9], np.ones(3)), Gaussian(20.0), 1)
-    phi, _ = problem.surrogate(np.eye(20)[:, :1])
+    phi, _ = problem.evaluate(np.eye(20)[:, :1])
     best, second = np.linalg.eigh(phi)[1][:, ::-1][:, :2].T
     noise = 0.3 * (second @ phi @ second) * turned(20, 1)
     hidden = phi - np.outer(best, best) * (best @ phi @ best) + second[:, None] @ noise.T + noise @ second[None]
     counting = Counting(monkeypatch)
-    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=Model(hidden, problem, 1)))
-    assert counting.calls[0] == "pull"
+    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=SurrogateModel(hidden, problem, 1)))
+    assert counting.calls[0] == "half_gradient"
     assert largest_angle(steps[0].W, second[:, None]) < 1e-9
     assert largest_angle(point.W, best[:, None]) < 0.2
 
@@ -248,11 +248,11 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
             return super().run(work, items, *args)
 
     engine, W = Elsewhere(), turned(13, 2)
-    problem = replace(labelled(wine, Gaussian()), means=Means(engine=engine))
-    there = problem.surrogate(W), problem.pull(W)
+    problem = replace(labelled(wine, Gaussian()), options=EvaluationOptions(engine=engine))
+    there = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls == 0
     monkeypatch.setattr(surrogate_module, "HERE", 0.0)
-    here = problem.surrogate(W), problem.pull(W)
+    here = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls > 0
     for ours, theirs in zip(here, there, strict=True):
         np.testing.assert_array_equal(ours[0], theirs[0])

@@ -39,7 +39,7 @@ def kernel(name: str, rows: Array) -> Kernel:
 @pytest.fixture(scope="module")
 def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> tuple[Array, float]:
     """Φ and J by the double loop."""
-    return reference.surrogate(rows, gamma, kernel, projection), reference.objective(rows, gamma, kernel, projection)
+    return reference.evaluate(rows, gamma, kernel, projection), reference.objective(rows, gamma, kernel, projection)
 
 
 # 23 rows in one block, and in blocks with a rest of 2 or of 1
@@ -74,14 +74,14 @@ def test_features_are_the_sums_over_pairs(
 
 
 def assert_same(problem: Problem, W: Array, phi: Array, J: float) -> None:
-    found, objective = problem.surrogate(W)
+    found, objective = problem.evaluate(W)
     scale = np.abs(phi).max()
     np.testing.assert_allclose(found / scale, phi / scale, **CLOSE)
     np.testing.assert_allclose(found, found.T, rtol=1e-12, atol=1e-12 * scale)
     assert objective == pytest.approx(J, rel=1e-10, abs=1e-9)
     assert problem.objective(W) == pytest.approx(J, rel=1e-10, abs=1e-9)
-    pulled, same = problem.pull(W)
-    np.testing.assert_allclose(pulled / scale, phi @ W / scale, **CLOSE)
+    half_gradient, same = problem.half_gradient(W)
+    np.testing.assert_allclose(half_gradient / scale, phi @ W / scale, **CLOSE)
     assert same == pytest.approx(J, rel=1e-10, abs=1e-9)
 
 
@@ -93,15 +93,15 @@ def test_twice_phi_w_is_the_gradient_at_any_w(
     part = Problem.of(rows[few], gamma.restricted(np.arange(23)[few]), kernel.restricted(few, few), 2)
     expected = reference.numerical_gradient(part.X, part.gamma, part.kernel, W)
     scale = np.abs(expected).max()
-    np.testing.assert_allclose(2 * part.pull(W)[0] / scale, expected / scale, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(2 * part.surrogate(W)[0] @ W / scale, expected / scale, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(2 * part.half_gradient(W)[0] / scale, expected / scale, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(2 * part.evaluate(W)[0] @ W / scale, expected / scale, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("sum_name", SUMS)
 def test_phi_of_a_sum_is_the_weighted_sum_of_phis(sum_name: str, rows: Array, gamma: Gamma, projection: Array) -> None:
     kernel = SUMS[sum_name].bound(rows, np.random.default_rng(0))
-    whole, J = Problem.of(rows, gamma, kernel, 2).surrogate(projection)
-    parts = [(weight, Problem.of(rows, gamma, term, 2).surrogate(projection)) for weight, term in kernel.terms]
+    whole, J = Problem.of(rows, gamma, kernel, 2).evaluate(projection)
+    parts = [(weight, Problem.of(rows, gamma, term, 2).evaluate(projection)) for weight, term in kernel.terms]
     np.testing.assert_allclose(whole, sum(weight * phi for weight, (phi, _) in parts), rtol=1e-10, atol=1e-9)
     total = sum(weight * objective for weight, (_, objective) in parts)
     assert total == pytest.approx(J, rel=1e-10)
@@ -113,21 +113,21 @@ def test_phi_is_linear_in_the_kernel(a: float, b: float, seed: int) -> None:
     X, W = rng.standard_normal((12, 3)), np.linalg.qr(rng.standard_normal((3, 2)))[0]
     gamma = Gamma(rng.standard_normal((12, 2)), np.array([1.0, -1.0]))
     first, second = Gaussian(1.0), Polynomial(2, 1.0, 0.5)
-    whole = Problem.of(X, gamma, a * first + b * second, 2).surrogate(W)[0]
-    phis = [Problem.of(X, gamma, kernel, 2).surrogate(W)[0] for kernel in (first, second)]
+    whole = Problem.of(X, gamma, a * first + b * second, 2).evaluate(W)[0]
+    phis = [Problem.of(X, gamma, kernel, 2).evaluate(W)[0] for kernel in (first, second)]
     np.testing.assert_allclose(whole, a * phis[0] + b * phis[1], rtol=1e-9, atol=1e-9 * (a + b))
 
 
 @pytest.mark.parametrize("steep", [name for name in EVERY if name != "polynomial c=0"])
 def test_first_surrogate_is_phi_with_the_slope_at_zero(steep: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[steep].bound(rows, np.random.default_rng(0))
-    expected = reference.first_surrogate(rows, gamma, kernel)
-    np.testing.assert_allclose(Problem.of(rows, gamma, kernel, 2).first_surrogate(), expected, rtol=1e-10, atol=1e-9)
+    expected = reference.initial_surrogate(rows, gamma, kernel)
+    np.testing.assert_allclose(Problem.of(rows, gamma, kernel, 2).initial_surrogate(), expected, rtol=1e-10, atol=1e-9)
 
 
 def test_first_surrogate_keeps_the_sign_of_a_slope_that_is_zero_at_zero(rows: Array, gamma: Gamma) -> None:
-    flat = Problem.of(rows, gamma, KERNELS["polynomial c=0"], 2).first_surrogate()
-    np.testing.assert_allclose(flat, Problem.of(rows, gamma, Linear(), 2).first_surrogate(), rtol=1e-12, atol=1e-12)
+    flat = Problem.of(rows, gamma, KERNELS["polynomial c=0"], 2).initial_surrogate()
+    np.testing.assert_allclose(flat, Problem.of(rows, gamma, Linear(), 2).initial_surrogate(), rtol=1e-12, atol=1e-12)
     assert np.abs(flat).max() > 1
 
 
@@ -137,8 +137,8 @@ def test_tiles_give_coefficients_of_the_rows_that_make_phi_times_w(
 ) -> None:
     monkeypatch.setattr(panels, "TILE", tile)
     problem = by("tiles", rows, gamma, kernel, 2)
-    phi, J = problem.surrogate(projection)
-    coefficients, same_J = problem.row_pull(projection)
+    phi, J = problem.evaluate(projection)
+    coefficients, same_J = problem.row_coefficients(projection)
     assert coefficients.shape == (23, 2)
     np.testing.assert_allclose(rows.T @ coefficients, phi @ projection, rtol=1e-10, atol=1e-10 * np.abs(phi).max())
     assert same_J == pytest.approx(J, rel=1e-12)
@@ -154,8 +154,8 @@ def test_ways_agree_for_any_shape(n: int, d: int, q: int, classes: int, seed: in
     gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
     kernel = 0.5 * Squared() + Polynomial(3, 1.0, 0.3) + 2 * Linear()
     tiled, featured = (by(way, X, gamma, kernel, q) for way in ("tiles", "features"))
-    np.testing.assert_allclose(tiled.surrogate(W)[0], featured.surrogate(W)[0], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(tiled.pull(W)[0], featured.pull(W)[0], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(tiled.evaluate(W)[0], featured.evaluate(W)[0], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(tiled.half_gradient(W)[0], featured.half_gradient(W)[0], rtol=1e-8, atol=1e-8)
     assert tiled.objective(W) == pytest.approx(featured.objective(W), rel=1e-8, abs=1e-8)
 
 
@@ -184,6 +184,6 @@ def test_a_restricted_problem_is_the_problem_of_its_rows(
 ) -> None:
     chosen = np.array([0, 3, 4, 9, 15, 22])
     part = Problem.of(rows, gamma, kernel, 2).restricted(chosen)
-    expected = reference.surrogate(rows[chosen], part.gamma, kernel.restricted(chosen, chosen), projection)
-    np.testing.assert_allclose(part.surrogate(projection)[0], expected, rtol=1e-10, atol=1e-10)
+    expected = reference.evaluate(rows[chosen], part.gamma, kernel.restricted(chosen, chosen), projection)
+    np.testing.assert_allclose(part.evaluate(projection)[0], expected, rtol=1e-10, atol=1e-10)
     assert len(part.X) == 6

@@ -12,11 +12,11 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import taylor_maps
 from ism_core.objective import features
-from ism_core.objective.taylor_bound import Bound, Norms, least_degree
+from ism_core.objective.taylor_bound import ErrorBound, ProjectedNorms, least_degree
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 
-ANY = Bound(np.inf, np.inf)
+ANY = ErrorBound(np.inf, np.inf)
 
 
 def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Array]:
@@ -30,14 +30,14 @@ def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Ar
     return float(J), 2 * X.T @ (np.diag(psi.sum(axis=1)) - psi) @ P
 
 
-def errors(X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int) -> tuple[Bound, Bound]:
+def errors(X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int) -> tuple[ErrorBound, ErrorBound]:
     """The true ones, and the bounds."""
     maps = taylor_maps(kernel, W.shape[1], degree)
-    J, pulled = exactly(X, gamma, kernel, W)
-    C, cut = features.pull(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    J, half_gradient = exactly(X, gamma, kernel, W)
+    C, cut = features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, W)
     lengths = np.linalg.norm(X - X.mean(axis=0), axis=1)
-    true = Bound(abs(J - cut), float(np.linalg.norm(X.T @ C - pulled)))
-    return true, Norms.of(X @ W, lengths, gamma).bound(maps)
+    true = ErrorBound(abs(J - cut), float(np.linalg.norm(X.T @ C - half_gradient)))
+    return true, ProjectedNorms.of(X @ W, lengths, gamma).bound(maps)
 
 
 @given(
@@ -71,7 +71,7 @@ def test_errors_are_within_their_bounds(
 def test_bounds_are_of_the_size_of_the_errors(degree: int, digits: Labelled) -> None:
     X, gamma = digits.X[:600], LabelGamma.of(digits.y[:600])
     kernel = Gaussian("median").bound(X, np.random.default_rng(0))
-    phi = features.first_surrogate(LOCAL.place(X), LOCAL.place(gamma), kernel)
+    phi = features.initial_surrogate(LOCAL.place(X), LOCAL.place(gamma), kernel)
     true, bound = errors(X, gamma, kernel, np.linalg.eigh(phi)[1][:, -5:], degree)
     assert bound.objective <= 10 * true.objective
     assert bound.gradient <= 100 * true.gradient
@@ -79,32 +79,32 @@ def test_bounds_are_of_the_size_of_the_errors(degree: int, digits: Labelled) -> 
 
 def test_the_least_degree_is_the_first_within_the_bounds(wine: Labelled) -> None:
     gamma, W = LabelGamma.of(wine.y), np.eye(13)[:, :2]
-    norms = Norms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
+    norms = ProjectedNorms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
     kernel = Gaussian(2.0) + Linear()
-    for allowed in (Bound(1e-3, np.inf), Bound(np.inf, 1e-3), Bound(1e-8, 1e-8)):
+    for allowed in (ErrorBound(1e-3, np.inf), ErrorBound(np.inf, 1e-3), ErrorBound(1e-8, 1e-8)):
         degree = least_degree(kernel, 2, norms, allowed, 10_000)
         enough, less = (norms.bound(taylor_maps(kernel, 2, each)) for each in (degree, degree - 1))
         assert enough.objective <= allowed.objective
         assert enough.gradient <= allowed.gradient
         assert less.objective > allowed.objective or less.gradient > allowed.gradient
-    assert least_degree(kernel, 2, norms, Bound(1e-3, 1e-3), 10) is None  # more features than are allowed
-    assert least_degree(Gaussian(1e-3), 2, norms, Bound(1e-3, 1e-3), 10_000) is None  # no degree would do
+    assert least_degree(kernel, 2, norms, ErrorBound(1e-3, 1e-3), 10) is None  # more features than are allowed
+    assert least_degree(Gaussian(1e-3), 2, norms, ErrorBound(1e-3, 1e-3), 10_000) is None  # no degree would do
 
 
 @pytest.mark.parametrize("kernel", [Multiquadratic() + Gaussian(1.0), RelativeGaussian()])
 def test_kernels_that_cannot_be_cut_have_no_degree(kernel: Kernel, rows: Array, gamma: Gamma) -> None:
-    norms = Norms.of(rows[:, :2], np.ones(23), gamma)
+    norms = ProjectedNorms.of(rows[:, :2], np.ones(23), gamma)
     bound = kernel.bound(rows, np.random.default_rng(0))
     assert least_degree(bound, 2, norms, ANY, 10_000) is None
 
 
 def test_exact_terms_leave_nothing_out(rows: Array, gamma: Gamma) -> None:
-    norms = Norms.of(rows[:, :2], np.linalg.norm(rows, axis=1), gamma)
-    assert norms.bound(taylor_maps(Linear() + Squared() + Polynomial(2, 1.0, 0.5), 2, 3)) == Bound(0.0, 0.0)
+    norms = ProjectedNorms.of(rows[:, :2], np.linalg.norm(rows, axis=1), gamma)
+    assert norms.bound(taylor_maps(Linear() + Squared() + Polynomial(2, 1.0, 0.5), 2, 3)) == ErrorBound(0.0, 0.0)
 
 
 def test_rows_that_coincide_leave_nothing_out(gamma: Gamma) -> None:
-    norms = Norms.of(np.full((23, 2), 4.0), np.zeros(23), gamma)
+    norms = ProjectedNorms.of(np.full((23, 2), 4.0), np.zeros(23), gamma)
     bound = norms.bound(taylor_maps(Gaussian(1.0), 2, 0))
     assert bound.objective < 1e-200
     assert bound.gradient < 1e-200

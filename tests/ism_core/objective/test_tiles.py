@@ -56,15 +56,17 @@ def whole(kernel: Kernel, rows: Array) -> Array:
 def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> tuple[Array, float, float]:
     """Φ, J, and what J is a sum of without the signs."""
     pieces = reference.dense(gamma) * reference.kernel_matrix(rows @ projection, kernel)
-    return reference.surrogate(rows, gamma, kernel, projection), float(pieces.sum()), float(np.abs(pieces).sum())
+    return reference.evaluate(rows, gamma, kernel, projection), float(pieces.sum()), float(np.abs(pieces).sum())
 
 
-def surrogate(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
-    return tiles.surrogate(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
+def evaluate(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
+    return tiles.evaluate(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
 
 
-def pull(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
-    return tiles.pull(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
+def half_gradient(
+    X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double"
+) -> tuple[Array, float]:
+    return tiles.half_gradient(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
 
 
 def assert_near(found: Array, wanted: Array, limit: float) -> None:
@@ -77,8 +79,8 @@ def test_phi_j_and_the_pull_are_the_sums_over_pairs(
 ) -> None:
     phi, J, size = expected
     for precision, limit in LIMITS.items():
-        found, value = surrogate(rows, gamma, kernel, projection, precision)
-        C, same = pull(rows, gamma, kernel, projection, precision)
+        found, value = evaluate(rows, gamma, kernel, projection, precision)
+        C, same = half_gradient(rows, gamma, kernel, projection, precision)
         assert C.shape == (23, 2)
         np.testing.assert_array_equal(found, found.T)
         assert_near(found, phi, limit)
@@ -91,9 +93,9 @@ def test_phi_j_and_the_pull_are_the_sums_over_pairs(
 def test_phi_is_the_same_where_memory_is_lean(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> None:
     placed = LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(kernel)
     for precision, limit in LIMITS.items():
-        wide, J = tiles.surrogate(*placed, projection, precision=precision)
+        wide, J = tiles.evaluate(*placed, projection, precision=precision)
         for engine in (LOCAL, ALONE):
-            lean, same = tiles.surrogate(*placed, projection, precision=precision, engine=engine, lean=True)
+            lean, same = tiles.evaluate(*placed, projection, precision=precision, engine=engine, lean=True)
             assert_near(lean, wide, limit)
             assert same == pytest.approx(J, rel=limit)
 
@@ -101,8 +103,8 @@ def test_phi_is_the_same_where_memory_is_lean(kernel: Kernel, rows: Array, gamma
 @pytest.mark.usefixtures("method")
 def test_the_pull_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
     W = rng.standard_normal((4, 3))
-    phi, J = surrogate(rows, gamma, kernel, W)
-    C, same = pull(rows, gamma, kernel, W)
+    phi, J = evaluate(rows, gamma, kernel, W)
+    C, same = half_gradient(rows, gamma, kernel, W)
     np.testing.assert_allclose(rows.T @ C, phi @ W, rtol=1e-9, atol=1e-11 * np.abs(phi).max())
     assert same == pytest.approx(J, rel=1e-12)
 
@@ -165,12 +167,12 @@ def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
     waves = np.sin(X @ rng.standard_normal((12, 60)) / 4)
     for gamma in (LabelGamma.of(y), Gamma(waves, np.linspace(1, -0.2, 60))):
         monkeypatch.setattr(pairs, "COMPILED_ROWS", NEVER)
-        phi, J = surrogate(X, gamma, kernel, W)
+        phi, J = evaluate(X, gamma, kernel, W)
         for rows in (0, NEVER):
             monkeypatch.setattr(pairs, "COMPILED_ROWS", rows)
             for precision, limit in (("double", 1e-12), ("single", 1e-5)):
-                found, value = surrogate(X, gamma, kernel, W, precision)
-                C, same = pull(X, gamma, kernel, W, precision)
+                found, value = evaluate(X, gamma, kernel, W, precision)
+                C, same = half_gradient(X, gamma, kernel, W, precision)
                 assert_near(found @ W, phi @ W, limit)
                 assert_near(X.T @ C, phi @ W, limit)
                 assert value == pytest.approx(J, rel=limit)
@@ -179,15 +181,15 @@ def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
 
 @pytest.mark.usefixtures("method")
 def test_a_sum_of_no_kernels_is_zero(rows: Array, gamma: Gamma, projection: Array) -> None:
-    phi, J = surrogate(rows, gamma, 0.0 * Gaussian(1.0), projection)
+    phi, J = evaluate(rows, gamma, 0.0 * Gaussian(1.0), projection)
     np.testing.assert_array_equal(phi, np.zeros((4, 4)))
     assert J == 0
 
 
 @pytest.mark.usefixtures("method")
 def test_rows_given_in_single_precision_are_taken_as_they_are(rows: Array, gamma: Gamma, projection: Array) -> None:
-    phi, J = surrogate(rows, gamma, Gaussian(1.7), projection)
-    found, same = surrogate(rows.astype(np.float32), gamma, Gaussian(1.7), projection, "single")
+    phi, J = evaluate(rows, gamma, Gaussian(1.7), projection)
+    found, same = evaluate(rows.astype(np.float32), gamma, Gaussian(1.7), projection, "single")
     assert_near(found, phi, 1e-5)
     assert same == pytest.approx(J, rel=1e-5)
 
@@ -206,8 +208,8 @@ def test_a_workspace_changes_nothing(rows: Array, gamma: Gamma, projection: Arra
     placed, workspace = (LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))), Workspace()
     precision: Precision
     for precision in ("double", "single", "double", "single"):
-        phi, J = tiles.surrogate(*placed, projection, precision=precision)
-        found, same = tiles.surrogate(*placed, projection, precision=precision, workspace=workspace)
+        phi, J = tiles.evaluate(*placed, projection, precision=precision)
+        found, same = tiles.evaluate(*placed, projection, precision=precision, workspace=workspace)
         np.testing.assert_array_equal(found, phi)
         assert same == J
 
@@ -217,19 +219,19 @@ def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
 ) -> None:
     monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)
     placed = LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))
-    wanted = pull(rows, gamma, Gaussian(1.7), projection)
+    wanted = half_gradient(rows, gamma, Gaussian(1.7), projection)
     versions = len(compiled.over_tile.signatures)
     by_columns, fixed = np.asfortranarray(rows), rows.copy()
     fixed.flags.writeable = False
     for X in (by_columns, fixed):
         known = np.asfortranarray(X @ projection)
         for P in (None, known):
-            C, value = tiles.pull(LOCAL.place(X), *placed, projection, known=P)
+            C, value = tiles.half_gradient(LOCAL.place(X), *placed, projection, known=P)
             assert_near(C, wanted[0], 1e-12)
             assert value == pytest.approx(wanted[1])
         assert_near(
-            tiles.surrogate(LOCAL.place(X), *placed, projection)[0],
-            surrogate(rows, gamma, Gaussian(1.7), projection)[0],
+            tiles.evaluate(LOCAL.place(X), *placed, projection)[0],
+            evaluate(rows, gamma, Gaussian(1.7), projection)[0],
             1e-12,
         )
         tiles.kernel_product(known, Gaussian(1.7), known)

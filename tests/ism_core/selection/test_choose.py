@@ -10,7 +10,7 @@ from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial,
 from ism_core.arrays import Array, Ints
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choose import SAMPLE, choose, choosing
-from ism_core.selection.cross_validation import Point
+from ism_core.selection.cross_validation import ScoredKernel
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_candidates_begin_at_the_median_distance_of_all_rows_or_at_half_of_it(sc
 
 def test_three_rows_more_are_a_lead_and_two_are_not() -> None:
     """Of a hundred, judged in folds whose rows to learn from are nearly the same."""
-    better, other = (Point("standard", 2, False, 0) for _ in range(2))
+    better, other = (ScoredKernel("standard", 2, False, 0) for _ in range(2))
     for more, ahead in ((2, False), (3, True)):
         other.scores = [np.ones(50), np.ones(50)]
         other.scores[0][:more] = 0

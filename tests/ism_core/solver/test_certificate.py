@@ -8,7 +8,7 @@ from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.objective.problem import Problem
-from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import certify
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import NAMES
@@ -32,7 +32,7 @@ def dense_curvature(problem: Problem, W: Array, step: float = 1e-3) -> float:
     for a in range(size):
         for b in range(size):
             hessian[a, b] = (second(directions[a] + directions[b]) - second(directions[a] - directions[b])) / 4
-    return float(np.linalg.eigvalsh(hessian)[-1]) / (2 * np.linalg.norm(problem.surrogate(W)[0]))
+    return float(np.linalg.eigvalsh(hessian)[-1]) / (2 * np.linalg.norm(problem.evaluate(W)[0]))
 
 
 @pytest.mark.parametrize("kernel", NAMES)
@@ -57,7 +57,7 @@ def test_curvature_is_the_largest_second_derivative_of_j(kernel: Kernel, blobs: 
 
 def test_eigengap_is_that_of_the_full_decomposition(blobs: Labelled) -> None:
     result = solve(blobs.X, Supervised(blobs.y), Gaussian(2.0), 2, delta=1e-10)
-    phi = Problem.of(blobs.X, LabelGamma.of(blobs.y), Gaussian(2.0), 2).surrogate(result.W)[0]
+    phi = Problem.of(blobs.X, LabelGamma.of(blobs.y), Gaussian(2.0), 2).evaluate(result.W)[0]
     values = np.linalg.eigvalsh(phi)[::-1]
     np.testing.assert_allclose(result.eigenvalues, values[:2], rtol=1e-6)
     assert result.certificate.eigengap == pytest.approx(values[1] - values[2], rel=1e-6)
@@ -75,7 +75,7 @@ def test_a_stationary_point_that_is_no_maximum_is_told(below: int, straight: Pro
     """W spans the largest eigenvector and the second or third next, so that a better one is left outside."""
     d = len(straight.X)
     W = np.eye(d)[:, [d - 1, d - 1 - below]]
-    certificate = certify(straight, Point.at(straight, W), np.random.default_rng(0))
+    certificate = certify(straight, EvaluatedPoint.at(straight, W), np.random.default_rng(0))
     values = np.arange(1.0, d + 1) ** 2
     assert certificate.gradient < 1e-14
     assert certificate.eigengap == pytest.approx(values[d - 1 - below] - values[d - 2])
@@ -85,7 +85,7 @@ def test_a_stationary_point_that_is_no_maximum_is_told(below: int, straight: Pro
 
 def test_the_maximum_of_a_straight_kernel_is_told(straight: Problem) -> None:
     d = len(straight.X)
-    certificate = certify(straight, Point.at(straight, np.eye(d)[:, -2:]), np.random.default_rng(0))
+    certificate = certify(straight, EvaluatedPoint.at(straight, np.eye(d)[:, -2:]), np.random.default_rng(0))
     assert certificate.second_order
     assert certificate.eigengap == pytest.approx((d - 1) ** 2 - (d - 2) ** 2)
 
@@ -95,13 +95,15 @@ def test_a_saddle_with_one_way_up_among_many_down_is_told(seed: int) -> None:
     """One of 116 directions rises, by little: the exchange of the last column for the eigenvector next to it."""
     values = np.sort(np.random.default_rng(seed).uniform(0, 1, 60))[::-1]
     problem = Problem.of(np.eye(60), Gamma(np.eye(60), values), Linear(), 2)
-    certificate = certify(problem, Point.at(problem, np.eye(60)[:, [0, 2]]), np.random.default_rng(0))
+    certificate = certify(problem, EvaluatedPoint.at(problem, np.eye(60)[:, [0, 2]]), np.random.default_rng(0))
     assert certificate.eigengap < 0
     assert not certificate.second_order
 
 
 def test_a_minimum_is_not_taken_for_a_maximum(straight: Problem) -> None:
-    certificate = certify(straight, Point.at(straight, np.eye(len(straight.X))[:, :2]), np.random.default_rng(0))
+    certificate = certify(
+        straight, EvaluatedPoint.at(straight, np.eye(len(straight.X))[:, :2]), np.random.default_rng(0)
+    )
     assert not certificate.second_order
 
 
@@ -110,7 +112,7 @@ def test_a_saddle_of_a_curved_kernel_is_told(blobs: Labelled) -> None:
     X = np.column_stack([blobs.X, np.tile([1.0, -1.0, 0.0], 20).repeat(1)])
     symmetric = np.vstack([X, X * [1, 1, 1, 1, 1, -1]])
     problem = Problem.of(symmetric, LabelGamma.of(np.tile(blobs.y, 2)), Gaussian(2.0), 1)
-    point = Point.at(problem, np.eye(6)[:, [5]])
+    point = EvaluatedPoint.at(problem, np.eye(6)[:, [5]])
     certificate = certify(problem, point, np.random.default_rng(0))
     assert certificate.gradient < 1e-10
     assert not certificate.second_order

@@ -10,7 +10,7 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iterate, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.solver import memory
 from ism_core.solver.memory import BASE, Shape, spare_bytes
@@ -113,7 +113,7 @@ def test_features_that_do_not_fit_are_left_for_tiles(
     X, W = rng.standard_normal((2_000, 12)), np.eye(12)[:, :2]
     gamma = LabelGamma.of(np.arange(2_000) % 3)
     ways = [
-        Problem.of(X, gamma, kernel, 2, means=Means(spare=spare)).within([1e-6], W).method
+        Problem.of(X, gamma, kernel, 2, options=EvaluationOptions(spare=spare)).within([1e-6], W).method
         for spare in (None, 2**30, 1_000, 0)
     ]
     assert ways == ["features", "features", "tiles", "tiles"]

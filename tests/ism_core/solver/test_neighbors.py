@@ -12,7 +12,7 @@ from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedI
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import LONELY, NeighborGamma
 from ism_core.kernels.base import Kernel
-from ism_core.objective.options import Means
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.objective.tiles import Precision
 from ism_core.scaling import standardized
@@ -29,7 +29,7 @@ def rows(rng: np.random.Generator) -> tuple[Array, Ints]:
 
 
 def problem(X: Array, codes: Ints, kernel: Kernel, precision: Precision = "double") -> Problem:
-    return Problem.of(X, NeighborGamma.of(codes), kernel, 2, means=Means(precision=precision))
+    return Problem.of(X, NeighborGamma.of(codes), kernel, 2, options=EvaluationOptions(precision=precision))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -51,15 +51,15 @@ def test_twice_the_pull_is_the_gradient_of_j(
 ) -> None:
     of = problem(*rows, kernel)
     W, direction = np.linalg.qr(rng.standard_normal((5, 2)))[0], rng.standard_normal((5, 2))
-    pulled, _ = of.pull(W)
+    half_gradient, _ = of.half_gradient(W)
     along = (of.objective(W + 1e-5 * direction) - of.objective(W - 1e-5 * direction)) / 2e-5
-    assert 2 * np.vdot(pulled, direction) == pytest.approx(along, rel=1e-6)
-    assert_allclose(of.surrogate(W)[0] @ W, pulled, atol=1e-10)
+    assert 2 * np.vdot(half_gradient, direction) == pytest.approx(along, rel=1e-6)
+    assert_allclose(of.evaluate(W)[0] @ W, half_gradient, atol=1e-10)
 
 
 def test_single_precision_gives_j_to_five_digits_and_its_gradient_to_four(rows: tuple[Array, Ints]) -> None:
     W = np.linalg.qr(rows[0][:5, :2])[0]
-    double, single = (problem(*rows, Gaussian(0.5), each).pull(W) for each in ("double", "single"))
+    double, single = (problem(*rows, Gaussian(0.5), each).half_gradient(W) for each in ("double", "single"))
     assert single[1] == pytest.approx(double[1], rel=1e-5)
     assert_allclose(single[0], double[0], atol=1e-4 * np.abs(double[0]).max())
 

@@ -29,8 +29,8 @@ def rounds(mixing: Mixing | None, count: int) -> list[float]:
     residuals = []
     for _ in range(count):
         phi = phi_at(W)
-        pulled = phi @ W
-        residuals.append(float(np.linalg.norm(pulled - W @ (W.T @ pulled))))
+        half_gradient = phi @ W
+        residuals.append(float(np.linalg.norm(half_gradient - W @ (W.T @ half_gradient))))
         W = eigenpairs(phi if mixing is None else mixing.mixed(phi, W), Q)[1]
     return residuals
 

@@ -46,7 +46,7 @@ def paradigm(name: str, data: Labelled) -> Paradigm:
     return Alternative(data.y % 2, 3)
 
 
-def drained(steps) -> tuple[list[Step], Result]:
+def drain(steps) -> tuple[list[Step], Result]:
     taken = []
     while True:
         try:
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_result_to_the_bit(name: str, kernel: Kerne
 def test_eigenvalues_belong_to_the_columns(kernel: Kernel | str, blobs: Labelled) -> None:
     supervised = Supervised(blobs.y)
     result = solve(blobs.X, supervised, kernel, 2)
-    phi, J = Problem.of(blobs.X, supervised.guidance(), result.kernel, 2).surrogate(result.W)
+    phi, J = Problem.of(blobs.X, supervised.guidance(), result.kernel, 2).evaluate(result.W)
     np.testing.assert_allclose(result.W.T @ phi @ result.W, np.diag(result.eigenvalues), atol=1e-9 * np.abs(phi).max())
     assert result.objective == pytest.approx(J, rel=1e-10)
 
@@ -185,7 +185,7 @@ def test_x_may_come_in_any_layout(convert, blobs: Labelled) -> None:
 
 @pytest.mark.parametrize("name", PARADIGMS)
 def test_iterate_yields_steps_and_returns_what_solve_returns(name: str, blobs: Labelled) -> None:
-    steps, result = drained(iterate(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4))
+    steps, result = drain(iterate(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4))
     solved = solve(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4)
     np.testing.assert_array_equal(result.W, solved.W)
     assert result.objective == solved.objective
@@ -196,7 +196,7 @@ def test_iterate_yields_steps_and_returns_what_solve_returns(name: str, blobs: L
 
 
 def test_the_search_comes_before_the_ascent(blobs: Labelled) -> None:
-    steps, _ = drained(iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, starts=4))
+    steps, _ = drain(iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, starts=4))
     stages = [step.stage for step in steps]
     searched = stages.count("search")
     assert searched >= 4

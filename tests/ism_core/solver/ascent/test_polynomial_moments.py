@@ -15,9 +15,9 @@ from ism_core.linalg import row_passes as rows
 from ism_core.linalg.subspaces import largest_angle, orthonormal
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent import spectral as ascents
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.polynomial_moments import Moments, is_possible
-from ism_core.solver.ascent.spectral import ascend, can_leap, drained
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, is_possible
+from ism_core.solver.ascent.spectral import ascend, can_leap, drain
 from tests.ism_core.conftest import Labelled
 
 POLYNOMIALS = {
@@ -46,13 +46,13 @@ def test_within_the_space_phi_and_objective_are_those_of_the_rows(
 ) -> None:
     problem = Problem.of(rng.standard_normal((150, 20)) + 0.3, weights, POLYNOMIALS[name], 3)
     basis, V = frame(rng, 20, 8), frame(rng, 8, 3)
-    moments = Moments.of(problem, basis)
+    moments = PolynomialMoments.of(problem, basis)
     assert moments is not None
-    phi, objective = moments.surrogate(V)
-    expected, J = problem.surrogate(basis @ V)
+    phi, objective = moments.evaluate(V)
+    expected, J = problem.evaluate(basis @ V)
     np.testing.assert_allclose(phi, basis.T @ expected @ basis, atol=1e-12 * np.abs(expected).max())
     assert objective == pytest.approx(J, rel=1e-12)
-    np.testing.assert_allclose(moments.pull(V)[0], phi @ V)
+    np.testing.assert_allclose(moments.half_gradient(V)[0], phi @ V)
     Z = problem.X @ basis
     np.testing.assert_allclose(moments.scatter, np.cov(Z.T, bias=True) * len(Z), atol=1e-10)
 
@@ -62,12 +62,12 @@ def test_rows_that_a_pass_has_projected_are_not_projected_again(
 ) -> None:
     problem = Problem.of(rng.standard_normal((150, 20)), weights, Polynomial(2, 1.0, 0.1), 3)
     basis, outside = frame(rng, 20, 8), frame(rng, 20, 3)
-    Moments.of(problem, basis)
+    PolynomialMoments.of(problem, basis)
     inside = basis @ frame(rng, 8, 3)
     anew = []
     monkeypatch.setattr(rows, "projected", lambda X, W: anew.append(W) or X @ W)
     for W in (inside, outside):
-        np.testing.assert_allclose(problem.extents.projected(W), problem.X @ W, atol=1e-13)
+        np.testing.assert_allclose(problem.projections.projected(W), problem.X @ W, atol=1e-13)
     assert [W is outside for W in anew] == [True]
 
 
@@ -76,7 +76,7 @@ def test_other_kernels_have_no_moments(kernel: Kernel, blobs: Labelled) -> None:
     bound = kernel.bound(blobs.X, np.random.default_rng(0))
     problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), bound, 2)
     assert not is_possible(problem, 4)
-    assert Moments.of(problem, np.eye(5)[:, :4]) is None
+    assert PolynomialMoments.of(problem, np.eye(5)[:, :4]) is None
     assert not can_leap(problem)
 
 
@@ -102,11 +102,11 @@ def test_leaps_end_where_steps_stay(heavy: Problem, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Problem, "is_small", False)
     W = frame(np.random.default_rng(5), 60, 3)
     assert can_leap(heavy)
-    leapt = drained(ascend(heavy, W, 1e-4, 50))
+    leapt = drain(ascend(heavy, W, 1e-4, 50))
     assert leapt.stop.converged
     assert leapt.point.gradient < 1e-5
     monkeypatch.setattr(ascents, "can_leap", lambda problem: False)
-    stepped = drained(ascend(heavy, leapt.point.W, 1e-6, 300))
+    stepped = drain(ascend(heavy, leapt.point.W, 1e-6, 300))
     assert stepped.point.objective == pytest.approx(leapt.point.objective, rel=1e-9)
     assert largest_angle(leapt.point.W, stepped.point.W) < 1e-4
 
@@ -114,9 +114,9 @@ def test_leaps_end_where_steps_stay(heavy: Problem, monkeypatch: pytest.MonkeyPa
 def test_a_leap_takes_fewer_passes_over_the_rows_than_steps(heavy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Problem, "is_small", False)
     W = frame(np.random.default_rng(5), 60, 3)
-    leapt = drained(ascend(heavy, W, 1e-3, 300)).iteration
+    leapt = drain(ascend(heavy, W, 1e-3, 300)).iteration
     monkeypatch.setattr(ascents, "can_leap", lambda problem: False)
-    assert leapt < drained(ascend(heavy, W, 1e-3, 300)).iteration
+    assert leapt < drain(ascend(heavy, W, 1e-3, 300)).iteration
 
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-4])
@@ -128,13 +128,13 @@ def test_a_step_follows_a_leap_that_has_all_but_arrived_and_nothing_else(
     for name in ("_leap", "_step"):
         move = getattr(ascents, name)
 
-        def told(points: Any, here: Point, *args: float, name: str = name, move: Any = move) -> Any:
+        def told(points: Any, here: EvaluatedPoint, *args: float, name: str = name, move: Any = move) -> Any:
             if points.problem is heavy:
                 moves.append((name, here.gradient))
             return move(points, here, *args)
 
         monkeypatch.setattr(ascents, name, told)
-    ended = drained(ascend(heavy, frame(np.random.default_rng(5), 60, 3), delta, 50))
+    ended = drain(ascend(heavy, frame(np.random.default_rng(5), 60, 3), delta, 50))
     assert ended.stop.converged
     assert moves[0][0] == "_leap"
     assert "_step" in dict(moves)

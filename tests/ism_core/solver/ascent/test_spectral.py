@@ -10,14 +10,16 @@ from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective.problem import Problem
-from ism_core.solver.ascent.evaluated_point import Point
-from ism_core.solver.ascent.spectral import ascend, drained
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.spectral import ascend, drain
 from ism_core.solver.result import Step
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
 
 
-def climb(problem: Problem, W: Array, delta: float = 0.01, max_iter: int = 300) -> tuple[list[Step], Point, Stop]:
+def climb(
+    problem: Problem, W: Array, delta: float = 0.01, max_iter: int = 300
+) -> tuple[list[Step], EvaluatedPoint, Stop]:
     steps = ascend(problem, W, delta, max_iter)
     taken = []
     while True:
@@ -66,11 +68,11 @@ def test_objective_never_falls_for_a_gamma_with_both_signs(name: str, blobs: Lab
 def test_plain_iteration_falls_and_flips_on_wdbc_where_ours_climbs(wdbc_gaussian: Problem) -> None:
     """Replacing W by the eigenvectors of Φ(W) turns by a right angle and back for ever; the shift settles."""
     problem = wdbc_gaussian
-    W = dominant(problem.first_surrogate(), 2, problem)[0]
+    W = dominant(problem.initial_surrogate(), 2, problem)[0]
     plain, angles = [problem.objective(W)], []
     V = W
     for _ in range(12):
-        before, V = V, dominant(problem.surrogate(V)[0], 2, problem)[0]
+        before, V = V, dominant(problem.evaluate(V)[0], 2, problem)[0]
         plain.append(problem.objective(V))
         angles.append(largest_angle(before, V))
     assert min(np.diff(plain)) < 0
@@ -108,7 +110,7 @@ def test_convergence_means_that_change_angle_and_gradient_are_within_delta(blobs
 
 def test_a_point_that_is_its_own_surrogates_eigenspace_is_a_fixed_point(blobs: Labelled) -> None:
     problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), EVERY["linear"], 2)
-    W = dominant(problem.surrogate(start(5, 2))[0], 2, problem)[0]
+    W = dominant(problem.evaluate(start(5, 2))[0], 2, problem)[0]
     steps, point, stop = climb(problem, W)
     assert stop is Stop.FIXED_POINT
     assert len(steps) == 1
@@ -125,7 +127,7 @@ def test_max_iter_ends_the_climb(blobs: Labelled) -> None:
 def test_a_point_turns_its_columns_to_eigenvectors_in_falling_order(rows: Array, gamma: Gamma) -> None:
     problem = Problem.of(rows, gamma, Gaussian(1.5), 3)
     W = start(4, 3)
-    point = Point.at(problem, W)
+    point = EvaluatedPoint.at(problem, W)
     assert largest_angle(W, point.W) < 1e-12
     np.testing.assert_allclose(point.W.T @ point.phi @ point.W, np.diag(point.eigenvalues), atol=1e-10)
     assert (np.diff(point.eigenvalues) <= 0).all()
@@ -134,11 +136,11 @@ def test_a_point_turns_its_columns_to_eigenvectors_in_falling_order(rows: Array,
 
 def test_the_gradient_of_a_point_is_that_of_j_along_the_manifold(rows: Array, gamma: Gamma) -> None:
     problem = Problem.of(rows, gamma, Gaussian(1.5), 2)
-    point = Point.at(problem, start(4, 2))
-    inward = 2 * problem.pull(point.W)[0]
+    point = EvaluatedPoint.at(problem, start(4, 2))
+    inward = 2 * problem.half_gradient(point.W)[0]
     along = inward - point.W @ (point.W.T @ inward)
     assert point.gradient == pytest.approx(np.linalg.norm(along) / (2 * np.linalg.norm(point.phi)), rel=1e-10)
-    assert Point.at(Problem.of(rows, gamma, Gaussian(1.5), 4), start(4, 4)).gradient < 1e-14
+    assert EvaluatedPoint.at(Problem.of(rows, gamma, Gaussian(1.5), 4), start(4, 4)).gradient < 1e-14
 
 
 def beside_a_saddle() -> tuple[Problem, Array]:
@@ -153,8 +155,8 @@ def beside_a_saddle() -> tuple[Problem, Array]:
 
 def test_an_ascent_that_looks_out_does_not_stop_beside_a_saddle() -> None:
     problem, W = beside_a_saddle()
-    halted = drained(ascend(problem, W, 0.01, 50))
-    reached = drained(ascend(problem, W, 0.01, 50, looking_out=True))
+    halted = drain(ascend(problem, W, 0.01, 50))
+    reached = drain(ascend(problem, W, 0.01, 50, looking_out=True))
     assert halted.stop.converged, "else this is no test of anything"
     assert reached.stop.converged
     assert reached.point.objective > 1.2 * halted.point.objective
@@ -162,7 +164,7 @@ def test_an_ascent_that_looks_out_does_not_stop_beside_a_saddle() -> None:
 
 def test_an_ascent_that_looks_out_stays_at_a_maximum() -> None:
     problem, W = beside_a_saddle()
-    top = drained(ascend(problem, W, 1e-6, 50, looking_out=True)).point
-    again = drained(ascend(problem, top.W, 1e-6, 50, looking_out=True))
+    top = drain(ascend(problem, W, 1e-6, 50, looking_out=True)).point
+    again = drain(ascend(problem, top.W, 1e-6, 50, looking_out=True))
     assert again.stop.converged
     assert largest_angle(top.W, again.point.W) < 1e-6

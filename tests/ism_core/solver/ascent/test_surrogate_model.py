@@ -8,7 +8,7 @@ import pytest
 from ism_core.arrays import Array
 from ism_core.linalg.subspaces import corrected, dominant, largest_angle
 from ism_core.solver.ascent import surrogate_model as module
-from ism_core.solver.ascent.surrogate_model import Model
+from ism_core.solver.ascent.surrogate_model import SurrogateModel
 
 Q = 3
 
@@ -23,7 +23,7 @@ class Directions:
     def scatter(self) -> Array:
         return np.eye(self.dimensions)
 
-    def without_empty(self, phi: Array) -> Array:
+    def without_null_directions(self, phi: Array) -> Array:
         return phi
 
 
@@ -44,15 +44,15 @@ def orthonormal(rng: np.random.Generator, d: int = 60) -> Array:
     return np.linalg.qr(rng.standard_normal((d, Q)))[0]
 
 
-def changed(rng: np.random.Generator, times: int, d: int = 60) -> tuple[Model, Array]:
+def changed(rng: np.random.Generator, times: int, d: int = 60) -> tuple[SurrogateModel, Array]:
     """A model that was set right a few times, and the matrix that it stands for."""
     phi = symmetric(rng, d)
-    model = Model.of(phi, Directions(d), Q)
+    model = SurrogateModel.of(phi, Directions(d), Q)
     for _ in range(times):
-        W, pulled = orthonormal(rng, d), rng.standard_normal((d, Q))
-        pulled += W @ (0.5 * (pulled.T @ W - W.T @ pulled))  # WᵀΦW is symmetric
-        model, phi = model.corrected(W, pulled - model.times(W)), corrected(phi, W, pulled)
-        np.testing.assert_allclose(model.times(W), pulled, atol=1e-10)
+        W, half_gradient = orthonormal(rng, d), rng.standard_normal((d, Q))
+        half_gradient += W @ (0.5 * (half_gradient.T @ W - W.T @ half_gradient))  # WᵀΦW is symmetric
+        model, phi = model.corrected(W, half_gradient - model.times(W)), corrected(phi, W, half_gradient)
+        np.testing.assert_allclose(model.times(W), half_gradient, atol=1e-10)
     return model, phi
 
 
@@ -98,24 +98,24 @@ def test_zero_eigenvalues_are_left_to_the_whole_matrix(rng: np.random.Generator)
     turn = np.linalg.qr(rng.standard_normal((60, 60)))[0]
     phi = (turn[:, :2] * [3.0, 2.0]) @ turn[:, :2].T - np.outer(turn[:, 2], turn[:, 2])
     W = orthonormal(rng)
-    found = Model.of(phi, Directions(60), Q).dominant(W)
+    found = SurrogateModel.of(phi, Directions(60), Q).dominant(W)
     np.testing.assert_array_equal(found.vectors, dominant(phi, Q, Directions(60))[0])
 
 
 @pytest.mark.usefixtures("narrow")
 def test_a_space_is_taken_over_from_a_model_like_it(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
     phi = symmetric(rng)
-    near = Model.of(phi, Directions(60), Q)
+    near = SurrogateModel.of(phi, Directions(60), Q)
     bent = phi + 1e-3 * symmetric(rng)
     expected, _ = dominant(bent, Q, Directions(60))
-    monkeypatch.setattr(Directions, "without_empty", None)  # what all of Φ is decomposed through
-    model = Model.of(bent, Directions(60), Q, near)
+    monkeypatch.setattr(Directions, "without_null_directions", None)  # what all of Φ is decomposed through
+    model = SurrogateModel.of(bent, Directions(60), Q, near)
     assert model.space is not None
     assert largest_angle(expected, model.space.basis[:, :Q]) < 1e-2
 
 
 def test_few_columns_need_no_space(rng: np.random.Generator) -> None:
-    model = Model.of(symmetric(rng), Directions(60), Q)
+    model = SurrogateModel.of(symmetric(rng), Directions(60), Q)
     W = orthonormal(rng)
     assert model.space is None
     np.testing.assert_array_equal(model.dominant(W).vectors, dominant(model.matrix, Q, Directions(60))[0])

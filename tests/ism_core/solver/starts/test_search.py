@@ -10,7 +10,7 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective.problem import Problem
-from ism_core.solver.ascent.evaluated_point import Point
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.result import Step
 from ism_core.solver.starts import search as module
 from ism_core.solver.starts.candidates import candidates
@@ -38,7 +38,7 @@ def problem(blobs: Labelled) -> Problem:
 def test_one_start_is_the_papers_own(problem: Problem) -> None:
     steps, start = searched(problem, 1)
     assert steps == []
-    np.testing.assert_array_equal(start.W, dominant(problem.first_surrogate(), 2, problem)[0])
+    np.testing.assert_array_equal(start.W, dominant(problem.initial_surrogate(), 2, problem)[0])
     assert start.model is None
 
 
@@ -98,7 +98,7 @@ def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: 
     outlying = list(outlying_of(problem, away))
     assert max(abs(each @ direction) for each in outlying) > 0.98
     np.testing.assert_allclose(np.linalg.norm(outlying, axis=1), 1)
-    better = module._exchange(problem, Point.at(problem, away), outlying, 0.01)
+    better = module._exchange(problem, EvaluatedPoint.at(problem, away), outlying, 0.01)
     assert better.objective > 2 * problem.objective(away)
     assert largest_angle(better.W, direction[:, None]) < 0.2
     assert len(list(outlying_of(problem, direction[:, None]))) < len(outlying)  # which is not far from W then

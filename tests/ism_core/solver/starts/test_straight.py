@@ -25,13 +25,13 @@ def labelled(rng: np.random.Generator, q: int, kernel: Kernel, n: int = 90, d: i
 def test_the_point_is_the_dominant_subspace_of_phi(kernel: Kernel, q: int, rng: np.random.Generator) -> None:
     problem = labelled(rng, q, kernel)
     point, gap = solved(problem)
-    phi, J = problem.surrogate(point.W)
+    phi, J = problem.evaluate(point.W)
     W, expected = dominant(phi, q, problem)
     assert largest_angle(W, point.W) < 1e-7
     assert gap == pytest.approx(expected, abs=1e-9 * np.linalg.norm(phi))
     assert point.objective == pytest.approx(J, rel=1e-12)
     np.testing.assert_allclose(point.phi, phi, atol=1e-10 * np.abs(phi).max())
-    np.testing.assert_allclose(point.pulled, phi @ point.W, atol=1e-10 * np.abs(phi).max())
+    np.testing.assert_allclose(point.half_gradient, phi @ point.W, atol=1e-10 * np.abs(phi).max())
     assert point.gradient < 1e-12
 
 
@@ -39,7 +39,7 @@ def test_the_point_is_the_dominant_subspace_of_phi(kernel: Kernel, q: int, rng: 
 def test_what_is_left_is_filled_up_with_the_widest_directions(kernel: Kernel, rng: np.random.Generator) -> None:
     problem = labelled(rng, 4, kernel)
     point, gap = solved(problem)
-    phi, _ = problem.surrogate(point.W)
+    phi, _ = problem.evaluate(point.W)
     assert gap == 0
     assert largest_angle(dominant(phi, 4, problem)[0], point.W) < 1e-3
     np.testing.assert_allclose(point.W.T @ point.W, np.eye(4), atol=1e-12)
@@ -52,7 +52,7 @@ def test_a_gamma_whose_rows_do_not_add_up_to_nothing_is_solved_too(kernel: Kerne
     gamma = Gamma(np.abs(rng.standard_normal((60, 2))), np.array([1.0, -0.5]))
     problem = Problem.of(X, gamma, kernel, 2)
     point, gap = solved(problem)
-    phi, J = problem.surrogate(point.W)
+    phi, J = problem.evaluate(point.W)
     W, expected = dominant(phi, 2, problem)
     assert largest_angle(W, point.W) < 1e-7
     assert point.objective == pytest.approx(J, rel=1e-10)
