@@ -1,4 +1,4 @@
-"""What the documents say is run."""
+"""The documents are true: their examples run, their links resolve, and they list every route and setting."""
 
 import csv
 import os
@@ -19,13 +19,17 @@ from ism_jobs.settings import Settings
 ROOT = Path(__file__).parents[1]
 
 
+PAGES = [ROOT / "README.md", ROOT / "docs" / "operations.md", ROOT / "docs" / "guarantees.md"]
+LONGEST_LINE = 120  # characters
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder with the examples, where the README's commands are given."""
+    """An empty working directory with the examples in it, as the README's commands expect."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -33,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_readme_python_runs_as_written(service: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     over_http, *in_process = blocks("python")
-    assert len(in_process) == 2
+    assert len(in_process) == 1
     names: dict[str, Any] = {}
     exec(compile(over_http.replace("http://127.0.0.1:8000", service), "README.md", "exec"), names)
     names["client"].close()
@@ -67,9 +71,10 @@ def test_the_readme_shell_runs_as_written_and_gives_what_the_library_gives(servi
     assert "<svg" in Path("embedding.svg").read_text()
 
 
-def test_every_setting_is_documented_with_its_description() -> None:
-    rows = dict(re.findall(r"^\| `ISM_(\w+)` \|[^|]*\| (.*) \|$", (ROOT / "docs" / "operations.md").read_text(), re.M))
-    assert rows == {name.upper(): field.description for name, field in Settings.model_fields.items()}
+def test_the_manual_lists_every_setting_and_no_other() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    rows = re.findall(r"^\| `ISM_(\w+)` \|", page, re.MULTILINE)
+    assert sorted(rows) == sorted(name.upper() for name in Settings.model_fields)
 
 
 def test_every_route_is_documented() -> None:
@@ -80,10 +85,34 @@ def test_every_route_is_documented() -> None:
         assert f"`{shown}" in page or f" {shown}" in page, path
 
 
-def test_every_link_in_the_documents_leads_to_a_file() -> None:
-    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def prose(page: Path) -> list[tuple[int, str]]:
+    """The lines of a page with their numbers, without tables and code blocks."""
+    text = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), page.read_text(), flags=re.M | re.S)
+    return [(number, line) for number, line in enumerate(text.splitlines(), 1) if not line.startswith(("|", "    "))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_line_of_prose_is_short_enough_for_a_diff(page: Path) -> None:
+    long = [f"{page.name}:{number}" for number, line in prose(page) if len(line) > LONGEST_LINE]
+    assert not long
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_relative_link_resolves(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(#[^):]*)?\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), f"{page.name} links to {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
+            anchors = {"#" + re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, f"{page.name} links to {target}{anchor}"
+
+
+def test_every_test_that_the_guarantees_name_exists() -> None:
+    named = re.findall(r"`(test_\w+)", (ROOT / "docs" / "guarantees.md").read_text())
+    tests = {name for file in ROOT.glob("tests/**/*.py") for name in re.findall(r"def (test_\w+)", file.read_text())}
+    assert named
+    assert set(named) <= tests
 
 
 def test_the_example_makes_its_picture(tmp_path: Path) -> None:
@@ -97,6 +126,6 @@ def test_the_example_makes_its_picture(tmp_path: Path) -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    for package in ("app", "cli", "ism_client", "ism_core", "ism_jobs", "worker"):
+    for package in ("app", "ism_cli", "ism_client", "ism_core", "ism_jobs", "ism_plots", "worker"):
         for module in (ROOT / package).rglob("*.py"):
             assert module.read_text().startswith('"""'), module
