@@ -39,10 +39,10 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.audit 5
+	$(BIN)/python -m tools.audit 5
 
 audit: setup
-	$(BIN)/python -m tests.audit 300
+	$(BIN)/python -m tools.audit 300
 
 format: setup
 	$(BIN)/ruff check --fix .
@@ -54,10 +54,10 @@ lock:
 	    --extra dask --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
 
 drill: setup
-	$(BIN)/python -m tests.deployment_drill $(PYTHON312)
+	$(BIN)/python -m drills.deployment $(PYTHON312)
 
 fuzz: setup
-	$(BIN)/python -m tests.ism_jobs.fuzzing $(or $(FILES),100000) $(SEED)
+	$(BIN)/python -m drills.fuzzing $(or $(FILES),100000) $(SEED)
 
 chaos: setup
 	$(BIN)/python -m drills.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)

@@ -22,7 +22,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from ism_cli.embedded import RedisServer
 from ism_core import Gaussian, Supervised, solve
 from ism_core.scaling import standardized
-from tests.conftest import free_port, running_service
+from tools.local_service import free_port, running_service
 
 POSTS, CLIENTS = 400, 8
 ROUNDS = 5

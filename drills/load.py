@@ -20,7 +20,7 @@ from sklearn.datasets import load_wine
 from drills import memory, report
 from drills.memory import Growth, Memory
 from drills.traffic import Measured, Traffic
-from tests.conftest import running_service
+from tools.local_service import running_service
 
 WARM_SHARE = 0.25  # of the run, after which memory should be what it will be
 SPAN_SHARE = 0.15  # over which it is looked at

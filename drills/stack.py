@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from drills.processes import Kept
 from drills.proxy import Link
 from ism_cli.embedded import find_executable
-from tests.conftest import free_port
+from tools.local_service import free_port
 
 READY_SECONDS = 240
 # Jobs lose their process here far more often than a poisoned one may.

@@ -1,20 +1,13 @@
 """A real Redis for the tests that need one, and the whole service for those that talk to it."""
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-import httpx
 import pytest
 
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
+from tools.local_service import running_service
 
 # The first is one long computation, the others wait for processes.
 SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/ism_cli/")
@@ -43,45 +36,6 @@ def store(settings: Settings) -> Iterator[Store]:
     store.redis.flushall()
     yield store
     store.redis.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def running_service(
-    data_dir: Path, *, workers: int = 2, **variables: str
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """`ism serve` as its users start it; gives its address and its process."""
-    port = free_port()
-    command = [sys.executable, "-m", "ism_cli.main", "serve", "--port", str(port), "--workers", str(workers)]
-    with (data_dir / "serve.log").open("ab") as log:
-        process = subprocess.Popen(
-            [*command, "--data-dir", str(data_dir)], env={**os.environ, **variables}, stdout=log, stderr=log
-        )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_ready(url, process, data_dir / "serve.log")
-        yield url, process
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def wait_until_ready(url: str, process: "subprocess.Popen[bytes]", log: Path, seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    with httpx.Client(timeout=5) as client:
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                if client.get(f"{url}/readyz").status_code == 200:
-                    return
-            except httpx.HTTPError:
-                pass
-            time.sleep(0.05)
-    raise AssertionError(f"The service did not start:\n{log.read_text()}")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from app.auth.api_keys import Keys, WrongKeys, check_address
 from ism_cli.main import main
 from ism_jobs.settings import Settings
-from tests import audit
+from tools import audit
 
 ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -208,7 +208,7 @@ def test_the_image_has_every_package_and_copies_what_is_let_through() -> None:
     copied = set(" ".join(re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)).split())
     let_through = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert copied == let_through
-    assert {name.split(".")[0] for name in PROJECT["tool"]["setuptools"]["packages"]} <= copied
+    assert {name.rstrip("*") for name in PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]} <= copied
     assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"]} <= copied
     assert all((ROOT / name).exists() for name in copied)
 
@@ -232,13 +232,13 @@ def test_everything_locked_has_hashes() -> None:
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries)
 
 
-def test_a_known_vulnerability_is_told_and_an_audit_without_a_data_base_is_not_failed() -> None:
+def test_a_known_vulnerability_is_reported_and_an_audit_without_a_database_passes() -> None:
     flaw = {"id": "CVE-1", "fix_versions": ["2.1"]}
     sound, flawed = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "version": "2", "vulns": [flaw]}
     unknown = {"name": "c", "skip_reason": "not found"}
     assert audit.verdict([sound, unknown]) == (
         True,
-        "audit: 1 locked dependencies looked up, 1 are not in the data base",
+        "audit: 1 locked dependencies looked up, 1 are not in the database",
     )
     well, text = audit.verdict([sound, flawed])
     assert not well
@@ -246,7 +246,7 @@ def test_a_known_vulnerability_is_told_and_an_audit_without_a_data_base_is_not_f
     for nothing in (None, [], [unknown]):
         assert audit.verdict(nothing)[0]
         assert "skipped" in audit.verdict(nothing)[1]
-    assert "tests.audit" in re.findall(r"^check: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
+    assert "tools.audit" in re.findall(r"^check: .*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[0]
 
 
 def test_the_lock_names_no_index_and_no_path() -> None:

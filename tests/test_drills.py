@@ -11,7 +11,7 @@ from drills.checker import check
 from drills.figures import Scale, document, shown
 from drills.history import History, Look, Outcome, Post, Reference
 from drills.memory import Growth
-from tests.conftest import running_service
+from tools.local_service import running_service
 
 W = [[1.0, 0.0], [0.0, 1.0]]
 OTHER = [[0.9, 0.1], [0.1, 0.9]]

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from ism_jobs.settings import Settings
-from tests.app.test_access import answers
-from tests.service.api import problem
+from tests.app.auth.test_access import answers
+from tests.support.api import problem
 
 FORM = b'--B\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\na,b\n1,2\n3,4\n\r\n--B--\r\n'
 

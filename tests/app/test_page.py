@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from ism_jobs.settings import Settings
-from tests.app.test_access import answers, bearer
-from tests.service.api import problem
+from tests.app.auth.test_access import answers, bearer
+from tests.support.api import problem
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "app" / "web"

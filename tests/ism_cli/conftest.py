@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ism_cli.main import main
-from tests.ism_client.service import Service
+from tests.support.scripted_service import Service
 
 
 class Socket:

@@ -1,7 +1,7 @@
 import pytest
 
 from ism_client import Client
-from tests.ism_client.service import Service
+from tests.support.scripted_service import Service
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import ism_client
 from ism_client import ApiError, Batch, Client, Job
-from tests.ism_client.service import PROBLEM, job
+from tests.support.scripted_service import PROBLEM, job
 
 
 def sent(service):

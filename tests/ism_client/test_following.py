@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from ism_client import ApiError, JobFailed, Unreachable
-from tests.ism_client.service import PROBLEM, events, job, sse
+from tests.support.scripted_service import PROBLEM, events, job, sse
 
 STEP = {"iteration": 1, "round": 0, "stage": "ascent", "objective": 1.0, "eigenvalues": [1.0], "change": None}
 BROKEN = httpx.ReadError("connection reset")

@@ -9,7 +9,7 @@ import pytest
 
 from ism_client.events import Event
 from ism_client.progress import ProgressBar, is_shown
-from tests.ism_client.service import EMBEDDING, RESULT, TRACE, Stream, W, batch, job, upload_of
+from tests.support.scripted_service import EMBEDDING, RESULT, TRACE, Stream, W, batch, job, upload_of
 
 
 @pytest.fixture

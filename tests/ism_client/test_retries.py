@@ -8,7 +8,7 @@ import pytest
 
 from ism_client import ApiError, Unreachable
 from ism_client.http import retry_after
-from tests.ism_client.service import job
+from tests.support.scripted_service import job
 
 REFUSED = httpx.ConnectError("refused")
 

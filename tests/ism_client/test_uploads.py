@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ism_client import Dataset
-from tests.ism_client.service import upload_of
+from tests.support.scripted_service import upload_of
 
 CSV = b"a;class\n1;x\n2;y\n"
 

@@ -1,6 +1,5 @@
 """The page in a real Chromium, on a real service: nothing may be said on its console or asked of another host."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -10,29 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
-from tests.service.api import Api
-
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-WIDE, NARROW = {"width": 1600, "height": 900}, {"width": 380, "height": 800}
-LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}  # window, dark
-PATIENCE = 180_000  # milliseconds that a busy machine may take
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--use-angle=swiftshader",  # WebGL without a graphics card
-    "--enable-unsafe-swiftshader",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    # Each window of a whole Chromium loads two pages for the list under its address line, hidden or not: 1.2 s of CPU.
-    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
-]
-
-
-def chromium() -> str | None:
-    """Where the browser is, if there is one."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
+from tests.support.api import Api
+from tools.browser import FLAGS, PATIENCE, WIDE, chromium
 
 
 # Of one module each: while Playwright runs, nothing else in the process can use an event loop.

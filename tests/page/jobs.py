@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import PATIENCE
-from tests.service.api import Api
+from tests.support.api import Api
+from tools.browser import PATIENCE
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
 LEFT, RIGHT, TOP, BOTTOM, ROOM = 54, 10, 10, 46, 0.06  # the picture's margins, and the room around its points

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import running_service
 from tests.page.conftest import Opener, Watch, check_accessible, drop
+from tools.local_service import running_service
 
 ALICE, BOB = "alice-has-a-key-of-her-own", "bob-has-a-key-of-his-own-too"
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()

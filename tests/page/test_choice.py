@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import LOOKS, Opener, check_accessible, check_fits
+from tests.page.conftest import Opener, check_accessible, check_fits
 from tests.page.jobs import WINE, done, drawn
-from tests.service.api import Api
+from tests.support.api import Api
+from tools.browser import LOOKS
 
 FEW = "\n".join(WINE.splitlines()[:1] + WINE.splitlines()[1::3])
 

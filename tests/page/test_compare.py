@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import NARROW, WIDE, Opener, Watch, check_accessible, check_fits
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits
 from tests.page.jobs import done, drawn
-from tests.service.api import Api
+from tests.support.api import Api
+from tools.browser import NARROW, WIDE
 
 pytestmark = pytest.mark.thorough
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Dialog, Page, expect
 
 from tests.page.conftest import Opener, drop
 from tests.page.jobs import done, drawn
-from tests.service.api import Api
+from tests.support.api import Api
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = '<img src=x onerror="alert(2)">'

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener
 from tests.page.jobs import done, drawn, embedding, eventually, lasso, on_screen, pixels
-from tests.service.api import Api
+from tests.support.api import Api
 
 pytestmark = pytest.mark.thorough
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fits
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits
 from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
-from tests.service.api import Api
+from tests.support.api import Api
+from tools.browser import LOOKS
 
 pytestmark = pytest.mark.thorough
 

@@ -8,10 +8,11 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.conftest import running_service
-from tests.page.conftest import LOOKS, PATIENCE, Opener, Watch, check_accessible, check_fits
-from tests.service.api import Api
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits
 from tests.service.conftest import SLOW
+from tests.support.api import Api
+from tools.browser import LOOKS, PATIENCE
+from tools.local_service import running_service
 
 pytestmark = pytest.mark.thorough
 

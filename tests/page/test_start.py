@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import LOOKS, Opener, Watch, check_accessible, check_fits, drop
-from tests.service.api import Api
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop
+from tests.support.api import Api
+from tools.browser import LOOKS
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
 

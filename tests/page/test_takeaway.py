@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener
 from tests.page.jobs import WINE, done, drawn
-from tests.service.api import Api
+from tests.support.api import Api
 
 pytestmark = pytest.mark.thorough
 

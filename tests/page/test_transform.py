@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, Watch, drop
 from tests.page.jobs import WINE, done, drawn, embedding, on_screen
-from tests.service.api import Api
+from tests.support.api import Api
 
 LINES = WINE.splitlines()
 

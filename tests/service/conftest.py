@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from tests.service.api import Api
+from tests.support.api import Api
 
 SLOW = {"paradigm": "supervised", "kernel": "gaussian", "target": "y", "target_kind": "values", "q": 3, "folds": 0}
 SLOW |= {"kernel": "multiquadratic", "delta": 1e-9, "max_iter": 100_000}  # runs far longer than any test does

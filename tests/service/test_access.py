@@ -18,10 +18,10 @@ from app.main import create_app
 from ism_cli.main import main
 from ism_client import ApiError, Client
 from ism_jobs.settings import Settings
-from tests.conftest import running_service
-from tests.service.api import Api, problem
 from tests.service.conftest import SLOW
 from tests.service.test_openapi import BOUNDED
+from tests.support.api import Api, problem
+from tools.local_service import running_service
 
 ROWS = ["1,4,a", "2,3,a", "3,9,b", "4,1,b", "5,5,a", "6,2,b", "8,3,a", "7,7,b"]
 TABLE = "\n".join(["x,y,class", *ROWS]).encode()

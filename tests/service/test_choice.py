@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tests.service.api import Api, problem
+from tests.support.api import Api, problem
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from ism_jobs.data.projection import Model
-from tests.service.api import Api, problem
+from tests.support.api import Api, problem
 
 TYPES = {
     "json": "application/json",

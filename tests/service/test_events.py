@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.service.api import Api, problem
 from tests.service.conftest import SLOW
+from tests.support.api import Api, problem
 
 
 def test_there_is_a_step_for_each_iteration_and_the_stream_ends_with_the_job(

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from app.http.uvicorn_limits import PIECE
-from tests.conftest import running_service
-from tests.ism_jobs.table_files import npy, npz, parquet
-from tests.service.api import problem
+from tests.support.api import problem
+from tools.local_service import running_service
+from tools.table_files import npy, npz, parquet
 
 LIMITS = {
     "ISM_MAX_UPLOAD_BYTES": 600_000,

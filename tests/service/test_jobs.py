@@ -9,8 +9,8 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from tests.service.api import Api, problem
 from tests.service.conftest import SLOW
+from tests.support.api import Api, problem
 
 
 def spec(dataset: str, **fields: Any) -> dict[str, Any]:

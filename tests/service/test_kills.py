@@ -10,8 +10,8 @@ from typing import Any
 
 import httpx
 
-from tests.conftest import running_service
-from tests.service.api import Api
+from tests.support.api import Api
+from tools.local_service import running_service
 
 SECONDS = 90
 VARIABLES = {"ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"}

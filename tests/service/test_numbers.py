@@ -25,7 +25,7 @@ from ism_core import (
     solve,
 )
 from ism_core.scaling import standardized
-from tests.service.api import Api
+from tests.support.api import Api
 
 KERNELS: dict[str, tuple[Any, Any]] = {
     "linear": ("linear", Linear()),

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase
 
 from app.main import create_app
 from ism_jobs.settings import Settings
-from tests.service.api import Api
+from tests.support.api import Api
 
 CHECKS = (
     "not_a_server_error",

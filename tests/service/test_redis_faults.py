@@ -14,9 +14,9 @@ from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.store import Store, keys
-from tests.conftest import free_port, wait_until_ready
-from tests.faulty_redis import FaultyRedis, faulty_redis
-from tests.service.api import Api, problem
+from tests.support.api import Api, problem
+from tests.support.faulty_redis import FaultyRedis, faulty_redis
+from tools.local_service import free_port, wait_until_ready
 from worker.progress import Progress
 
 SECONDS = 20  # an answer that takes longer is none: the client gives up

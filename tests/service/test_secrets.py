@@ -14,7 +14,7 @@ from ism_cli.embedded import RedisServer
 from ism_cli.main import main
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
-from tests.conftest import running_service
+from tools.local_service import running_service
 
 PASSWORD = "pa55word-of-redis"
 KEY = "key-of-alice-0123456789-0123456789"

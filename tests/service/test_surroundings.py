@@ -6,8 +6,8 @@ import time
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.service.api import Api, problem
 from tests.service.conftest import SLOW
+from tests.support.api import Api, problem
 
 
 def test_the_kernels_are_listed_with_their_parameters(api: Api) -> None:

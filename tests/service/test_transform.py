@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.service.api import Api, problem
+from tests.support.api import Api, problem
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.conftest import running_service
-from tests.service.api import Api, problem
+from tests.support.api import Api, problem
+from tools.local_service import running_service
 
 
 @pytest.fixture(scope="module")

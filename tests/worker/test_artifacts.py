@@ -12,7 +12,7 @@ import pytest
 from ism_core.metrics import silhouette
 from ism_jobs.data.projection import Model
 from ism_jobs.store.arrow import unpack
-from tests.worker.test_run import drain, wine
+from tests.worker.pipeline.test_run import drain, wine
 from worker.artifacts import artifacts_of, summary_document
 from worker.pipeline.run import Outcome
 

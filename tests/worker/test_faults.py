@@ -18,8 +18,8 @@ import pytest
 from ism_jobs.settings import Settings
 from ism_jobs.store import Record, State, Store, blobs, keys
 from ism_jobs.tables import open_table
-from tests.faulty_redis import FaultyRedis, faulty_redis
-from tests.worker.test_process import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
+from tests.support.faulty_redis import FaultyRedis, faulty_redis
+from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.process_limits import Watch
 from worker.trace import Trace
 

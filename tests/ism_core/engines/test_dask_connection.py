@@ -14,8 +14,8 @@ from ism_core.arrays import Array
 from ism_core.engines import dask as cluster
 from ism_core.engines.dask import Dask
 from ism_core.errors import ClusterLost, InvalidInput
-from tests.conftest import free_port
 from tests.ism_core.dask_workers import Processes
+from tools.local_service import free_port
 
 LABELS = Supervised(np.arange(30) % 3)
 

@@ -1,0 +1,150 @@
+"""What is said of a table once it has been read."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ism_jobs.tables
+from ism_jobs.tables import Description, open_table, read_table
+from tests.support.tables import read
+from tools.table_files import npy, parquet
+
+
+def test_the_public_names_are_these() -> None:
+    names = "FORMATS Column Description Limits Reader open_table read_table write_table"
+    assert sorted(ism_jobs.tables.__all__) == sorted(names.split())
+
+
+def test_number_columns_are_summed_up(tmp_path: Path) -> None:
+    column = read(tmp_path, "a,b\n1,1\n,2\n2.5,3\n-4,4\n").description.column("a")
+    assert column.model_dump() == {
+        "name": "a",
+        "kind": "number",
+        "missing": 1,
+        "minimum": -4.0,
+        "maximum": 2.5,
+        "mean": pytest.approx(-0.5 / 3),
+        "whole": False,
+        "constant": False,
+        "distinct": 3,
+        "levels": None,
+    }
+    assert read(tmp_path, "a,b\n1,1\n,2\n").description.column("a").whole
+
+
+def test_text_levels_come_by_frequency_then_by_name(tmp_path: Path) -> None:
+    column = read(tmp_path, "c,n\nred,1\nblue,2\ngreen,3\nblue,4\n,5\nazure,6\n").description.column("c")
+    assert column.levels == ["blue", "azure", "green", "red"]
+    assert (column.distinct, column.missing, column.whole, column.minimum) == (4, 1, None, None)
+
+
+def test_only_twenty_levels_are_listed_but_all_are_counted(tmp_path: Path) -> None:
+    column = read(tmp_path, "c\n" + "\n".join(f"w{index:03}" for index in range(300))).description.column("c")
+    assert column.levels == [f"w{index:03}" for index in range(20)]
+    assert column.distinct == 300
+
+
+@pytest.mark.parametrize(("count", "distinct"), [(10_000, 10_000), (10_001, None)])
+def test_texts_are_counted_up_to_ten_thousand(tmp_path: Path, count: int, distinct: int | None) -> None:
+    column = read(tmp_path, "c\n" + "\n".join(f"w{index}" for index in range(count))).description.column("c")
+    assert (column.distinct, column.constant) == (distinct, False)
+
+
+@pytest.mark.parametrize(("count", "distinct"), [(1_000, 1_000), (1_001, None)])
+@pytest.mark.parametrize("repeats", [1, 3, 2_000])
+def test_numbers_are_counted_up_to_a_thousand(tmp_path: Path, count: int, distinct: int | None, repeats: int) -> None:
+    values = np.tile(np.arange(count) / 7, repeats)
+    values[0] = -0.0
+    assert read(tmp_path, npy(np.append(values, np.nan))).description.columns[0].distinct == distinct
+
+
+def test_numbers_are_counted_across_row_groups(tmp_path: Path) -> None:
+    table = pa.table({"slow": np.arange(3000.0), "few": np.arange(3000.0) % 7})
+    description = read(tmp_path, parquet(table, row_group_size=100)).description
+    assert [column.distinct for column in description.columns] == [None, 7]
+
+
+def test_constant_columns_are_marked(tmp_path: Path) -> None:
+    description = read(tmp_path, "a,b,c,d,e\n1,x,,1,x\n1,x,,2,\n1,x,,1,y\n").description
+    assert [column.constant for column in description.columns] == [True, True, True, False, False]
+
+
+def test_an_empty_column_has_no_statistics(tmp_path: Path) -> None:
+    column = read(tmp_path, "a,b\n1,\n2,\n").description.column("b")
+    assert (column.missing, column.minimum, column.mean, column.whole, column.distinct) == (2, None, None, None, 0)
+
+
+def test_the_mean_of_vast_numbers_is_finite(tmp_path: Path) -> None:
+    column = read(tmp_path, npy(np.array([1.7e308, 1.7e308, 1.6e308]))).description.columns[0]
+    assert column.mean == pytest.approx(1.6667e308, rel=1e-4)
+
+
+def test_statistics_agree_with_numpy_over_many_batches(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(5, 2, size=(400_000, 6))
+    X[::7, 2] = np.nan
+    description = read(tmp_path, npy(X)).description
+    np.testing.assert_allclose([column.mean for column in description.columns], np.nanmean(X, axis=0))
+    assert [column.minimum for column in description.columns] == np.nanmin(X, axis=0).tolist()
+    assert [column.maximum for column in description.columns] == np.nanmax(X, axis=0).tolist()
+    assert description.columns[2].missing == np.isnan(X[:, 2]).sum()
+
+
+def test_the_preview_holds_the_first_five_rows(tmp_path: Path) -> None:
+    table = pa.table({"b": ["x", None, "y", "z", "u", "v"], "a": [1.0, 2.0, None, 4.0, 5.0, 6.0]})
+    expected = [["x", 1.0], [None, 2.0], ["y", None], ["z", 4.0], ["u", 5.0]]
+    assert read(tmp_path, parquet(table)).description.preview == expected
+    assert read(tmp_path, parquet(table, row_group_size=2)).description.preview == expected
+
+
+def test_an_unknown_column_is_a_key_error(tmp_path: Path) -> None:
+    description = read(tmp_path, "a,b\n1,2\n").description
+    with pytest.raises(KeyError):
+        description.column("c")
+
+
+def test_a_description_survives_json(tmp_path: Path) -> None:
+    description = read(tmp_path, "a,b\n1,x\n,y\n").description
+    assert description.column("b").kind == "text"
+    assert Description.model_validate_json(description.model_dump_json()) == description
+
+
+def test_a_reader_is_read_once_and_knows_nothing_before(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    reader = open_table(tmp_path / "t.csv")
+    assert reader.schema.names == ["a", "b"]
+    with pytest.raises(RuntimeError, match="not been read to its end"):
+        reader.description()
+    list(reader)
+    with pytest.raises(RuntimeError, match="read once"):
+        list(reader)
+    assert reader.description().rows == 1
+
+
+def test_a_reader_that_is_not_used_leaves_no_open_file(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    open_table(tmp_path / "t.csv")
+    reader = open_table(tmp_path / "t.csv")
+    next(iter(reader))
+    reader.close()
+
+
+def test_batches_are_canonical_and_bounded(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 2_000_000)
+    reader = open_table(tmp_path / "t.csv")
+    assert [str(type) for type in reader.schema.types] == ["double", "double"]
+    rows = 0
+    for batch in reader:
+        batch.validate(full=True)
+        assert batch.schema == reader.schema
+        assert batch.nbytes <= 9_000_000
+        rows += len(batch)
+    assert rows == 2_000_000
+
+
+def test_read_table_gives_table_and_description(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("a\tb\n1\tx\n")
+    table, description = read_table(tmp_path / "t.tsv")
+    assert table.to_pydict() == {"a": [1.0], "b": ["x"]}
+    assert description.format == "tsv"

@@ -1,0 +1,69 @@
+"""Clusters are connected to when a job asks for one, and what goes wrong with them is told in a sentence."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+from ism_core.engines.base import Engine
+from ism_core.errors import ClusterLost
+from ism_jobs.errors import Unavailable
+from tests.worker.pipeline.test_run import drain, wine
+from tools.local_service import free_port
+from worker.dask_engine import connected
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However little it is."""
+    monkeypatch.setattr("ism_core.objective.problem.HERE", 0.0)
+
+
+def clients(cluster: LocalCluster) -> int:
+    return len([name for name in cluster.scheduler.clients if name.startswith("Client-")])
+
+
+def test_the_local_engine_needs_no_cluster() -> None:
+    with connected("local", None) as engine:
+        assert engine == "local"
+
+
+def test_a_cluster_is_there_as_long_as_the_job_needs_it(cluster: LocalCluster) -> None:
+    with connected("dask", cluster.scheduler_address) as engine:
+        assert isinstance(engine, Engine)
+        assert clients(cluster) == 1
+        assert sum(engine.run(len, 10)) == 10
+    assert clients(cluster) == 0
+
+
+@pytest.mark.parametrize("kernel", ["multiquadratic", "polynomial"])
+def test_a_job_finds_on_a_cluster_what_it_finds_without(cluster: LocalCluster, tmp_path: Path, kernel: str) -> None:
+    spec: dict[str, Any] = {"paradigm": "supervised", "target": "class", "kernel": kernel, "folds": 2}
+    _, local = drain(wine(), tmp_path, **spec)
+    _, there = drain(wine(), tmp_path, scheduler=cluster.scheduler_address, engine="dask", **spec)
+    np.testing.assert_allclose(there.result.W, local.result.W, rtol=0, atol=1e-8)
+    assert there.metrics["accuracy"] == local.metrics["accuracy"]
+
+
+def test_a_cluster_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ism_core.engines.dask.CONNECT_SECONDS", 0.5)
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with pytest.raises(Unavailable, match=f"No Dask scheduler answers at {address}"), connected("dask", address):
+        pass
+    with pytest.raises(Unavailable, match="ISM_DASK_SCHEDULER is no longer set"), connected("dask", None):
+        pass
+
+
+def test_a_cluster_that_is_lost_is_told(cluster: LocalCluster) -> None:
+    with pytest.raises(Unavailable, match="nobody is left"), connected("dask", cluster.scheduler_address):
+        raise ClusterLost("nobody is left")
+    assert clients(cluster) == 0

@@ -1,0 +1,94 @@
+"""A worker keeps to its share of the machine: of the cores, whatever makes threads there, and of the memory."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ism_jobs.store import State, Store
+from tests.worker.test_rq_worker import LONG, at_iteration, dataset, ended, horse_of, kept, own_redis, worker
+
+__all__ = ["dataset", "kept", "own_redis"]  # fixtures
+
+CAPPED = """
+import json, os, sys, types
+from click.testing import CliRunner
+from ism_cli.main import main
+
+found = {}
+
+def look(settings):
+    import numpy, pyarrow, scipy.linalg, sklearn.svm
+    from threadpoolctl import threadpool_info
+    from ism_core.engines.threads import own_threads
+    from worker import jobs
+    found["libraries"] = {library["filepath"]: library["num_threads"] for library in threadpool_info()}
+    with own_threads() as threads:
+        found["ours"] = threads
+    found["arrow"] = pyarrow.cpu_count()
+    found["numba"] = int(os.environ["NUMBA_NUM_THREADS"])
+
+assert "numpy" not in sys.modules
+sys.modules["worker.rq_worker"] = types.ModuleType("worker.rq_worker")
+sys.modules["worker.rq_worker"].work = look
+done = CliRunner().invoke(main, ["worker"], catch_exceptions=False)
+assert done.exit_code == 0, done.output
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_that_makes_threads_is_held_to_those_of_the_worker(
+    threads: int, own_redis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ISM_REDIS_URL", own_redis)
+    monkeypatch.setenv("ISM_WORKER_THREADS", str(threads))
+    done = subprocess.run([sys.executable, "-c", CAPPED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["libraries"]
+    assert all(allowed <= threads for allowed in found["libraries"].values()), found
+    assert 1 <= found["ours"] <= threads
+    assert found["arrow"] <= threads
+    assert found["numba"] == threads
+
+
+def ticks(process: int) -> dict[str, int]:
+    """The time that each thread of a process has worked."""
+    fields = {task.name: (task / "stat").read_text().rpartition(")")[2].split() for task in tasks(process)}
+    return {task: int(values[11]) + int(values[12]) for task, values in fields.items()}
+
+
+def tasks(process: int) -> list[Path]:
+    return list(Path(f"/proc/{process}/task").iterdir())
+
+
+def test_of_a_job_that_may_have_one_thread_one_works(own_redis: str, kept: Store, dataset: str, tmp_path: Path) -> None:
+    endless = {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300, "kernel": "multiquadratic"}
+    with worker(own_redis, tmp_path / "worker.log", ISM_WORKER_THREADS="1") as process:
+        kept.jobs.create([("capped", endless)])
+        at_iteration(kept, "capped", 1)
+        horse = horse_of(process)
+        seen = {len(tasks(horse)) for _ in range(50) if not time.sleep(0.02)}
+        worked = sorted(ticks(horse).values())
+        assert kept.jobs.get("capped").state is State.RUNNING
+        kept.jobs.cancel("capped")
+        ended(kept, "capped")
+    assert len(seen) == 1, "threads come and go"
+    assert worked[-1] > 10
+    assert sum(worked[:-1]) <= 1
+
+
+def test_a_job_that_would_need_too_much_memory_fails_with_a_sentence(
+    own_redis: str, kept: Store, dataset: str, tmp_path: Path
+) -> None:
+    with worker(own_redis, tmp_path / "worker.log", ISM_JOB_MEMORY="1MiB"):
+        kept.jobs.create([("toolarge", {"dataset": dataset} | LONG)])
+        record = ended(kept, "toolarge")
+    assert record.state is State.FAILED
+    assert record.error["type"] == "urn:ism:problem:out-of-memory"
+    assert record.error["title"] == "The job needs too much memory"
+    assert record.error["detail"].endswith(".")
