@@ -19,7 +19,10 @@ from ism_jobs.settings import Settings
 ROOT = Path(__file__).parents[1]
 
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "operations.md", ROOT / "docs" / "guarantees.md"]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "docs/operations.md", "docs/guarantees.md")),
+    *ROOT.glob("docs/decisions/*.md"),
+]
 LONGEST_LINE = 120  # characters
 
 
