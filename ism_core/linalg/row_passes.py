@@ -1,107 +1,81 @@
-"""Passes over all rows, on our own threads: each is as fast as the memory gives them, so that one thread would wait."""
+"""Passes over all rows of X on our own threads: one thread alone cannot use up the bandwidth of the memory."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL
+from ism_core.engines.base import LOCAL, added
 
-BLOCK = 1_024  # rows
+T = TypeVar("T")
+
+BLOCK = 1_024  # rows that one thread takes at a time
 
 
 def projected(X: Array, W: Array) -> Array:
-    """XW"""
+    """Return XW."""
     P = np.empty((len(X), W.shape[1]))
-    LOCAL.run(_project, _blocks(len(X)), X, W, P)
+    _for_each_block(len(X), lambda rows: np.matmul(X[rows], W, out=P[rows]))
     return P
 
 
-def _project(share: list[int], X: Array, W: Array, P: Array) -> None:
-    for rows in blocks_of(share, len(X), BLOCK):
-        np.matmul(X[rows], W, out=P[rows])
-
-
 def convert(X: Array, out: NDArray[Any]) -> None:
-    """X in another precision."""
-    LOCAL.run(_convert, _blocks(len(X)), X, out)
-
-
-def _convert(share: list[int], X: Array, other: NDArray[Any]) -> None:
-    for rows in blocks_of(share, len(X), BLOCK):
-        other[rows] = X[rows]
+    """Copy X into an array of another precision."""
+    _for_each_block(len(X), lambda rows: np.copyto(out[rows], X[rows], casting="same_kind"))
 
 
 def column_sums(X: Array, C: Array) -> Array:
-    """XᵀC"""
-    return LOCAL.total(_column_sums, _blocks(len(X)), X, C).T
-
-
-def _column_sums(share: list[int], X: Array, C: Array) -> Array:
-    """CᵀX, which the BLAS does in two thirds of the time of XᵀC."""
-    total = np.zeros((C.shape[1], X.shape[1]))
-    for rows in blocks_of(share, len(X), BLOCK):
-        total += C[rows].T @ X[rows]
-    return total
+    """Return XᵀC. The BLAS computes CᵀX, its transpose, in two thirds of the time."""
+    return _sum_over_blocks(len(X), lambda rows: C[rows].T @ X[rows]).T
 
 
 def squares(X: Array) -> Array:
-    """XᵀX"""
-    return LOCAL.total(_squares, _blocks(len(X)), X)
+    """Return XᵀX."""
+    return _sum_over_blocks(len(X), lambda rows: X[rows].T @ X[rows])
 
 
-def _squares(share: list[int], X: Array) -> Array:
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for rows in blocks_of(share, len(X), BLOCK):
-        total += X[rows].T @ X[rows]
-    return total
-
-
-def options(X: Array) -> tuple[Array, Array]:
-    """Of each column and of its squares."""
-    sums, squares = LOCAL.total(_sums, _blocks(len(X)), X)
-    return sums / len(X), squares / len(X)
-
-
-def _sums(share: list[int], X: Array) -> tuple[Array, Array]:
-    sums, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for rows in blocks_of(share, len(X), BLOCK):
-        sums += X[rows].sum(axis=0)
-        squares += np.einsum("ij,ij->j", X[rows], X[rows])
-    return sums, squares
+def column_means(X: Array) -> tuple[Array, Array]:
+    """Return the means of the columns and of their squares."""
+    sums, square_sums = _sum_over_blocks(
+        len(X), lambda rows: (X[rows].sum(axis=0), np.einsum("ij,ij->j", X[rows], X[rows]))
+    )
+    return sums / len(X), square_sums / len(X)
 
 
 def square_lengths(X: Array, center: Array | None = None) -> Array:
-    """Of the rows, or of these less the center."""
-    squares = np.empty(len(X))
-    LOCAL.run(_square_lengths, _blocks(len(X)), X, center, squares)
-    return squares
+    """Return ‖x‖² of each row, or ‖x − center‖²."""
+    lengths = np.empty(len(X))
 
-
-def _square_lengths(share: list[int], X: Array, center: Array | None, squares: Array) -> None:
-    for rows in blocks_of(share, len(X), BLOCK):
+    def measure(rows: slice) -> None:
         away = X[rows] if center is None else X[rows] - center
-        np.einsum("ij,ij->i", away, away, out=squares[rows])
+        np.einsum("ij,ij->i", away, away, out=lengths[rows])
+
+    _for_each_block(len(X), measure)
+    return lengths
 
 
 def picked(X: Array, chosen: Ints) -> Array:
-    """X[chosen]"""
+    """Return X[chosen]."""
     few = np.empty((len(chosen), X.shape[1]))
-    LOCAL.run(_pick, _blocks(len(chosen)), X, chosen, few)
+    _for_each_block(len(chosen), lambda rows: np.take(X, chosen[rows], axis=0, out=few[rows], mode="clip"))
     return few
 
 
-def _pick(share: list[int], X: Array, chosen: Ints, few: Array) -> None:
-    for rows in blocks_of(share, len(chosen), BLOCK):
-        few[rows] = X[chosen[rows]]
-
-
 def blocks_of(share: list[int], n: int, size: int) -> Iterator[slice]:
-    """The rows of each block of a share."""
+    """Yield the rows of each block of a share."""
     return (slice(index * size, min((index + 1) * size, n)) for index in share)
 
 
-def _blocks(n: int) -> int:
-    return -(-n // BLOCK)
+def _for_each_block(n: int, work: Callable[[slice], Any]) -> None:
+    def run(share: list[int]) -> None:
+        for rows in blocks_of(share, n, BLOCK):
+            work(rows)
+
+    LOCAL.run(run, -(-n // BLOCK))
+
+
+def _sum_over_blocks(n: int, part: Callable[[slice], T]) -> T:
+    return LOCAL.total(lambda share: reduce(added, map(part, blocks_of(share, n, BLOCK))), -(-n // BLOCK))

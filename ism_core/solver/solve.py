@@ -14,7 +14,7 @@ from ism_core.engines.base import Engine
 from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
-from ism_core.linalg.row_passes import options
+from ism_core.linalg.row_passes import column_means
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import count_informative, with_fixed_signs
 from ism_core.objective.problem import Problem
