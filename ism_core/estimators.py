@@ -1,185 +1,310 @@
-"""ISM for users of scikit-learn: an estimator for each paradigm."""
+"""The scikit-learn face of ISM: one estimator for each paradigm, with `fit`, `transform` and `components_`."""
 
+import warnings
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self, TypeVar
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ism_core.arrays import Ints
+from ism_core.arrays import Array, Ints
 from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
-from ism_core.estimator import ISM, EngineName
 from ism_core.kernels.base import Kernel
+from ism_core.kernels.family import KERNELS, as_kernel, parameters
+from ism_core.linalg.subspaces import with_fixed_signs
 from ism_core.objective.tiles import Precision
 from ism_core.paradigms.base import Alternative, Paradigm, SemiSupervised, Supervised, Unsupervised
 from ism_core.paradigms.targets import Kind, TargetKernel
-from ism_core.scaling import Scale
+from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Auto
-from ism_core.selection.settings import Starts
+from ism_core.selection.settings import Starts, deciding
+from ism_core.solver.ascent.spectral import drain
+from ism_core.solver.solve import solve
+
+C = TypeVar("C", bound=type)
+EngineName = Literal["local", "dask"]
+
+PASSED_TO_SOLVE = ("max_iter", "precision", "tolerance", "approximation", "engine", "features_per_axis")
+
+PARAMETERS = """
+    Parameters
+    ----------
+    kernel : Kernel or str, default="gaussian"
+        A kernel such as ``Gaussian(sigma=2.0)``, its name, or "auto", which chooses one by cross-validation.
+    q : int or "auto", default=2
+        Number of axes.
+    delta : float, optional
+        Convergence tolerance. None means 0.01, or 0.1 if the width of the kernel is chosen.
+    max_iter : int, default=300
+        Maximal number of iterations.
+    starts : int or "path", optional
+        Number of starts, or "path" for continuation from a wide kernel to a narrow one. None lets the solver decide.
+    scale : "standard", "whiten", "none" or "auto", optional
+        Preprocessing of X. None means "auto" if `kernel` is "auto", else "standard".
+    random_state : int, RandomState or None, default=0
+        Seed. A number makes a fit repeatable.
+    precision : "double" or "single", default="double"
+        Floating-point precision of sums over pairs of rows.
+    tolerance : float, optional
+        Relative error of J and its gradient that an approximation with a proven bound may have.
+    approximation : dict, optional
+        ``{"features": m}`` replaces pairs of rows by m random features.
+    engine : "local", "dask" or Engine, default="local"
+        Where the work is done.
+    features_per_axis : int, optional
+        Maximal number of features that an axis may combine.
+"""
+ATTRIBUTES = """
+    Attributes
+    ----------
+    components_ : ndarray of shape (q, d)
+        The columns of W as rows, for standardized features. They are orthonormal unless the rows were whitened.
+    eigenvalues_ : ndarray of shape (q,)
+        Eigenvalues of Φ(W) that belong to the axes.
+    objective_ : float
+        J at the optimum.
+    feature_importances_ : ndarray of shape (d,)
+        Share of each feature in the axes; the shares add up to 1.
+    n_iter_ : int
+        Number of iterations.
+    mean_, scale_ : ndarray of shape (d,)
+        Means and standard deviations that standardize the columns.
+    choice_ : Choice or None
+        The settings that were chosen, with all candidates; None if everything was given.
+    result_ : Result
+        Steps, certificate, error and warnings of the solver, in the solver's coordinates.
+"""
 
 
-class SupervisedISM(ISM):
-    """Dimension reduction that keeps what tells classes apart, or what goes with real-valued targets.
+def _documented(own_parameters: str = "", own_attributes: str = "", example: str = "") -> Any:
+    """Complete an estimator's docstring by the parameters and attributes that all estimators share."""
 
-    y holds class labels of any type or real values, one column or several; `kind` says which where their type does not.
-    With `balance`, rare classes count for more; with `neighbors`, what counts is the share of a row's own class among
-    its neighbors. SupervisedISM("auto", "auto") chooses everything by cross-validation.
-    """
+    def complete(cls: type) -> type:
+        cls.__doc__ = "".join(
+            [cls.__doc__ or "", "\n", PARAMETERS, own_parameters, ATTRIBUTES, own_attributes, example]
+        )
+        return cls
 
-    def __init__(
-        self,
-        kernel: Kernel | str = "gaussian",
-        q: int | Auto = 2,
-        *,
-        delta: float | None = None,
-        max_iter: int = 300,
-        starts: Starts = None,
-        scale: Scale | Auto | None = None,
-        random_state: Any = 0,
-        precision: Precision = "double",
-        tolerance: float | None = None,
-        approximation: Mapping[str, int] | None = None,
-        engine: Engine | EngineName = "local",
-        features_per_axis: int | None = None,
-        kind: Kind = "auto",
-        target_kernel: TargetKernel = "gaussian",
-        balance: bool = False,
-        neighbors: bool = False,
-    ) -> None:
-        exactness = (precision, tolerance, approximation, engine)
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state, *exactness, features_per_axis)
-        self.kind = kind
-        self.target_kernel = target_kernel
-        self.balance = balance
-        self.neighbors = neighbors
+    return complete
 
+
+@dataclass(eq=False, repr=False)
+class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """What the four estimators share. A dataclass spells out the parameters, as scikit-learn requires, once."""
+
+    kernel: Kernel | str = "gaussian"
+    q: int | Auto = 2
+    delta: float | None = field(default=None, kw_only=True)
+    max_iter: int = field(default=300, kw_only=True)
+    starts: Starts = field(default=None, kw_only=True)
+    scale: Scale | Auto | None = field(default=None, kw_only=True)
+    random_state: Any = field(default=0, kw_only=True)
+    precision: Precision = field(default="double", kw_only=True)
+    tolerance: float | None = field(default=None, kw_only=True)
+    approximation: Mapping[str, int] | None = field(default=None, kw_only=True)
+    engine: Engine | EngineName = field(default="local", kw_only=True)
+    features_per_axis: int | None = field(default=None, kw_only=True)
+
+    @abstractmethod
     def _paradigm(self, y: Any) -> Paradigm:
-        return Supervised(_required(y, self), self.kind, self.target_kernel, self.balance, self.neighbors)
+        """Return the paradigm for the given y."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn W from the rows of X."""
+        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        paradigm, seed = self._paradigm(y), self._seed()
+        settings = drain(
+            deciding(table, paradigm, self.kernel, self.q, self.scale, delta=self.delta, starts=self.starts, seed=seed)
+        )
+        codes = paradigm.codes if isinstance(paradigm, Supervised) else None
+        scaling, rows = Scaling.learnt(table, settings.scale, codes)
+        result = solve(
+            rows,
+            settings.paradigm,
+            settings.kernel,
+            settings.q,
+            delta=settings.delta,
+            starts=settings.starts,
+            seed=seed,
+            whitening=scaling.whitening,
+            **{name: getattr(self, name) for name in PASSED_TO_SOLVE},
+        )
+        W = result.W
+        if scaling.whitening is not None:
+            outside = scaling.outside(W)
+            W = with_fixed_signs(outside if result.sparsity is None else outside * result.sparsity.support)
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
+        self.choice_ = settings.choice
+        self.result_ = result
+        self.components_ = W.T
+        self._back = W.T if scaling.whitening is None else scaling.inside(scaling.inside(W)).T
+        self.eigenvalues_ = result.eigenvalues
+        self.objective_ = result.objective
+        self.n_iter_ = max(1, result.iterations)
+        self.feature_importances_ = (W**2).sum(axis=1) / (W**2).sum()
+        self._n_features_out = settings.q
+        if result.labels is not None:
+            self.labels_ = result.labels
+        if not result.converged:
+            warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Project rows onto the q axes."""
+        check_is_fitted(self)
+        table = validate_data(self, X, dtype=np.float64, reset=False)
+        projected: Array = (table - self.mean_) / self.scale_ @ self.components_.T
+        return projected
+
+    def inverse_transform(self, X: ArrayLike) -> Array:
+        """Return the rows in the original features that are nearest to the given projections."""
+        check_is_fitted(self)
+        projected = check_array(X, dtype=np.float64)
+        if projected.shape[1] != len(self.components_):
+            raise InvalidInput(
+                "X", f"X has {projected.shape[1]} columns; {len(self.components_)} are needed, one for each axis."
+            )
+        back: Array = projected @ self._back * self.scale_ + self.mean_
+        return back
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with `deep` those of the kernel too, such as ``kernel__sigma``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and (isinstance(self.kernel, Kernel) or (isinstance(self.kernel, str) and self.kernel in KERNELS)):
+            params |= {f"kernel__{name}": value for name, value in parameters(as_kernel(self.kernel)).items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``kernel__sigma`` and the like change a parameter of the kernel."""
+        of_kernel = {name[8:]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
+        super().set_params(**params)
+        if of_kernel:
+            kernel = as_kernel(self.kernel)
+            unknown = set(of_kernel) - set(parameters(kernel))
+            if unknown:
+                raise InvalidInput(
+                    "kernel",
+                    f"{kernel} has no parameter {min(unknown)!r}; it has {', '.join(parameters(kernel)) or 'none'}.",
+                )
+            self.kernel = replace(kernel, **of_kernel)  # type: ignore[type-var]
+        return self
 
     def __sklearn_tags__(self) -> Any:
-        return _with_required_target(super().__sklearn_tags__())
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = not isinstance(self, UnsupervisedISM)
+        return tags
+
+    def _required(self, y: Any) -> Any:
+        if y is None:
+            raise InvalidInput("y", f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        return y
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
 
 
-class _ClusteringISM(ISM):
-    """What the three that find clusters share."""
+@_documented(
+    """    kind : "auto", "classes" or "values", default="auto"
+        Whether y holds class labels or real values. "auto" decides by the type of y.
+    target_kernel : "gaussian" or "linear", default="gaussian"
+        Kernel between real targets.
+    balance : bool, default=False
+        Give rare classes the same weight as frequent ones.
+    neighbors : bool, default=False
+        Maximize the share of each row's own class among its nearest neighbors.
+""",
+    example="""
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> reduction = SupervisedISM(q=1).fit(X, y)
+    >>> reduction.transform(X).shape
+    (150, 1)
+    >>> int(reduction.feature_importances_.argmax())  # the width of the petals
+    3
+""",
+)
+@dataclass(eq=False, repr=False)
+class SupervisedISM(_ISM):
+    """Dimension reduction that keeps what separates classes, or what depends on real-valued targets."""
 
-    labels_: Ints
+    kind: Kind = field(default="auto", kw_only=True)
+    target_kernel: TargetKernel = field(default="gaussian", kw_only=True)
+    balance: bool = field(default=False, kw_only=True)
+    neighbors: bool = field(default=False, kw_only=True)
+
+    def _paradigm(self, y: Any) -> Paradigm:
+        return Supervised(self._required(y), self.kind, self.target_kernel, self.balance, self.neighbors)
+
+
+CLUSTERS = """    n_clusters : int, default=2
+        Number of clusters.
+"""
+LABELS = """    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+"""
+
+
+@dataclass(eq=False, repr=False)
+class _ClusteringISM(_ISM):
+    """What the three clustering estimators share."""
+
+    n_clusters: int = field(default=2, kw_only=True)
 
     def fit_predict(self, X: ArrayLike, y: ArrayLike | None = None) -> Ints:
-        """Learn W from the rows of X, and give each row's cluster."""
+        """Learn W from the rows of X and return the cluster of each row."""
         return self.fit(X, y).labels_
 
 
+@_documented(CLUSTERS, LABELS)
+@dataclass(eq=False, repr=False)
 class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
-    """Clusters, and the projection that shows them best. `labels_` holds each row's cluster."""
-
-    def __init__(
-        self,
-        kernel: Kernel | str = "gaussian",
-        q: int | Auto = 2,
-        *,
-        n_clusters: int = 2,
-        delta: float | None = None,
-        max_iter: int = 300,
-        starts: Starts = None,
-        scale: Scale | Auto | None = None,
-        random_state: Any = 0,
-        precision: Precision = "double",
-        tolerance: float | None = None,
-        approximation: Mapping[str, int] | None = None,
-        engine: Engine | EngineName = "local",
-        features_per_axis: int | None = None,
-    ) -> None:
-        exactness = (precision, tolerance, approximation, engine)
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state, *exactness, features_per_axis)
-        self.n_clusters = n_clusters
+    """Clustering, with the projection that shows the clusters best."""
 
     def _paradigm(self, y: Any) -> Paradigm:
         return Unsupervised(self.n_clusters)
 
 
+@_documented(
+    f"""{CLUSTERS}    mu : float, default=5.0
+        Weight of the scores.
+    kind : "auto", "classes" or "values", default="auto"
+        Whether the scores are class labels or real values.
+""",
+    LABELS,
+)
+@dataclass(eq=False, repr=False)
 class SemiSupervisedISM(_ClusteringISM):
-    """Clusters that agree with expert scores y, and the projection that shows them best.
+    """Clustering that agrees with expert scores y: labels or real columns, NaN for a row without a score."""
 
-    The scores are labels or real columns, missing (NaN) where nobody gave one. `mu` is how much they weigh, and
-    `labels_` holds each row's cluster.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel | str = "gaussian",
-        q: int | Auto = 2,
-        *,
-        n_clusters: int = 2,
-        mu: float = 5.0,
-        delta: float | None = None,
-        max_iter: int = 300,
-        starts: Starts = None,
-        scale: Scale | Auto | None = None,
-        random_state: Any = 0,
-        precision: Precision = "double",
-        tolerance: float | None = None,
-        approximation: Mapping[str, int] | None = None,
-        engine: Engine | EngineName = "local",
-        features_per_axis: int | None = None,
-        kind: Kind = "auto",
-    ) -> None:
-        exactness = (precision, tolerance, approximation, engine)
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state, *exactness, features_per_axis)
-        self.n_clusters = n_clusters
-        self.mu = mu
-        self.kind = kind
+    mu: float = field(default=5.0, kw_only=True)
+    kind: Kind = field(default="auto", kw_only=True)
 
     def _paradigm(self, y: Any) -> Paradigm:
-        return SemiSupervised(_required(y, self), self.n_clusters, self.mu, self.kind)
-
-    def __sklearn_tags__(self) -> Any:
-        return _with_required_target(super().__sklearn_tags__())
+        return SemiSupervised(self._required(y), self.n_clusters, self.mu, self.kind)
 
 
+@_documented(
+    f"""{CLUSTERS}    mu : float, default=20.0
+        Weight of the penalty for agreement with the known clustering.
+""",
+    LABELS,
+)
+@dataclass(eq=False, repr=False)
 class AlternativeISM(_ClusteringISM):
-    """Clusters that a known clustering y does not show.
+    """Clustering that differs from a known clustering y."""
 
-    `mu` is how firmly it is avoided, `labels_` are the clusters.
-    """
-
-    def __init__(
-        self,
-        kernel: Kernel | str = "gaussian",
-        q: int | Auto = 2,
-        *,
-        n_clusters: int = 2,
-        mu: float = 20.0,
-        delta: float | None = None,
-        max_iter: int = 300,
-        starts: Starts = None,
-        scale: Scale | Auto | None = None,
-        random_state: Any = 0,
-        precision: Precision = "double",
-        tolerance: float | None = None,
-        approximation: Mapping[str, int] | None = None,
-        engine: Engine | EngineName = "local",
-        features_per_axis: int | None = None,
-    ) -> None:
-        exactness = (precision, tolerance, approximation, engine)
-        super().__init__(kernel, q, delta, max_iter, starts, scale, random_state, *exactness, features_per_axis)
-        self.n_clusters = n_clusters
-        self.mu = mu
+    mu: float = field(default=20.0, kw_only=True)
 
     def _paradigm(self, y: Any) -> Paradigm:
-        return Alternative(_required(y, self), self.n_clusters, self.mu)
-
-    def __sklearn_tags__(self) -> Any:
-        return _with_required_target(super().__sklearn_tags__())
-
-
-def _required(y: Any, estimator: ISM) -> Any:
-    if y is None:
-        raise InvalidInput("y", f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    return y
-
-
-def _with_required_target(tags: Any) -> Any:
-    tags.target_tags.required = True
-    return tags
+        return Alternative(self._required(y), self.n_clusters, self.mu)

@@ -1,30 +1,31 @@
-"""What is done to the rows before they are projected: centering, scaling and whitening, and how it shows in W."""
+"""Preprocessing of the rows before they are projected: centering, scaling and whitening."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ism_core.arrays import Array, Ints, as_table
 from ism_core.errors import InvalidInput
-from ism_core.whitening import Whitening
 
 Scale = Literal["standard", "whiten", "none"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
+SMALLEST_VARIANCE = 1e-6  # of the mean variance: the least that a direction counts with, shrunken or not
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """x → L((x − mean) / scale): learnt from some rows, good for others."""
+    """The map x → L((x − mean) / scale), learnt from training rows."""
 
     mean: Array
     scale: Array
-    whitening: Whitening | None = None  # L; None: the identity
+    whitening: "Whitening | None" = None  # L; None stands for the identity
 
     @staticmethod
     def learnt(X: ArrayLike, how: Scale, codes: Ints | None = None) -> "tuple[Scaling, Array]":
-        """The scaling of these rows, and the rows scaled; "whiten" whitens within the classes if they are given."""
+        """Return the scaling of these rows and the scaled rows; "whiten" whitens within classes if codes are given."""
         if how not in SCALES:
             raise InvalidInput("scale", f'scale is {how!r}; it must be "standard", "whiten" or "none".')
         if how == "none":
@@ -38,25 +39,25 @@ class Scaling:
         return Scaling(mean, scale, whitening), whitening.times(rows.T).T
 
     def apply(self, X: Array) -> Array:
-        """Other rows, scaled alike."""
+        """Scale other rows in the same way."""
         rows: Array = (X - self.mean) / self.scale
         return rows if self.whitening is None else self.whitening.times(rows.T).T
 
     def outside(self, W: Array) -> Array:
-        """The W of scaled rows as one of the standardized features: (x − mean) / scale · outside(W) is the same."""
+        """Turn W for scaled rows into W for standardized features, which gives the same projection."""
         return W if self.whitening is None else self.whitening.times(W)
 
     def inside(self, W: Array) -> Array:
-        """The reverse of `outside`."""
-        return W if self.whitening is None else self.whitening.undone(W)
+        """Turn W for standardized features into W for scaled rows."""
+        return W if self.whitening is None else self.whitening.solve(W)
 
 
 def standardized(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
-    """(X − mean) / scale, mean and scale. A constant column has scale 1 and becomes 0."""
+    """Return (X − mean) / scale, mean and scale. A constant column has scale 1 and becomes 0."""
     table = as_table(X, name, min_rows=1)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = table.mean(axis=0)
-        mean = mean + (table - mean).mean(axis=0)  # the second pass takes off what the first one rounded away
+        mean = mean + (table - mean).mean(axis=0)  # a second pass removes the rounding error of the first
         centered = table - mean
         scale = centered.std(axis=0)
     if not np.isfinite(scale).all():
@@ -66,17 +67,79 @@ def standardized(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
             f"Column {column} of {name} holds values up to {np.abs(table[:, column]).max():.3g},"
             " too large to standardize; rescale it.",
         )
-    constant = is_constant(table) | (scale == 0)  # 0 where the squares of the deviations are too small for a number
+    constant = is_constant(table) | (scale == 0)  # 0 if the squared deviations underflow
     scale = np.where(constant, 1.0, scale)
     centered[:, constant] = 0
     return centered / scale, mean, scale
 
 
 def is_constant(X: Array) -> NDArray[np.bool_]:
-    """Which columns never vary by more than the rounding of their values."""
+    """Tell which columns vary by no more than the rounding of their values."""
     largest, smallest = X.max(axis=0), X.min(axis=0)
     with np.errstate(over="ignore"):
         constant: NDArray[np.bool_] = largest - smallest <= 10 * np.finfo(float).eps * np.maximum(
             abs(largest), abs(smallest)
         )
     return constant
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The symmetric map L = V diag(stretches) Vᵀ + base (I − VVᵀ), after which rows vary alike in all directions.
+
+    Ledoit and Wolf's (2004) shrinkage keeps the smallest eigenvalues of the covariance away from zero if rows are few.
+    L is never formed, because d can be large.
+    """
+
+    directions: Array  # V, d×r and orthonormal
+    stretches: Array
+    base: float
+
+    @staticmethod
+    def of(X: Array, codes: Ints | None = None) -> "Whitening":
+        """Return the whitening of centered rows; with classes, of the rows minus their class means."""
+        rows = X if codes is None else _within(X, codes)
+        n, d = rows.shape
+        mean = float(np.vdot(rows, rows)) / (n * d)
+        if mean == 0:  # every row equals its class mean
+            return Whitening(np.empty((d, 0)), np.empty(0), 1.0)
+        shrinkage = float(ledoit_wolf_shrinkage(rows, assume_centered=True)) if n > 1 else 1.0
+        variances, directions = _principal(rows)
+        shrunk = (1 - shrinkage) * variances + shrinkage * mean
+        stretches = 1 / np.sqrt(np.maximum(shrunk, SMALLEST_VARIANCE * mean))
+        base = 1 / np.sqrt(max(shrinkage, SMALLEST_VARIANCE) * mean) if len(variances) < d else 0.0
+        return Whitening(directions, stretches, base)
+
+    def times(self, M: Array) -> Array:
+        """Return LM."""
+        return self._apply(M, self.stretches, self.base)
+
+    def solve(self, M: Array) -> Array:
+        """Return L⁻¹M."""
+        return self._apply(M, 1 / self.stretches, 1 / self.base if self.base else 0.0)
+
+    def _apply(self, M: Array, stretches: Array, base: float) -> Array:
+        V = self.directions
+        product: Array = V @ ((stretches - base)[:, None] * (V.T @ M))
+        return product + base * M if base else product
+
+
+def _within(X: Array, codes: Ints) -> Array:
+    """Return the rows minus their class means."""
+    counts = np.bincount(codes)
+    sums = np.zeros((len(counts), X.shape[1]))
+    np.add.at(sums, codes, X)
+    within: Array = X - (sums / np.maximum(counts, 1)[:, None])[codes]
+    return within
+
+
+def _principal(rows: Array) -> tuple[Array, Array]:
+    """Return the variances along the principal directions, and the directions: all d of them if n ≥ d."""
+    n, d = rows.shape
+    if d <= n:
+        variances, directions = np.linalg.eigh(rows.T @ rows / n)
+        return np.maximum(variances, 0), directions
+    variances, shares = np.linalg.eigh(rows @ rows.T / n)
+    kept = variances > np.finfo(float).eps * n * variances[-1]
+    variances = variances[kept]
+    return variances, np.linalg.qr(rows.T @ shares[:, kept])[0]

@@ -26,11 +26,11 @@ from ism_core.objective.problem import Problem
 from ism_core.paradigms.base import Paradigm
 from ism_core.paradigms.regrouping import regrouped
 from ism_core.paradigms.spectral import Clustering
+from ism_core.scaling import Whitening
 from ism_core.solver.ascent.spectral import ascend, drain
 from ism_core.solver.result import Result
 from ism_core.solver.sparse.sparsity import Features
 from ism_core.solver.sparse.supports import at, climbed
-from ism_core.whitening import Whitening
 
 RESAMPLES = 20
 FEWEST_ROWS = 8

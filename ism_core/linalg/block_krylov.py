@@ -1,8 +1,7 @@
-"""The largest eigenvalues of a symmetric operator from products with it alone.
+"""Block Krylov iteration: the largest eigenvalues of a symmetric operator that is known by its products only.
 
-A block of vectors is multiplied again and again, and the best approximations are taken from all that this spans: no
-other method that begins at the same block gets nearer by the same number of products. A few more vectors than are asked
-for keep the next eigenvalues out of the way.
+Each round multiplies a block of vectors by the operator and takes the best approximations (Rayleigh–Ritz) from the
+space that all blocks span. A few guard vectors speed up convergence if the next eigenvalues are close.
 """
 
 from collections.abc import Callable
@@ -11,16 +10,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.linalg.subspaces import project_out
 
 Product = Callable[[Array], Array]
 
-GUARDS = 5  # vectors beyond those asked for
-BLOCKS = 8  # that the space may hold before it is cut down to the best two
-SMALLEST_GAP = 1e-3  # of the largest eigenvalue: nearer ones need not be told apart
+GUARDS = 5  # guard vectors beyond the k that are wanted
+BLOCKS = 8  # blocks that the space holds at most; then it restarts from its best two
+SMALLEST_GAP = 1e-3  # relative eigenvalue gap below which two eigenvectors need not be separated
 
 
 class Eigenpairs(NamedTuple):
-    """Eigenvalues in falling order, their eigenvectors, and the number of products that it took."""
+    """Eigenvalues in descending order, their eigenvectors, and the number of products with the operator."""
 
     values: Array
     vectors: Array
@@ -28,10 +28,10 @@ class Eigenpairs(NamedTuple):
 
 
 def largest(operator: Product, first: Array, k: int, tolerance: float, most: int) -> Eigenpairs:
-    """The k largest from the block `first`, which has at least k columns.
+    """Return the k largest eigenpairs, starting from the block `first` of at least k columns.
 
-    It ends when the space of the eigenvectors is off by less than the tolerance, in radians (Davis and Kahan: the
-    residual over the gap to the next eigenvalue), or after so many products.
+    The iteration stops when the angle error of the eigenspace is below the tolerance, in radians, or after `most`
+    products. The Davis–Kahan theorem bounds the angle by the residual over the gap to the next eigenvalue.
     """
     basis = np.linalg.qr(first)[0]
     width = basis.shape[1]
@@ -51,14 +51,14 @@ def largest(operator: Product, first: Array, k: int, tolerance: float, most: int
         if basis.shape[1] == BLOCKS * width:
             basis, images = basis @ turn[:, : 2 * width], images @ turn[:, : 2 * width]
         new = residual[:, :room]
-        for _ in range(2):  # once leaves too much of the basis in it
-            new = np.linalg.qr(new - basis @ (basis.T @ new))[0]
+        for _ in range(2):  # a second time, because rounding leaves some of the basis
+            new = np.linalg.qr(project_out(basis, new))[0]
         basis, images = np.hstack([basis, new]), np.hstack([images, operator(new)])
         products += 1
 
 
 def block(vectors: Array | None, n: int, k: int, seed: int) -> Array:
-    """A block to begin with: vectors near the k eigenvectors, if there are any, and random ones beside them."""
+    """Return a start block: known approximations of the k eigenvectors, if there are any, and random vectors."""
     width = min(n, k + GUARDS)
     known = np.empty((n, 0)) if vectors is None else vectors[:, :k]
     guards = np.random.default_rng(seed).standard_normal((n, width - known.shape[1])) / np.sqrt(n)

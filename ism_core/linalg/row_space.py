@@ -1,11 +1,12 @@
-"""The directions along which the rows of X lie: W is sought there and nowhere else.
+"""The row space of X: the directions along which its rows lie. The solver looks for W there only.
 
-A direction outside (a constant column, the excess of d over n, a copy of another column) gives an empty axis: XW is
-zero on it. Some kernels would even prefer it, since an axis that separates nothing also blurs nothing. With fewer
-rows than columns the solver works in coordinates of the row space; otherwise X stays as it is, and the empty
-directions are known and kept out. Where rows and columns are both too many for either, it begins in the row space of a
-sample of the rows, which is then widened by the directions in which J still grows: no matrix is larger than n or d
-by some two thousand.
+XW is zero along a null direction, such as a constant column or the difference of two equal columns. Some kernels would
+prefer such an axis, because an axis that separates nothing also mixes nothing.
+
+- With fewer rows than columns, the solver works in coordinates of the row space.
+- Otherwise X stays as it is, and the null directions are found and kept out.
+- If n and d are both large, the solver starts in the row space of a sample of the rows. It then adds the directions
+  along which J still grows, so that no matrix is larger than n or d by about two thousand.
 """
 
 from collections.abc import Callable
@@ -20,14 +21,15 @@ from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.row_passes import squares
+from ism_core.linalg.subspaces import project_out
 
-WORTH = 1e-3  # of the largest: what a direction must add
-TOLERANCE = 1e-10  # what a column adds to the others (squared, of length 1), and singular values: less is rounding
-SURE = 1e-10  # of the largest eigenvalue of XXᵀ: larger ones have their eigenvectors to six digits
-SKETCH_ROWS = 2  # for each column: so many random sums of rows have the same empty directions as all rows
-SMALL = 2**20  # numbers in X
-LARGEST = 4_000  # dimensions: no matrix of more than this squared
-SAMPLE = 1_000  # rows whose space is the first one where there are more dimensions
+SMALLEST_ADDED = 1e-3  # of the largest singular value: the directions that are worth adding to a sampled row space
+RANK_TOLERANCE = 1e-10  # relative singular value, or squared length of a unit column outside others: less is rounding
+ACCURATE_EIGENVALUE = 1e-10  # of the largest eigenvalue of XXᵀ: larger ones have eigenvectors to six digits
+SKETCH_ROWS = 2  # random sums of rows per column: with probability 1 they have the null directions of X and no others
+SMALL_TABLE = 2**20  # numbers in X below which several BLAS threads slow each other down (measured on 2 cores)
+LARGEST = 4_000  # rows and columns of the largest square matrix that is decomposed: 128 MB
+SAMPLE = 1_000  # rows of the sample whose row space is the first one if n and d are larger than LARGEST
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,14 @@ class RowSpace:
     """X in coordinates of its row space: X = Z basisᵀ."""
 
     Z: Array
-    basis: Array | None  # d×k with orthonormal columns; None where it would be the identity
-    null_directions: (
-        Array  # k×e, orthonormal: the directions of Z that no row has anything of, and that q can do without
-    )
+    basis: Array | None  # d×k with orthonormal columns; None stands for the identity
+    null_directions: Array  # k×e, orthonormal: directions v with Zv = 0, as far as q axes can do without them
     rank: int
-    rows: Array | None = None  # X, where the basis spans but a part of its row space
+    rows: Array | None = None  # X, if the basis spans only a part of its row space
 
     @staticmethod
     def at_least(X: Array, rank: int) -> "RowSpace | None":
-        """As if only columns of zeros were empty, where a few rows show that so many directions are not; else None."""
+        """Return X with its zero columns as null directions if a few rows show this rank; else None."""
         n, d = X.shape
         few = X[:: max(1, n // (2 * rank))]
         if n < d or d > LARGEST or np.linalg.matrix_rank(few) < rank:
@@ -54,93 +54,89 @@ class RowSpace:
         return RowSpace(X, None, np.eye(d)[:, zero], rank)
 
     @staticmethod
-    def of(X: Array, q: int) -> "RowSpace":
-        """The row space, with arbitrary directions left in where it has fewer than q."""
+    def of(X: Array, q: int, seed: int = 0) -> "RowSpace":
+        """Return the row space, completed by arbitrary directions if it has fewer than q; the seed draws these."""
         n, d = X.shape
-        if min(n, d) > LARGEST >= SAMPLE + q:  # with more directions asked for, W itself is as large
-            chosen = np.random.default_rng(0).choice(n, SAMPLE + q, replace=False)
-            basis = RowSpace.of(X[np.sort(chosen)], q).basis
+        if min(n, d) > LARGEST >= SAMPLE + q:  # with a larger q, W itself is as large
+            chosen = np.random.default_rng(seed).choice(n, SAMPLE + q, replace=False)
+            basis = RowSpace.of(X[np.sort(chosen)], q, seed).basis
             assert basis is not None
             return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), basis.shape[1], X)
         if n >= d:
-            with own_threads():  # the BLAS's would still be in the way of what comes next
-                null_directions = _empty_directions(X)
+            with own_threads():  # idle BLAS threads would slow down the next step
+                null_directions = _null_directions(X)
             rank = d - null_directions.shape[1]
             return RowSpace(X, None, null_directions[:, max(0, q - rank) :], rank)
-        with own_threads() if X.size < SMALL else nullcontext():  # which several threads would only be in the way of
+        with own_threads() if X.size < SMALL_TABLE else nullcontext():
             basis = _row_basis(X)
         rank = basis.shape[1]
         if rank < q:
-            others = np.random.default_rng(0).standard_normal((d, q - rank))
+            others = np.random.default_rng(seed).standard_normal((d, q - rank))
             basis = np.hstack([basis, np.linalg.qr(np.hstack([basis, others]))[0][:, rank:]])
         return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), rank)
 
     def outside(self, row_coefficients: Callable[[], tuple[Array, float]]) -> Array:
-        """What XᵀC has outside the basis, C being the first of the pair; nothing where that spans the row space."""
+        """Return the part of XᵀC outside the basis, for row coefficients C; zero if the basis is complete."""
         if self.rows is None or self.basis is None:
             return np.zeros((1, 1))
         half_gradient = self.rows.T @ row_coefficients()[0]
-        half_gradient -= self.basis @ (self.basis.T @ half_gradient)
-        return half_gradient - self.basis @ (
-            self.basis.T @ half_gradient
-        )  # twice, since the first leaves some by rounding
+        return project_out(self.basis, project_out(self.basis, half_gradient))  # twice, because of rounding
 
     def reaching(self, W: Array | None) -> "RowSpace":
-        """With the directions that a given W has outside."""
+        """Return the row space extended by the directions that a given W has outside it."""
         if W is None or self.rows is None or self.basis is None:
             return self
-        outside = W - self.basis @ (self.basis.T @ W)
-        return self if np.linalg.norm(outside) < TOLERANCE * np.linalg.norm(W) else self.widened(outside)
+        outside = project_out(self.basis, W)
+        return self if np.linalg.norm(outside) < RANK_TOLERANCE * np.linalg.norm(W) else self.widened(outside)
 
     def widened(self, outside: Array) -> "RowSpace":
-        """With more directions, that lie outside."""
+        """Return the row space extended by directions outside it."""
         assert self.rows is not None
         assert self.basis is not None
         more, sizes, _ = np.linalg.svd(outside, full_matrices=False)
-        more = more[:, sizes > WORTH * sizes[0]]
+        more = more[:, sizes > SMALLEST_ADDED * sizes[0]]
         basis = np.hstack([self.basis, more])
         Z = np.hstack([self.Z, self.rows @ more])
         return RowSpace(Z, basis, np.empty((basis.shape[1], 0)), basis.shape[1], self.rows)
 
     def out(self, W: Array) -> Array:
-        """From these coordinates to those of the columns of X, with nothing of the empty directions."""
-        W = W - self.null_directions @ (self.null_directions.T @ W)
+        """Map W from these coordinates to the columns of X, without the null directions."""
+        W = project_out(self.null_directions, W)
         return W if self.basis is None else self.basis @ W
 
     def into(self, W: Array) -> Array:
-        """The orthonormal W nearest to the part of a given W that lies in these coordinates."""
+        """Return the orthonormal W nearest to the part of a given W that lies in these coordinates."""
         inside = W if self.basis is None else self.basis.T @ W
-        inside = inside - self.null_directions @ (self.null_directions.T @ inside)
+        inside = project_out(self.null_directions, inside)
         left, _, right = np.linalg.svd(inside, full_matrices=False)
         nearest: Array = left @ right
         return nearest
 
 
 def _row_basis(X: Array) -> Array:
-    """An orthonormal basis of the row space, for fewer rows than columns.
+    """Return an orthonormal basis of the row space, for fewer rows than columns.
 
-    From the eigenvectors of XXᵀ, which is small. Squares lose the small singular values, so that those are taken from
-    what the rest of the rows has outside the others.
+    The eigenvectors of the small matrix XXᵀ give the directions of the large singular values. Squaring loses the
+    small ones, so these come from an SVD of the rest.
     """
     squares, left = np.linalg.eigh(X @ X.T)
-    large = squares > SURE * squares[-1]
+    large = squares > ACCURATE_EIGENVALUE * squares[-1]
     if not large.any():
         return np.empty((X.shape[1], 0))
     basis = X.T @ (left[:, large] / np.sqrt(squares[large]))
     factor = np.linalg.cholesky(basis.T @ basis)
-    basis = solve_triangular(factor, basis.T, lower=True).T  # the first time it was orthonormal but for rounding
+    basis = solve_triangular(factor, basis.T, lower=True).T  # orthonormal up to rounding
     rest = X.T @ left[:, ~large]
-    for _ in range(2):
-        rest -= basis @ (basis.T @ rest)
+    rest = project_out(basis, project_out(basis, rest))  # twice, because of rounding
     more, sizes, _ = np.linalg.svd(rest, full_matrices=False)
-    return np.hstack([basis, more[:, sizes > TOLERANCE * np.sqrt(squares[-1])]])
+    return np.hstack([basis, more[:, sizes > RANK_TOLERANCE * np.sqrt(squares[-1])]])
 
 
-def _empty_directions(X: Array) -> Array:
-    """An orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns.
+def _null_directions(X: Array) -> Array:
+    """Return an orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns.
 
-    A Cholesky factor with pivots of XᵀX, its columns scaled to length 1, brings out the columns that depend on others;
-    each gives one such direction.
+    A pivoted Cholesky factorization of XᵀX, with columns scaled to length 1, finds the columns that depend on others.
+    Each of them gives one null direction.
     """
     d = X.shape[1]
     rows = _sketch(X) if len(X) > 2 * SKETCH_ROWS * d else X
@@ -150,7 +146,7 @@ def _empty_directions(X: Array) -> Array:
     if len(used) == 0:
         return directions
     unit = rows[:, used] / lengths[used]
-    factor, order, rank, _ = dpstrf(squares(unit), tol=TOLERANCE, lower=0, overwrite_a=1)
+    factor, order, rank, _ = dpstrf(squares(unit), tol=RANK_TOLERANCE, lower=0, overwrite_a=1)
     if rank == len(used):
         return directions
     order = used[order - 1]
@@ -162,7 +158,7 @@ def _empty_directions(X: Array) -> Array:
 
 
 def _sketch(X: Array) -> Array:
-    """Sums of rows with random weights: with probability 1 they have the empty directions of X and no others."""
+    """Return sums of rows with random weights, which have the same null directions as X with probability 1."""
     n, d = X.shape
     size = SKETCH_ROWS * d
     weights = np.random.default_rng(0).standard_normal((n, 1))

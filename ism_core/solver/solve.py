@@ -20,7 +20,7 @@ from ism_core.linalg.subspaces import count_informative, with_fixed_signs
 from ism_core.objective.problem import Problem
 from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.paradigms.base import Paradigm, Supervised
-from ism_core.scaling import is_constant
+from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, cluster
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend, drain, relay
@@ -32,7 +32,6 @@ from ism_core.solver.sparse.readable import check_features_per_axis, readable
 from ism_core.solver.starts.continuation import descend, path
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
 from ism_core.solver.starts.straight import has_constant_slope, solved
-from ism_core.whitening import Whitening
 
 CENTERED = 0.1  # a mean of this share of the deviation costs no digits
 
@@ -262,7 +261,7 @@ def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Gene
 
 def _centered(table: Array) -> Array:
     """Without its mean, which differences do not see but rounding does; itself where the mean is small already."""
-    mean, square = options(table)
+    mean, square = column_means(table)
     if (mean**2 <= CENTERED**2 * square).all():
         return table
     constant = is_constant(table)

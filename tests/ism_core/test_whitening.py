@@ -7,8 +7,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import InvalidInput
 from ism_core.arrays import Array, Ints
-from ism_core.scaling import SCALES, Scale, Scaling
-from ism_core.whitening import Whitening
+from ism_core.scaling import SCALES, Scale, Scaling, Whitening
 
 
 def within(X: Array, codes: Ints) -> Array:
@@ -37,7 +36,7 @@ def test_with_classes_it_is_that_of_the_rows_about_their_means(n: int, d: int, r
 def test_whitening_can_be_undone(n: int, d: int, rng: np.random.Generator) -> None:
     whitening = Whitening.of(rng.standard_normal((n, d)))
     M = rng.standard_normal((d, 3))
-    np.testing.assert_allclose(whitening.undone(whitening.times(M)), M, atol=1e-10)
+    np.testing.assert_allclose(whitening.solve(whitening.times(M)), M, atol=1e-10)
 
 
 def test_rows_that_do_not_vary_are_left_as_they_are() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.linalg.subspaces import Rows, largest_stretch
+from ism_core.linalg.subspaces import Rows, spectral_norm
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
 
@@ -101,7 +101,7 @@ class EvaluatedPoint:
         _refuse_overflow(half_gradient, objective)
         missing = half_gradient - model.times(W)
         return EvaluatedPoint._of(
-            W, model.corrected(W, missing), half_gradient, objective, surrogate_error + largest_stretch(missing)
+            W, model.corrected(W, missing), half_gradient, objective, surrogate_error + spectral_norm(missing)
         )
 
     @staticmethod

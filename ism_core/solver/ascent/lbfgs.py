@@ -17,7 +17,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
-from ism_core.linalg.subspaces import largest_angle, largest_stretch
+from ism_core.linalg.subspaces import largest_angle, spectral_norm
 from ism_core.objective.problem import Problem
 from ism_core.solver.result import Step, Stop
 
@@ -102,7 +102,7 @@ def _next(problem: Problem, here: _Place, pairs: Pairs) -> _Place | None:
     slope = here.slope
     direction = _direction(slope, pairs)
     promised = float(np.vdot(slope, direction))
-    stretch = largest_stretch(direction)
+    stretch = spectral_norm(direction)
     if stretch == 0:
         return None
     length = min(1.0, FURTHEST / stretch) if pairs else FIRST / stretch

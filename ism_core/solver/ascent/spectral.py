@@ -36,7 +36,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
-from ism_core.linalg.subspaces import largest_angle, largest_stretch, orthonormal
+from ism_core.linalg.subspaces import largest_angle, orthonormal, spectral_norm
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.curvature import curvature, exchange
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
@@ -227,7 +227,7 @@ def _further(points: _Points, here: EvaluatedPoint) -> EvaluatedPoint | None:
     largest, direction = curvature(problem, here, first, OUTLOOK_STEPS)
     if largest <= 0:
         return None
-    there = points.next(here, np.linalg.qr(here.W + np.tan(OUTLOOK) / largest_stretch(direction) * direction)[0])
+    there = points.next(here, np.linalg.qr(here.W + np.tan(OUTLOOK) / spectral_norm(direction) * direction)[0])
     return there if there.objective - here.objective > _noise(problem, here) else None
 
 

@@ -22,7 +22,7 @@ from ism_core.linalg.subspaces import (
     eigenpairs,
     is_positive_definite,
     largest_angle,
-    largest_stretch,
+    spectral_norm,
 )
 
 BESIDE = 30  # dominant eigenvectors beyond the q, to begin with
@@ -148,7 +148,7 @@ class SurrogateModel:
             turn, gap = turn[:, : self.q], float(values[self.q - 1] - values[self.q])
             V, residual = basis @ turn, images @ turn
             residual -= basis @ (basis.T @ residual)
-            off = largest_stretch(residual) / max(gap, SMALLEST_GAP * float(values[0]))
+            off = spectral_norm(residual) / max(gap, SMALLEST_GAP * float(values[0]))
             if left == 0 or off <= max(EXACT * largest_angle(W, V), SMALLEST_ANGLE):
                 return Dominant(V, gap, model)
             more = np.hstack([W, residual])

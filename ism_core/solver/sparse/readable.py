@@ -11,6 +11,7 @@ from ism_core.gamma import Gamma
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.paradigms.regrouping import regrouped
 from ism_core.paradigms.spectral import Clustering
+from ism_core.scaling import Whitening
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.certificate import error
@@ -18,7 +19,6 @@ from ism_core.solver.memory import Shape, spare_bytes
 from ism_core.solver.options import Arguments
 from ism_core.solver.result import Certificate, Result, Sparsity, Step
 from ism_core.solver.sparse.sparsity import Features, Sparse, sparsified
-from ism_core.whitening import Whitening
 
 ROUNDS = 20  # of a clustering and the axes for it
 

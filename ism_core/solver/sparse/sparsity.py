@@ -23,8 +23,8 @@ from ism_core.gamma import Gamma
 from ism_core.kernels.base import Kernel
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
+from ism_core.scaling import Whitening
 from ism_core.solver.sparse.supports import Axes, Support, anchors, at, best_columns, climbed, onto
-from ism_core.whitening import Whitening
 
 POOL = 200  # features with the largest loadings, or four times m: no others are considered
 KEPT = (0.6, 0.8)  # of a column's features in each cut: they lead to different ends, of which the best is taken
@@ -59,7 +59,7 @@ class Features:
 
     def projecting(self, V: Array) -> Array:
         """W of a V."""
-        return V if self.whitening is None else self.whitening.undone(V)
+        return V if self.whitening is None else self.whitening.solve(V)
 
     def rows(self, features: Ints) -> Array:
         """The rows in these features."""

@@ -27,7 +27,7 @@ def test_products_are_those_of_the_whole_table(table: Array, rng: np.random.Gene
 
 
 def test_means_and_lengths_are_those_of_the_whole_table(table: Array) -> None:
-    mean, square = rows.options(table)
+    mean, square = rows.column_means(table)
     np.testing.assert_allclose(mean, table.mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(square, (table**2).mean(axis=0), rtol=1e-13)
     np.testing.assert_allclose(rows.square_lengths(table, mean), ((table - mean) ** 2).sum(axis=1), rtol=1e-12)
