@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "docs/operations.md", "docs/guarantees.md")),
-    *ROOT.glob("docs/decisions/*.md"),
+    ROOT / "README.md",
+    *(page for page in ROOT.glob("docs/**/*.md") if page.name != "paper.md"),
 ]
 LONGEST_LINE = 120  # characters
 
