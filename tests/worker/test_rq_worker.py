@@ -31,6 +31,11 @@ LONG = {
     "starts": 1,
     "folds": 0,
 }  # some seconds
+ENDLESS = LONG | {
+    "max_iter": 100_000,
+    "delta": 1e-300,
+    "starts": 1_000,
+}  # takes minutes; one start takes a second
 SHORT = LONG | {"delta": 0.1, "max_iter": 3, "features": ["x1", "x2", "x3"], "q": 1, "kernel": "linear"}
 
 
@@ -149,7 +154,7 @@ def test_a_job_that_cannot_run_fails_with_a_sentence(
 
 
 def test_a_running_job_stops_when_it_is_cancelled(kept: Store, dataset: str, alive: object) -> None:
-    kept.jobs.create([("cancelled", {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300})])
+    kept.jobs.create([("cancelled", {"dataset": dataset} | ENDLESS)])
     at_iteration(kept, "cancelled", 1)
     kept.jobs.cancel("cancelled")
     record = ended(kept, "cancelled")
@@ -225,7 +230,7 @@ def test_stopped_and_killed_workers_leave_their_job_to_the_next(
 
 def test_a_worker_ends_a_job_that_does_not_listen(own_redis: str, kept: Store, dataset: str, tmp_path: Path) -> None:
     """Between two steps nothing is heard, and a step may be long: here the process is stopped for good."""
-    endless = {"dataset": dataset} | LONG | {"max_iter": 100_000, "delta": 1e-300}
+    endless = {"dataset": dataset} | ENDLESS
     with worker(own_redis, tmp_path / "worker.log", ISM_SHUTDOWN_SECONDS="1") as process:
         kept.jobs.create([("cancelleddeaf", endless), ("stoppeddeaf", endless)])
         at_iteration(kept, "cancelleddeaf", 1)

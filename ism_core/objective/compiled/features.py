@@ -14,8 +14,8 @@ from ism_core.objective.compiled.waves import cos_sin
 
 # Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
 PARTS = {
-    "compiled_products": "bce7582965b33d78",
-    "compiled_waves": "68369f79cfe76382",
+    "products": "dfe2f4ec3d952608",
+    "waves": "d55e800b0b9ceb4f",
     "microkernel": "9a77677b7837f4c5",
 }
 

@@ -29,8 +29,8 @@ from ism_core.objective.compiled.terms import (
 
 # Of the files that this one is compiled with: numba looks at this file alone to see whether what it kept still holds.
 PARTS = {
-    "compiled_products": "bce7582965b33d78",
-    "compiled_terms": "9f5e6a6d9ed1566d",
+    "products": "dfe2f4ec3d952608",
+    "terms": "c043a500cebd4946",
     "microkernel": "9a77677b7837f4c5",
 }
 

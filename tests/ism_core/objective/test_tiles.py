@@ -240,7 +240,7 @@ def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
 
 def test_few_rows_never_import_numba() -> None:
     code = (
-        "import sys, numpy as np; from ism_core import Gaussian, tiles;"
+        "import sys, numpy as np; from ism_core import Gaussian; from ism_core.objective import tiles;"
         "tiles.kernel_product(np.ones((300, 2)), Gaussian(1.0), np.ones((300, 1)));"
         "assert 'numba' not in sys.modules"
     )
@@ -250,7 +250,7 @@ def test_few_rows_never_import_numba() -> None:
 def test_numpy_does_it_where_numba_is_missing() -> None:
     code = (
         "import sys; sys.modules['numba'] = None\n"
-        "import numpy as np; from ism_core import Gaussian, pairs, tiles\n"
+        "import numpy as np; from ism_core import Gaussian; from ism_core.objective import pairs, tiles\n"
         "pairs.COMPILED_ROWS = 0\n"
         "P = np.arange(12.0).reshape(6, 2)\n"
         "assert type(pairs.pairs_of(P, Gaussian(1.0))) is pairs.NumpyPairs\n"
