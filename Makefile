@@ -1,14 +1,18 @@
-# make setup    a virtual environment with everything, and what is compiled for this machine; once, then again only when pyproject.toml changes
-# make serve    the service at http://127.0.0.1:8000, on a Redis of its own; Ctrl-C stops it
-# make test     the test suite, four files at a time, each on one thread of the BLAS: tests wait as much as they compute; MARK=thorough for the longest, of the page and of the paper's experiments
-# make check    lint, format, types, import rules, known vulnerabilities (make audit: with more time to look them up)
-# make lock     requirements.lock of the image anew; needs Python 3.12
-# make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
-# make fuzz     read 100,000 broken tables; 10 minutes, FILES=1000 for less, SEED=1 for others
-# make chaos    kill, pause and cut everything while jobs run, then account for each; 7 minutes, SECONDS=60 for less, SEED=1 for other deeds
-# make load     steady jobs and 200 followers of events: time to an answer, memory; 3 minutes
-# make bench    speed beside the limit of the machine and beside peers, growth, memory; 15 minutes; needs ISM_DATA_DIR
-# make paper    the paper's experiments and docs/paper.md; 40 minutes, FAST=1 for small data in 3; needs ISM_DATA_DIR
+# make setup    create .venv, install everything and compile for this machine; repeated when pyproject.toml changes
+# make serve    the service at http://127.0.0.1:8000, with an embedded Redis; Ctrl-C stops it
+# make test     the test suite; MARK=thorough runs the long tests of the page and of the paper's experiments
+# make check    lint, format, types, import contracts, known vulnerabilities
+# make audit    known vulnerabilities, with a time limit of 5 minutes instead of 5 seconds
+# make format   let ruff fix and format the code
+# make lock     write requirements.lock, the dependencies of the image; needs Python 3.12
+# make drill    rehearse the deployment without Docker; a few minutes; needs Python 3.12
+# make fuzz     parse 100,000 broken tables; 10 minutes; FILES=1000 for fewer, SEED=1 for others
+# make chaos    kill, pause and disconnect parts while jobs run, then account for each job; 7 minutes;
+#               SECONDS=60 for less, SEED=1 for other faults
+# make load     steady jobs and 200 event streams: latency and memory; 3 minutes
+# make bench    speed relative to the machine's limit and to peers, growth, memory; 15 minutes; needs ISM_DATA_DIR
+# make paper    repeat the paper's experiments and write docs/paper.md; 40 minutes; FAST=1: small data, 3 minutes;
+#               needs ISM_DATA_DIR
 
 PYTHON ?= python3
 PYTHON312 ?= python3.12
@@ -24,13 +28,14 @@ $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m compileall -qq -j 0 . || true  # on all cores, unlike pip; and Python may have been told to keep no bytecode itself
+	$(BIN)/python -m compileall -qq -j 0 . || true  # uses all cores, unlike pip
 	$(BIN)/python -c 'from benchmarks.measuring import load_compiled; load_compiled()'
 	touch $@
 
 serve: setup
 	$(BIN)/ism serve $(ARGS)
 
+# Four files at a time with one BLAS thread each: tests wait as much as they compute.
 test: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -m "$(or $(MARK),not thorough)" $(ARGS)
 

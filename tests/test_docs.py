@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 
 PAGES = [
-    ROOT / "README.md",
+    *ROOT.glob("*.md"),
     *(page for page in ROOT.glob("docs/**/*.md") if page.name != "paper.md"),
 ]
 LONGEST_LINE = 120  # characters
