@@ -1,6 +1,10 @@
 """The browser that the page's tests and the screenshots use: its path, its flags and the window sizes."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, expect, sync_playwright
 
 EXECUTABLES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, NARROW = {"width": 1600, "height": 900}, {"width": 380, "height": 800}
@@ -23,3 +27,16 @@ FLAGS = [
 def chromium() -> str | None:
     """Return the path of the browser, or None if none is installed."""
     return next(filter(None, map(shutil.which, EXECUTABLES)), None)
+
+
+@contextmanager
+def running_browser(executable: str | None) -> Iterator[Browser]:
+    """Start the browser without a window until the block ends; expectations wait up to `PATIENCE` from now on.
+
+    While it runs, nothing else in the process can use an event loop.
+    """
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        expect.set_options(timeout=PATIENCE)
+        yield browser
+        browser.close()

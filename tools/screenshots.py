@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tools.browser import FLAGS, LOOKS, NARROW, PATIENCE, WIDE, chromium
+from tools.browser import LOOKS, NARROW, WIDE, chromium, running_browser
 from tools.local_service import running_service
 
 FOLDER = Path(__file__).parents[1] / "docs" / "images"
@@ -88,16 +88,13 @@ def take(browser: Browser, url: str, name: str) -> None:
 def main(names: list[str]) -> None:
     """Take the screenshots of the named views, or of all."""
     FOLDER.mkdir(exist_ok=True)
-    expect.set_options(timeout=PATIENCE)
     with (
         tempfile.TemporaryDirectory() as folder,
         running_service(Path(folder), workers=1) as (url, _),
-        sync_playwright() as playwright,
+        running_browser(chromium()) as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for name in names or VIEWS:
             take(browser, url, name)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Write arrays and tables as the bytes of NPY, NPZ and Parquet files."""
+"""Write arrays and tables as the bytes of NPY, NPZ and Parquet files.
+
+The tests of the table readers and the fuzz drill use these functions. They write CSV and JSON by hand.
+"""
 
 import io
 from typing import Any

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.support.api import Api
-from tools.browser import FLAGS, PATIENCE, WIDE, chromium
+from tools.browser import PATIENCE, WIDE, chromium, running_browser
 
 
 # Of one module each: while Playwright runs, nothing else in the process can use an event loop.
@@ -19,11 +19,8 @@ def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:
         pytest.skip("There is no Chromium here; apt-get install chromium. The page is not tested.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        expect.set_options(timeout=PATIENCE)
+    with running_browser(found) as browser:
         yield browser
-        browser.close()
 
 
 @dataclass

@@ -1,0 +1,79 @@
+"""The house rules that are cheap to check: files per folder, lines per module, layers, and who imports whom."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tools import house
+
+# Folders and modules that still break a rule; `python -m benchmarks.walk` lists them. Remove each once it holds.
+EXCEPTIONS = {
+    "app/sandbox/limits.py",
+    "benchmarks",
+    "benchmarks/bare_app.py",
+    "benchmarks/paper",
+    "drills",
+    "ism_core/errors.py",
+    "ism_core/estimators.py",
+    "ism_core/objective/options.py",
+    "ism_core/objective/problem.py",
+    "ism_core/objective/random_frame.py",
+    "ism_core/paradigms/regrouping.py",
+    "ism_jobs/store",
+    "ism_jobs/store/arrow.py",
+    "ism_jobs/store/blobs.py",
+    "ism_jobs/store/ownership.py",
+    "worker/dask_engine.py",
+}
+NOT_INSTALLED = ("tests", "benchmarks", "drills", "tools")  # each may import those to its right, and what is installed
+
+
+@pytest.mark.parametrize("package", house.PACKAGES)
+def test_every_package_folder_has_few_files(package: str) -> None:
+    assert house.crowded_folders(package).keys() <= EXCEPTIONS
+
+
+@pytest.mark.parametrize("package", house.PACKAGES)
+def test_every_module_is_short_enough_to_read(package: str) -> None:
+    assert house.long_modules(package).keys() <= EXCEPTIONS
+
+
+@pytest.mark.parametrize("package", house.PACKAGES)
+def test_every_module_is_long_enough_to_stand_alone(package: str) -> None:
+    assert house.short_modules(package).keys() <= EXCEPTIONS
+
+
+@pytest.mark.parametrize("package", house.PACKAGES)
+def test_every_module_begins_with_a_docstring(package: str) -> None:
+    silent = [path for path in house.modules(package) if path.read_text() and not ast.get_docstring(tree(path))]
+    assert not silent
+
+
+def test_the_core_has_few_folders_and_files() -> None:
+    core = house.ROOT / "ism_core"
+    assert len(house.folders(core)) <= house.MAX_CORE_FOLDERS
+    assert len(house.files(core)) <= house.MAX_CORE_FILES
+
+
+def test_every_import_contract_has_few_layers() -> None:
+    assert house.layers()
+    assert all(count <= house.MAX_LAYERS for count in house.layers().values())
+
+
+@pytest.mark.parametrize("package", house.PACKAGES)
+def test_no_package_imports_the_tests_or_a_package_above_it(package: str) -> None:
+    above = NOT_INSTALLED[: NOT_INSTALLED.index(package)] if package in NOT_INSTALLED else NOT_INSTALLED
+    imported = {root for path in house.modules(package) for root in imported_roots(tree(path))}
+    assert imported.isdisjoint(above)
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def imported_roots(module: ast.Module) -> set[str]:
+    """Return the top-level packages that a module imports anywhere."""
+    names = [alias.name for node in ast.walk(module) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ast.walk(module) if isinstance(node, ast.ImportFrom)]
+    return {name.split(".")[0] for name in names}
