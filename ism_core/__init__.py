@@ -9,8 +9,7 @@ from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM
 from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.objective.alignment import aligned
 from ism_core.paradigms.base import Alternative, SemiSupervised, Supervised, Unsupervised
-from ism_core.selection.choice import Candidate, Choice, Trial
-from ism_core.selection.choose import choose, choosing
+from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver.result import Certificate, Error, Result, Step, Stop
 from ism_core.solver.solve import iterate, solve
 
@@ -41,7 +40,7 @@ __all__ = [
     "UnsupervisedISM",
     "aligned",
     "choose",
-    "choosing",
+    "iter_choose",
     "iterate",
     "solve",
 ]

@@ -23,8 +23,7 @@ from ism_core.objective.tiles import Precision
 from ism_core.paradigms.base import Alternative, Paradigm, SemiSupervised, Supervised, Unsupervised
 from ism_core.paradigms.targets import Kind, TargetKernel
 from ism_core.scaling import Scale, Scaling
-from ism_core.selection.choice import Auto
-from ism_core.selection.settings import Starts, deciding
+from ism_core.selection import Auto, Starts, iter_settings
 from ism_core.solver.ascent.spectral import drain
 from ism_core.solver.solve import solve
 
@@ -121,7 +120,9 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         paradigm, seed = self._paradigm(y), self._seed()
         settings = drain(
-            deciding(table, paradigm, self.kernel, self.q, self.scale, delta=self.delta, starts=self.starts, seed=seed)
+            iter_settings(
+                table, paradigm, self.kernel, self.q, self.scale, delta=self.delta, starts=self.starts, seed=seed
+            )
         )
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         scaling, rows = Scaling.learnt(table, settings.scale, codes)

@@ -1,0 +1,18 @@
+"""Automatic choice of kernel, q and scale from the data."""
+
+from ism_core.selection.choice import Auto, Candidate, Choice, Trial
+from ism_core.selection.choose import choose, iter_choose
+from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
+
+__all__ = [
+    "Auto",
+    "Candidate",
+    "Choice",
+    "Settings",
+    "Starts",
+    "Trial",
+    "choose",
+    "is_open",
+    "iter_choose",
+    "iter_settings",
+]

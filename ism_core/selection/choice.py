@@ -1,4 +1,4 @@
-"""What a choice of settings was made from: every candidate with its score, and the one that was taken."""
+"""The outcome of an automatic choice: every candidate with its score, and the chosen one."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,33 +13,33 @@ Auto = Literal["auto"]
 class Candidate:
     """One setting that was tried."""
 
-    kernel: Kernel  # with numbers, such as those of sigma
+    kernel: Kernel  # with numbers for all its parameters
     scale: Scale
     q: int
-    neighbors: bool  # whether Γ follows W
-    score: float  # the higher the better
-    error: float | None  # the standard error of the score, where it is known
-    seconds: float  # that it took, in all folds
+    neighbors: bool  # whether Γ counts nearest neighbors
+    score: float  # mean cross-validated accuracy or R², or consensus; higher is better
+    error: float | None  # the standard error of the score, if it is known
+    seconds: float  # time spent on it, over all folds
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidates in the order they were tried, and which was taken and why."""
+    """The candidates in the order in which they were tried, the chosen one, and the reason."""
 
-    criterion: str  # what the score is: "accuracy", "r2" or "consensus"
+    criterion: str  # meaning of the score: "accuracy", "r2" or "consensus"
     candidates: tuple[Candidate, ...]
     chosen: Candidate
-    rows: int  # that the candidates were tried on
+    rows: int  # number of rows that the candidates were tried on
     reason: str  # a sentence
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How far a choice is: what is being tried now, in which fold (or as which candidate), and the best so far."""
+    """Progress of a choice: what is being tried, in which fold (or as which candidate), and the best score so far."""
 
     scale: Scale
     q: int
     fold: int
     folds: int
-    tried: int  # projections that were scored so far
+    tried: int  # number of projections scored so far
     best: float

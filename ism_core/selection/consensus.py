@@ -1,12 +1,11 @@
-"""The settings of a clustering, chosen without labels: the one whose clusters the others agree with most.
+"""Choose the settings of a clustering without labels: take the candidate that agrees most with the others.
 
-Nothing tells how good clusters are, but settings that are off go astray each in its own way, while those that are near
-the truth find the same clusters. So every candidate clusters the same rows, and its score is the mean NMI of its labels
-with those of all other candidates (Strehl and Ghosh, 2002). It needs neither resampling nor a further parameter.
+Bad settings fail in different ways, while good settings find the same clusters. So every candidate clusters the same
+rows, and its score is the mean NMI of its labels with those of all other candidates (Strehl and Ghosh, 2002).
 
-Candidates are a few widths from the median distance downwards. For the kernel "auto", which may be any, a polynomial is
-one too: it fails where gaussians do not, and so its vote is worth having. Rows are not whitened unless that is asked
-for, and there are as many axes as clusters: of what was measured, nothing else was better for a clustering.
+Candidates are a few widths from the median distance downwards. Kernel "auto" adds a polynomial, whose errors differ
+from those of gaussians. Rows are not whitened unless the user asks for it, and q is the number of clusters: no other
+rule was better on the paper's data.
 """
 
 import time
@@ -25,15 +24,15 @@ from ism_core.selection.choice import Candidate, Choice, Trial
 from ism_core.solver.solve import iterate
 from ism_core.solver.starts.continuation import widest, with_width
 
-SHARES = (1.0, 0.7, 0.5, 0.35)  # of the widest kernel
-SAMPLE = 2_000  # rows that are clustered where there are more
-DELTA = 0.03  # of these clusterings: the labels hardly change after it
-ITERATIONS = 100  # of each at most
-FEWEST = 10  # rows, and at least FEW for each cluster, that can be chosen by
-FEW = 2
+WIDTHS = (1.0, 0.7, 0.5, 0.35)  # relative to the median distance (tuned on the paper's data)
+SAMPLE = 2_000  # rows of the subsample that is clustered, if the table has more
+DELTA = 0.03  # convergence tolerance of these clusterings: labels hardly change below it
+ITERATIONS = 100  # of each clustering at most
+FEWEST_ROWS = 10  # rows that a choice needs
+ROWS_PER_CLUSTER = 2  # rows per cluster that a choice needs
 
 
-def agreeing(
+def iter_consensus(
     table: Array,
     paradigm: Unsupervised,
     kernel: Kernel,
@@ -43,19 +42,19 @@ def agreeing(
     scale: Scale,
     seed: int,
 ) -> Generator[Trial, None, Choice]:
-    """Choose the width of the kernel if it is open, and q if it is None; yields a Trial for each step of each solve.
+    """Choose the width of the kernel if it is open, and q if it is None; yield a Trial for each step of each solve.
 
-    With `any_kernel`, a polynomial kernel is a candidate beside the widths.
+    With `any_kernel`, a polynomial kernel is a candidate too.
     """
     k, d = paradigm.n_clusters, table.shape[1]
     axes = min(k, d) if q is None else q
     rows = _sample(len(table), paradigm.guided, np.random.default_rng(seed))
     some = paradigm.restricted(rows)
     kernels = _kernels(table, kernel, any_kernel, scale, seed) if is_open else [kernel]
-    if len(kernels) == 1 or not _can_be_told(some, len(rows)):
+    if len(kernels) == 1 or not _can_be_compared(some, len(rows)):
         usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
-        why = "There are too few rows to choose by; this" if len(kernels) > 1 else "This"
-        return Choice("consensus", (usual,), usual, 0, f"{why} is the usual setting of a clustering.")
+        few_rows = "The table has too few rows to compare clusterings; this" if len(kernels) > 1 else "This"
+        return Choice("consensus", (usual,), usual, 0, f"{few_rows} is the default setting of a clustering.")
     found: list[Ints] = []
     seconds: list[float] = []
     few = Scaling.learnt(table[rows], scale)[1]
@@ -82,15 +81,15 @@ def agreeing(
 
 
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:
-    """The candidates, with the widths of all rows."""
+    """Return the candidate kernels, with widths from all rows."""
     assert isinstance(kernel, Narrowing)
     begin = widest(kernel, Scaling.learnt(table, scale)[1], np.random.default_rng(seed))
-    kernels: list[Kernel] = [with_width(kernel, share * begin) for share in SHARES]
+    kernels: list[Kernel] = [with_width(kernel, width * begin) for width in WIDTHS]
     return [*kernels, Polynomial()] if any_kernel else kernels
 
 
 def _sample(n: int, guided: Ints, rng: np.random.Generator) -> Ints:
-    """Of many rows a draw, up to half of it from those that guide, which may be few."""
+    """Draw a subsample of the rows, up to half of it from the guided rows, which may be few."""
     if n <= SAMPLE:
         return np.arange(n)
     known = rng.permutation(guided)[: SAMPLE // 2]
@@ -98,17 +97,17 @@ def _sample(n: int, guided: Ints, rng: np.random.Generator) -> Ints:
     return np.sort(np.concatenate([known, rng.choice(others, SAMPLE - len(known), replace=False)]))
 
 
-def _can_be_told(paradigm: Unsupervised, rows: int) -> bool:
-    """Whether the agreement of clusterings of these rows says something."""
+def _can_be_compared(paradigm: Unsupervised, rows: int) -> bool:
+    """Tell whether there are enough rows for a comparison of clusterings."""
     try:
         paradigm.check(rows)
-    except InvalidInput:  # what guides it is of one class in this sample
+    except InvalidInput:  # the guided rows of this subsample are all of one class
         return False
-    return rows >= max(FEWEST, FEW * paradigm.n_clusters)
+    return rows >= max(FEWEST_ROWS, ROWS_PER_CLUSTER * paradigm.n_clusters)
 
 
 def _agreement(labels: list[Ints]) -> tuple[list[float], list[float]]:
-    """The mean NMI of each with all others, and its standard error."""
+    """Return the mean NMI of each labelling with all others, and its standard error."""
     shared = np.array(
         [[normalized_mutual_info_score(one, other, average_method="geometric") for other in labels] for one in labels]
     )

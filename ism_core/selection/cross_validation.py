@@ -1,5 +1,7 @@
-"""Candidates side by side, fold by fold. To the next goes the better half of them (successive halving: Jamieson and
-Talwalkar, 2016), without those that the best is ahead of for certain."""
+"""Cross-validation of many candidates, fold by fold, by successive halving (Jamieson and Talwalkar, 2016).
+
+After each fold the better half of the candidates goes on, without those that are significantly behind the best.
+"""
 
 import time
 from collections.abc import Generator, Iterator
@@ -17,31 +19,31 @@ from ism_core.objective.problem import Problem
 from ism_core.paradigms.base import Supervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Trial
-from ism_core.selection.scoring import classified, predicted, splits
+from ism_core.selection.scoring import classification_scores, regression_scores, splits
 from ism_core.solver.starts.continuation import SHORT, along, beginning, widths, with_width
 
-OF_WHITENED = 0.5  # of the median distance: where the candidates on whitened rows begin
-POINTS = 8  # on a path, at most: to the 11th part of the widest
-BESIDE_NEIGHBORS = 6  # to the 6th part, where neighbors may be tried as well: those are better with narrow kernels
-OF_NEIGHBORS = 9  # where neighbors count: to the 16th part
-CERTAIN = 2.0  # standard errors
-# Times what rows alone tell of such an error, since the W of all folds have learnt from nearly the same ones. With k
-# folds it is √(1 + k/(k − 1)), 1.6 for three and 1.5 for five (Nadeau and Bengio, 2003).
-SHARED = 1.5
-ENOUGH = 200  # rows that must have been judged before the better half is known
-FEWEST = 3  # points that go on to the next fold, if they are not behind for certain
-NARROWER = 3  # points beyond one that was the best on fewer rows
+WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened rows (tuned on Wine, WDBC, Cancer, Iris)
+PATH_LENGTH = 8  # kernels on a path: down to 1/11 of the widest
+PATH_LENGTH_BESIDE_NEIGHBORS = 6  # down to 1/6, if neighbors are tried too: those do better with narrow kernels
+PATH_LENGTH_OF_NEIGHBORS = 9  # down to 1/16, for a Γ that counts neighbors
+SIGNIFICANT = 2.0  # standard errors of a difference between two candidates
+# Correction factor of standard errors, because the training sets of all folds overlap. With k folds it is
+# √(1 + k/(k − 1)): 1.6 for three folds and 1.5 for five (Nadeau and Bengio, 2003).
+FOLD_CORRELATION = 1.5
+HALVING_ROWS = 200  # rows that must have been scored before half of the candidates drop out
+FEWEST_CANDIDATES = 3  # candidates that go on to the next fold, unless they are significantly behind
+NARROWER = 3  # kernels beyond the best on fewer rows that a larger subsample tries
 
 
 @dataclass(eq=False)
 class ScoredKernel:
-    """One candidate: a place on the path of its lane."""
+    """One candidate: the kernel at a place of its path, with its scores so far."""
 
     scale: Scale
     q: int
     neighbors: bool
     place: int
-    scores: list[Array] = field(default_factory=list)  # of the rows of each fold
+    scores: list[Array] = field(default_factory=list)  # one array per fold, with a score for each row
     seconds: float = 0.0
     is_open: bool = True  # whether it goes on to the next fold
 
@@ -51,20 +53,19 @@ class ScoredKernel:
 
     @property
     def error(self) -> float:
-        """The standard error of the score."""
-        rows = np.concatenate(self.scores)
-        return float(rows.std() / np.sqrt(len(rows)))
+        """The standard error of the score, corrected for the overlap of training sets."""
+        return _standard_error(np.concatenate(self.scores))
 
     def is_ahead_of(self, other: "ScoredKernel", errors: float = 1.0) -> bool:
-        """Whether its score is higher by more than so many standard errors, over the folds that both saw."""
+        """Tell whether the score is higher by more than `errors` standard errors, over the folds that both saw."""
         seen = min(len(self.scores), len(other.scores))
         lead = np.concatenate(self.scores[:seen]) - np.concatenate(other.scores[:seen])
-        return bool(lead.mean() > errors * SHARED * lead.std() / np.sqrt(len(lead)))
+        return bool(lead.mean() > errors * _standard_error(lead))
 
 
 @dataclass(eq=False)
 class CandidatePath:
-    """One scale, one q and one kind of Γ: a path, or one kernel alone."""
+    """The candidates with the same scale, q and kind of Γ: kernels from wide to narrow, or one given kernel."""
 
     scale: Scale
     q: int
@@ -73,38 +74,38 @@ class CandidatePath:
 
     @property
     def widest(self) -> float:
-        """The width of its first point, in those that a path begins with.
+        """The width of the first kernel, relative to where a path usually begins.
 
-        All directions of whitened rows vary alike, so that most of the median distance between them is noise: at q = 2,
+        All directions of whitened rows vary alike, so that most of the median distance between them is noise. At q = 2
         half of it was as good on Wine, WDBC and Cancer, and better by 0.7 points on Iris.
         """
-        return OF_WHITENED if self.scale == "whiten" and not self.neighbors else 1.0
+        return WHITENED_START if self.scale == "whiten" and not self.neighbors else 1.0
 
     @property
     def length(self) -> int:
-        """How far it is worth going."""
+        """Number of kernels up to the last one that is still open."""
         return max((point.place + 1 for point in self.points if point.is_open), default=0)
 
 
 @dataclass(eq=False)
-class _Track:
-    """A lane in one fold: its rows, and the path as far as somebody has gone it."""
+class _FoldPath:
+    """A path in one fold: scaled rows, and W for each kernel so far."""
 
     rows: Array
-    judged: Array
+    test_rows: Array
     space: RowSpace
-    path: Iterator[Array]
+    ascents: Iterator[Array]
     found: list[Array] = field(default_factory=list)
 
     def reached(self, point: ScoredKernel) -> Array:
-        """W, for the columns of the rows."""
+        """Return W for the columns of the rows, following the path as far as needed."""
         while len(self.found) <= point.place:
-            self.found.append(next(self.path))
+            self.found.append(next(self.ascents))
         return self.space.out(self.found[point.place])
 
 
-class Race:
-    """The rows of a search, in folds that all lanes share."""
+class SuccessiveHalving:
+    """The rows of a search, in folds that all candidate paths share."""
 
     def __init__(
         self,
@@ -117,115 +118,115 @@ class Race:
         rng: np.random.Generator,
         climbs: float = SHORT,
     ) -> None:
-        """`climbs` is the delta of those that neighbors ask for."""
+        """`climbs` is the convergence tolerance of gradient ascents if Γ counts neighbors."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
         self._climbs = climbs
-        self._points = BESIDE_NEIGHBORS if beside_neighbors else POINTS
+        self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
-        self._tracks: dict[tuple[CandidatePath, int], _Track] = {}
+        self._fold_paths: dict[tuple[CandidatePath, int], _FoldPath] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
 
-    def run(self, lanes: list[CandidatePath], rival: ScoredKernel | None = None) -> Generator[Trial, None, None]:
-        """All folds of some lanes, as far as they are not behind the best of them, or a rival of earlier ones."""
-        self._tracks = {}  # of other lanes
-        for lane in lanes:
-            places = range(self._length(lane))
-            lane.points = [ScoredKernel(lane.scale, lane.q, lane.neighbors, place) for place in places]
+    def run(self, paths: list[CandidatePath], rival: ScoredKernel | None = None) -> Generator[Trial, None, None]:
+        """Score the paths fold by fold; candidates behind the best of them, or behind an earlier rival, drop out."""
+        self._fold_paths = {}  # those of earlier paths are not needed any more
+        for path in paths:
+            places = range(self._length(path))
+            path.points = [ScoredKernel(path.scale, path.q, path.neighbors, place) for place in places]
         for fold in range(len(self._splits)):
-            if not any(lane.length for lane in lanes):
+            if not any(path.length for path in paths):
                 return
-            for lane in lanes:
-                if lane.length:
-                    yield from self._lap(lane, fold)
-            leaders = [self.best(lanes, fold + 1), *([rival] if rival else [])]
-            for lane in lanes:
-                lane.points = [point for point in lane.points if point.scores]
-            points = [point for lane in lanes for point in lane.points if point.is_open]
-            near = [point for point in points if not any(each.is_ahead_of(point, CERTAIN) for each in leaders)]
+            for path in paths:
+                if path.length:
+                    yield from self._iter_fold(path, fold)
+            leaders = [self.best(paths, fold + 1), *([rival] if rival else [])]
+            for path in paths:
+                path.points = [point for point in path.points if point.scores]
+            points = [point for path in paths for point in path.points if point.is_open]
+            near = [point for point in points if not any(each.is_ahead_of(point, SIGNIFICANT) for each in leaders)]
             near.sort(key=lambda point: (-point.score, point.place, point.scale != "whiten"))
-            judged = sum(len(test) for _, test in self._splits[: fold + 1])
-            going_on = near if judged < ENOUGH else near[: max(FEWEST, len(points) // 2)]
+            scored = sum(len(test) for _, test in self._splits[: fold + 1])
+            going_on = near if scored < HALVING_ROWS else near[: max(FEWEST_CANDIDATES, len(points) // 2)]
             for point in points:
                 point.is_open = point in going_on
 
     def narrowed(self, known: ScoredKernel) -> Generator[Trial, None, CandidatePath]:
-        """In the first fold alone, a point that was the best on fewer rows, and narrower ones while these are better.
+        """Score the best kernel of a smaller subsample in the first fold, then narrower ones while the score rises.
 
-        With more rows W fits those that it has learnt from less, and a narrower kernel pays. How much narrower no rule
-        tells: on MNIST at q = 2 the best is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
+        With more rows W overfits less, so that a narrower kernel pays. No rule tells how much narrower: on MNIST at
+        q = 2 the best width is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
         """
-        lane, best = CandidatePath(known.scale, known.q, known.neighbors), -np.inf
+        path, best = CandidatePath(known.scale, known.q, known.neighbors), -np.inf
         began = time.perf_counter()
-        track = self._track(lane, 0)
+        fold_path = self._fold_path(path, 0)
         for place in range(known.place, known.place + NARROWER + 1):
-            point = ScoredKernel(lane.scale, lane.q, lane.neighbors, place)
-            lane.points.append(point)
-            began = self._judge(point, track, 0, began)
-            yield self._trial(lane, 0)
+            point = ScoredKernel(path.scale, path.q, path.neighbors, place)
+            path.points.append(point)
+            began = self._score(point, fold_path, 0, began)
+            yield self._trial(path, 0)
             if point.score <= best:
                 break
             best = point.score
-        return lane
+        return path
 
-    def best(self, lanes: list[CandidatePath], folds: int | None = None) -> ScoredKernel:
-        """The best of those that were in all folds, or in so many; of equals the first."""
+    def best(self, paths: list[CandidatePath], folds: int | None = None) -> ScoredKernel:
+        """Return the best of the candidates that saw all folds, or `folds` of them; of equals the first."""
         folds = folds or len(self._splits)
         return max(
-            (point for lane in lanes for point in lane.points if len(point.scores) == folds),
+            (point for path in paths for point in path.points if len(point.scores) == folds),
             key=lambda point: point.score,
         )
 
     def is_complete(self, point: ScoredKernel) -> bool:
-        """Whether it was in all folds."""
+        """Tell whether the candidate saw all folds."""
         return len(point.scores) == len(self._splits)
 
-    def _lap(self, lane: CandidatePath, fold: int) -> Generator[Trial, None, None]:
-        """One lane in one fold. It ends early where a point is behind one before it for certain."""
+    def _iter_fold(self, path: CandidatePath, fold: int) -> Generator[Trial, None, None]:
+        """Score one path in one fold; stop early if a kernel is significantly behind a wider one."""
         began = time.perf_counter()
-        track = self._track(lane, fold)
-        for point in lane.points[: lane.length]:
+        fold_path = self._fold_path(path, fold)
+        for point in path.points[: path.length]:
             if point.is_open:
-                began = self._judge(point, track, fold, began)
-                yield self._trial(lane, fold)
+                began = self._score(point, fold_path, fold, began)
+                yield self._trial(path, fold)
             if fold == 0:
-                before = max(lane.points[: point.place + 1], key=lambda each: each.score)
-                if before.is_ahead_of(point, CERTAIN):
+                before = max(path.points[: point.place + 1], key=lambda each: each.score)
+                if before.is_ahead_of(point, SIGNIFICANT):
                     return
 
     @own_threads()
-    def _judge(self, point: ScoredKernel, track: _Track, fold: int, began: float) -> float:
-        """One more fold for a point, which has been at it since `began`; gives back when it was done."""
-        W = track.reached(point)
+    def _score(self, point: ScoredKernel, fold_path: _FoldPath, fold: int, began: float) -> float:
+        """Score a candidate in one more fold, begun at the time `began`; return the time when it is done."""
+        W = fold_path.reached(point)
         train, test = self._splits[fold]
-        point.scores.append(self._scores(track.rows @ W, train, track.judged @ W, test))
+        point.scores.append(self._scores(fold_path.rows @ W, train, fold_path.test_rows @ W, test))
         self._tried += 1
         self._leading = max(self._leading, point.score)
         now = time.perf_counter()
         point.seconds += now - began
         return now
 
-    def _trial(self, lane: CandidatePath, fold: int) -> Trial:
-        return Trial(lane.scale, lane.q, fold + 1, len(self._splits), self._tried, self._leading)
+    def _trial(self, path: CandidatePath, fold: int) -> Trial:
+        return Trial(path.scale, path.q, fold + 1, len(self._splits), self._tried, self._leading)
 
-    def _track(self, lane: CandidatePath, fold: int) -> _Track:
-        if (lane, fold) not in self._tracks:
+    def _fold_path(self, path: CandidatePath, fold: int) -> _FoldPath:
+        if (path, fold) not in self._fold_paths:
             train, test = self._splits[fold]
-            paradigm = self._paradigm.restricted(train).with_neighbors(lane.neighbors)
-            scaling, rows = Scaling.learnt(self._X[train], lane.scale, paradigm.codes)
-            space = RowSpace.of(rows, lane.q)
+            paradigm = self._paradigm.restricted(train).with_neighbors(path.neighbors)
+            scaling, rows = Scaling.learnt(self._X[train], path.scale, paradigm.codes)
+            space = RowSpace.of(rows, path.q)
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
             kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
             problem = Problem.of(
-                space.Z, gamma, kernel, lane.q, space.null_directions, EvaluationOptions(precision="single")
+                space.Z, gamma, kernel, path.q, space.null_directions, EvaluationOptions(precision="single")
             )
-            path = along(problem, self._kernels(problem, lane.widest, rng), self._climbs)
-            self._tracks[lane, fold] = _Track(rows, scaling.apply(self._X[test]), space, path)
-        return self._tracks[lane, fold]
+            ascents = along(problem, self._kernels(problem, path.widest, rng), self._climbs)
+            self._fold_paths[path, fold] = _FoldPath(rows, scaling.apply(self._X[test]), space, ascents)
+        return self._fold_paths[path, fold]
 
     def _kernels(self, problem: Problem, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:
         if not self._is_open:
@@ -235,13 +236,18 @@ class Race:
         for width in widths(widest * beginning(problem, rng)):
             yield with_width(problem.kernel, width)
 
-    def _length(self, lane: CandidatePath) -> int:
-        """How many points there may be."""
-        return 1 if not self._is_open else OF_NEIGHBORS if lane.neighbors else self._points
+    def _length(self, path: CandidatePath) -> int:
+        """Number of kernels on a path."""
+        return 1 if not self._is_open else PATH_LENGTH_OF_NEIGHBORS if path.neighbors else self._path_length
 
     def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> Array:
         codes, values = self._paradigm.codes, self._paradigm.values
         if codes is not None:
-            return classified(P, codes[train], P_test, codes[test])
+            return classification_scores(P, codes[train], P_test, codes[test])
         assert values is not None
-        return predicted(P, values[train], P_test, values[test])
+        return regression_scores(P, values[train], P_test, values[test])
+
+
+def _standard_error(scores: Array) -> float:
+    """Return the standard error of the mean, corrected for the overlap of training sets."""
+    return float(FOLD_CORRELATION * scores.std() / np.sqrt(len(scores)))

@@ -1,4 +1,4 @@
-"""What is to be solved: the settings that were given, and for those left open the ones that are chosen."""
+"""Complete the settings of a solve: keep those that were given and choose those that are "auto"."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from ism_core.kernels.base import Kernel
 from ism_core.paradigms.base import Paradigm, Supervised, Unsupervised
 from ism_core.scaling import Scale
 from ism_core.selection.choice import Auto, Choice, Trial
-from ism_core.selection.choose import choosing
+from ism_core.selection.choose import iter_choose
 from ism_core.solver.starts.continuation import opened
 
-DELTA = 0.01
-DELTA_ON_A_PATH = 0.1  # a narrow kernel that has settled more than this fits the rows it was learnt from
-CAREFUL = 1  # start of a clustering whose settings are chosen: of many rows it then clusters a sample to the end
+DELTA = 0.01  # default convergence tolerance
+DELTA_ON_A_PATH = 0.1  # tolerance after continuation: a narrow kernel that converges further overfits (paper's data)
+CLUSTERING_STARTS = 1  # starts of a clustering with chosen settings: large tables first cluster a sample to the end
 
 Starts = int | Literal["path"] | None
 
 
 @dataclass(frozen=True)
-class Decision:
-    """Settings that leave nothing open, and the choice that they come from if there was one."""
+class Settings:
+    """Complete settings of a solve, and the choice that they come from, if there was one."""
 
     paradigm: Paradigm
     kernel: Kernel | str
@@ -34,11 +34,11 @@ class Decision:
 
 
 def is_open(kernel: Kernel | str, q: int | Auto, scale: Scale | Auto | None) -> bool:
-    """Whether something is to be chosen."""
+    """Tell whether a setting is to be chosen."""
     return opened(kernel) is not None or q == "auto" or scale == "auto"
 
 
-def deciding(
+def iter_settings(
     X: ArrayLike,
     paradigm: Paradigm,
     kernel: Kernel | str,
@@ -48,25 +48,25 @@ def deciding(
     delta: float | None = None,
     starts: Starts = None,
     seed: int = 0,
-) -> Generator[Trial, None, Decision]:
-    """Yields a Trial for everything that is tried, nothing where all is given.
+) -> Generator[Trial, None, Settings]:
+    """Yield a Trial for each candidate, nothing if everything is given; return the complete Settings.
 
-    A scale of None is chosen where the kernel is "auto", and else "standard". A delta of None is 0.01, or 0.1 for a
-    supervised reduction whose kernel's width is chosen.
+    A scale of None means "auto" if the kernel is "auto", else "standard". A delta of None means 0.01, or 0.1 for a
+    supervised reduction whose kernel width is chosen.
     """
     if scale is None:
         scale = "auto" if kernel == "auto" else "standard"
     if not is_open(kernel, q, scale):
         assert q != "auto"
         assert scale != "auto"
-        return Decision(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
+        return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
-    choice = yield from choosing(X, paradigm, kernel, q, scale=scale, seed=seed)
+    choice = yield from iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed)
     chosen, on_path = choice.chosen, opened(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
     if starts is None:
-        starts = "path" if on_path else CAREFUL if paradigm.alternates else None
+        starts = "path" if on_path else CLUSTERING_STARTS if paradigm.alternates else None
     if isinstance(paradigm, Supervised):
         paradigm = paradigm.with_neighbors(chosen.neighbors)
-    return Decision(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)
+    return Settings(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

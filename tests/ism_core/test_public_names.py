@@ -31,7 +31,7 @@ def test_public_names_are_these() -> None:
         "UnsupervisedISM",
         "aligned",
         "choose",
-        "choosing",
+        "iter_choose",
         "iterate",
         "solve",
     ]

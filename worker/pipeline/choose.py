@@ -8,7 +8,7 @@ import numpy as np
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms.base import Paradigm, Supervised
-from ism_core.selection.settings import Decision, deciding
+from ism_core.selection import Settings, iter_settings
 from ism_jobs.spec.paradigms import JOB_SPEC, JobSpec
 from worker.to_core import kernel_document, kernel_of
 
@@ -20,7 +20,7 @@ def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None
     if not spec.is_open:
         return spec, None
     assert spec.q is not None
-    decision = yield from deciding(
+    decision = yield from iter_settings(
         X,
         paradigm,
         kernel_of(spec),
@@ -33,7 +33,7 @@ def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None
     return decided(spec, decision), decision.choice
 
 
-def decided(spec: JobSpec, decision: Decision) -> JobSpec:
+def decided(spec: JobSpec, decision: Settings) -> JobSpec:
     """The spec with what was decided in place of what was open."""
     found: Document = {
         "kernel": kernel_document(decision.kernel),

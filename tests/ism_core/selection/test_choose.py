@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
 from ism_core.arrays import Array, Ints
 from ism_core.scaling import Scale, Scaling
-from ism_core.selection.choose import SAMPLE, choose, choosing
+from ism_core.selection.choose import SAMPLE, choose, iter_choose
 from ism_core.selection.cross_validation import ScoredKernel
 
 
@@ -149,7 +149,7 @@ def test_too_few_rows_get_the_usual_setting_and_a_reason() -> None:
 
 def test_trials_tell_how_far_a_choice_is() -> None:
     X, y = load_wine(return_X_y=True)
-    trials = list(choosing(X, Supervised(y), "linear", "auto"))
+    trials = list(iter_choose(X, Supervised(y), "linear", "auto"))
     assert [trial.tried for trial in trials] == list(range(1, len(trials) + 1))
     assert {trial.folds for trial in trials} == {5}
     assert trials[0].fold == 1
@@ -165,4 +165,4 @@ def test_bad_settings_are_refused_before_anything_is_tried() -> None:
         ({"kernel": "round"}, "kernel is 'round'"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
-            choosing(X, Supervised(y), **wrong)
+            iter_choose(X, Supervised(y), **wrong)

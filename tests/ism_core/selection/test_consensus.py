@@ -17,7 +17,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.kernels.base import Kernel
 from ism_core.metrics import nmi
 from ism_core.selection import consensus
-from ism_core.selection.choose import choose, choosing
+from ism_core.selection.choose import choose, iter_choose
 from tests.ism_core.conftest import TwoClusterings
 
 
@@ -61,11 +61,11 @@ def test_there_are_as_many_axes_as_clusters_unless_columns_are_fewer() -> None:
 
 
 def test_nothing_is_tried_where_only_one_candidate_is_left(two_clusterings: TwoClusterings) -> None:
-    trials = list(choosing(two_clusterings.X, Unsupervised(2), "gaussian", "auto"))
+    trials = list(iter_choose(two_clusterings.X, Unsupervised(2), "gaussian", "auto"))
     assert trials == []
     choice = choose(two_clusterings.X, Unsupervised(2), "gaussian", "auto")
     assert (choice.rows, choice.chosen.scale, choice.chosen.kernel) == (0, "standard", Gaussian())
-    assert "usual setting" in choice.reason
+    assert "default setting" in choice.reason
 
 
 def test_guided_clusterings_are_chosen_with_their_guidance(two_clusterings: TwoClusterings) -> None:
@@ -103,7 +103,7 @@ def test_the_same_seed_gives_the_same_choice(two_clusterings: TwoClusterings) ->
 
 
 def test_trials_tell_which_candidate_it_is(two_clusterings: TwoClusterings) -> None:
-    trials = list(choosing(two_clusterings.X, Unsupervised(2), Gaussian("auto")))
+    trials = list(iter_choose(two_clusterings.X, Unsupervised(2), Gaussian("auto")))
     assert [trial.fold for trial in trials] == sorted(trial.fold for trial in trials)
     assert {trial.folds for trial in trials} == {4}
     assert trials[0].tried == 0
@@ -113,4 +113,4 @@ def test_trials_tell_which_candidate_it_is(two_clusterings: TwoClusterings) -> N
 
 def test_bad_settings_are_refused_before_anything_is_tried(two_clusterings: TwoClusterings) -> None:
     with pytest.raises(InvalidInput, match="q is 9; it must be"):
-        choosing(two_clusterings.X, Unsupervised(2), "auto", 9)
+        iter_choose(two_clusterings.X, Unsupervised(2), "auto", 9)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ism_core.selection.scoring import classified, predicted, splits
+from ism_core.selection.scoring import classification_scores, regression_scores, splits
 
 
 @given(st.lists(st.integers(0, 3), min_size=10, max_size=60), st.integers(2, 5))
@@ -22,13 +22,13 @@ def test_every_row_is_judged_once_and_every_class_is_spread_over_the_folds(label
 def test_rows_of_classes_that_lie_apart_are_told_by_both_classifiers(rng: np.random.Generator) -> None:
     codes = np.arange(60) % 3
     P = 9.0 * codes[:, None] + rng.standard_normal((60, 2))
-    np.testing.assert_array_equal(classified(P[:40], codes[:40], P[40:], codes[40:]), 1)
-    assert classified(P[:40], codes[:40], P[40:], (codes[40:] + 1) % 3).max() == 0
+    np.testing.assert_array_equal(classification_scores(P[:40], codes[:40], P[40:], codes[40:]), 1)
+    assert classification_scores(P[:40], codes[:40], P[40:], (codes[40:] + 1) % 3).max() == 0
 
 
 def test_scores_of_real_targets_average_to_r2(rng: np.random.Generator) -> None:
     P = rng.standard_normal((300, 2))
     Y = np.column_stack([1_000 + 3 * P[:, 0], P[:, 1]])
-    assert predicted(P[:200], Y[:200], P[200:], Y[200:]).mean() > 0.9
+    assert regression_scores(P[:200], Y[:200], P[200:], Y[200:]).mean() > 0.9
     noise = rng.standard_normal((300, 2))
-    assert abs(predicted(noise[:200], Y[:200], noise[200:], Y[200:]).mean()) < 0.4
+    assert abs(regression_scores(noise[:200], Y[:200], noise[200:], Y[200:]).mean()) < 0.4

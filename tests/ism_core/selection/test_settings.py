@@ -9,14 +9,14 @@ from sklearn.svm import SVC
 
 from ism_core import Gaussian, Supervised, SupervisedISM, Unsupervised, UnsupervisedISM
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.selection.settings import deciding
+from ism_core.selection.settings import iter_settings
 from ism_core.solver.ascent.spectral import drain
 
 
 def test_nothing_is_tried_where_all_is_given() -> None:
     X, y = load_wine(return_X_y=True)
-    assert list(deciding(X, Supervised(y), "gaussian", 2)) == []
-    decision = drain(deciding(X, Supervised(y), "gaussian", 2))
+    assert list(iter_settings(X, Supervised(y), "gaussian", 2)) == []
+    decision = drain(iter_settings(X, Supervised(y), "gaussian", 2))
     assert (decision.kernel, decision.q, decision.scale) == ("gaussian", 2, "standard")
     assert (decision.delta, decision.starts, decision.choice) == (0.01, None, None)
 
@@ -74,7 +74,7 @@ def test_units_of_the_columns_do_not_matter_to_a_whitened_model() -> None:
 
 def test_a_clustering_that_was_chosen_is_solved_as_one_that_was_given() -> None:
     X, _ = load_wine(return_X_y=True)
-    decision = drain(deciding(X, Unsupervised(3), "auto", "auto"))
+    decision = drain(iter_settings(X, Unsupervised(3), "auto", "auto"))
     assert (decision.q, decision.scale, decision.delta, decision.starts) == (3, "standard", 0.01, 1)
     assert decision.choice is not None
     assert decision.kernel == decision.choice.chosen.kernel

@@ -14,7 +14,7 @@ import pytest
 
 from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
 from ism_core.scaling import Scaling
-from ism_core.selection.settings import Decision
+from ism_core.selection import Settings
 from ism_jobs.spec.paradigms import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.pipeline.test_run import CLASSES, NAMES, X, drain, wine
@@ -198,7 +198,7 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         {"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "approximation": {"features": 64}}
     )
     for kernel, kept in ((Gaussian(2.0), {"features": 64}), (Polynomial(3, 1.0, 0.1), None)):
-        found = decided(spec, Decision(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
+        found = decided(spec, Settings(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
         assert not found.is_open
 
@@ -206,7 +206,7 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
 def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_approximation() -> None:
     open_spec = {"dataset": "d", "paradigm": "supervised", "target": "y", "approximation": {"features": 64}}
     paradigm = Supervised([0, 1, 0], neighbors=True)
-    decision = Decision(paradigm, Gaussian(0.5), 2, "whiten", 0.1, "path", None)
+    decision = Settings(paradigm, Gaussian(0.5), 2, "whiten", 0.1, "path", None)
     found = decided(JOB_SPEC.validate_python(open_spec), decision)
     again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
     assert again == found

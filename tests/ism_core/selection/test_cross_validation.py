@@ -1,0 +1,25 @@
+"""Candidates are compared by their scores row by row, with corrected standard errors."""
+
+import numpy as np
+import pytest
+
+from ism_core.selection.cross_validation import FOLD_CORRELATION, ScoredKernel
+
+
+def candidate(*folds: list[float]) -> ScoredKernel:
+    return ScoredKernel("standard", 2, False, 0, [np.array(fold) for fold in folds])
+
+
+def test_the_shown_error_is_the_one_that_decides() -> None:
+    zero, scored = candidate([0.0] * 4, [0.0] * 4), candidate([0, 1, 1, 1], [1, 0, 1, 1])
+    rows = np.array([0, 1, 1, 1, 1, 0, 1, 1])
+    assert scored.error == pytest.approx(FOLD_CORRELATION * rows.std() / np.sqrt(8))
+    errors = scored.score / scored.error
+    assert scored.is_ahead_of(zero, errors * 0.999)
+    assert not scored.is_ahead_of(zero, errors * 1.001)
+
+
+def test_candidates_are_compared_over_the_folds_that_both_saw() -> None:
+    short, long = candidate([1, 1, 1, 0]), candidate([1, 1, 1, 0], [0, 0, 0, 0])
+    assert not short.is_ahead_of(long)
+    assert not long.is_ahead_of(short)
