@@ -25,8 +25,8 @@ OwnerDep = Annotated[str, Depends(_owner)]
 async def check_rate(request: Request, owner: OwnerDep) -> None:
     """Before every route: whether the key has been used too often. Without keys nobody is counted."""
     store: Store = request.app.state.store
-    if owner and not store.rates.spend(owner):
-        seconds = await run_sync(store.rates.draw, owner)
+    if owner and not store.rate_limits.allow_reserved(owner):
+        seconds = await run_sync(store.rate_limits.reserve, owner)
         if seconds:
             most = request.app.state.settings.requests_per_minute
             raise TooMany(

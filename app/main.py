@@ -23,8 +23,7 @@ from app.routes import batches, catalogue, datasets, health, jobs, results, rows
 from app.sandbox.pool import Children
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
-from ism_jobs.store import Events, Store
-from ism_jobs.store.redis import AT_ONCE
+from ism_jobs.store import REQUEST_TIMEOUT, Events, Store
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -34,7 +33,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.settings = settings
-        app.state.store = Store.open(settings, AT_ONCE)
+        app.state.store = Store.open(settings, REQUEST_TIMEOUT)
         app.state.events = Events.open(settings)
         app.state.children = Children(settings)
         app.state.children.warm_up()

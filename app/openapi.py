@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from app.auth.access import is_open
 from app.auth.api_keys import Keys
 from app.problems import ProblemView, documented
-from ism_jobs.spec.grid import POSTED_JOBS
+from ism_jobs.spec import POSTED_JOBS
 
 DESCRIPTION = """
 Upload a table, post a job, follow it, and download what it found: a matrix **W** whose columns say how the features of

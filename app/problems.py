@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from ism_jobs.errors import Problem
-from ism_jobs.store.redis import problem_of
+from ism_jobs.store import problem_of
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -15,7 +15,7 @@ from starlette.formparsers import MultiPartException
 from app.sandbox.tasks import Upload
 from ism_jobs.errors import InvalidTable
 from ism_jobs.settings import Settings
-from ism_jobs.tables.source import room
+from ism_jobs.tables import disk_full_is_a_problem
 
 WRITE_BYTES = 2**20  # a piece as it comes is too small for a thread of its own
 NAME_LENGTH = 200
@@ -44,7 +44,7 @@ async def received(
 ) -> AsyncIterator[Upload]:
     """The file that the request carries, for as long as it is needed."""
     folder = settings.upload_dir
-    with room(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
+    with disk_full_is_a_problem(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
         path = Path(file.name)
         try:
             kind = request.headers.get("content-type", "")

@@ -1,1 +1,1 @@
-"""What a job is and where it is kept; shared by the app and the workers."""
+"""What a job is and where it is stored. Shared by the app, the workers and the command line."""

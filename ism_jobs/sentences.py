@@ -73,7 +73,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return candidates[close[0]] if close else None
 
 
-def asked(came: str, suggestion: str | None, allowed: str) -> str:
+def did_you_mean(came: str, suggestion: str | None, allowed: str) -> str:
     """What came and what is allowed, and between them the question whether another name was meant."""
     if suggestion is None:
         return f"{came}; {allowed}"

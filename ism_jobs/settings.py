@@ -132,7 +132,7 @@ class Settings(BaseSettings):
         return self.redis_url
 
     @property
-    def sign_of_life(self) -> int:
+    def heartbeat_interval(self) -> int:
         """Seconds from one sign of life of a worker to the next, and from one look for lost jobs to the next."""
         return max(1, self.lease_seconds // 3)
 

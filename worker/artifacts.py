@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ism_jobs.spec.paradigms import SupervisedSpec
-from ism_jobs.store.arrow import pack
+from ism_jobs.spec import SupervisedSpec
+from ism_jobs.store import pack
 from worker.pipeline.run import Outcome
 from worker.to_core import kernel_document
 
@@ -25,7 +25,7 @@ def artifacts_of(outcome: Outcome) -> dict[str, bytes]:
 def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
     """The outputs that are tables."""
     axes, metrics = outcome.model.axes, metrics_of(outcome)
-    rows = pa.array(outcome.design.rows)
+    rows = pa.array(outcome.training.rows)
     W = {axis: pa.array(column) for axis, column in zip(axes, outcome.result.W.T, strict=True)}
     embedding = {axis: pa.array(column) for axis, column in zip(axes, outcome.embedding.T, strict=True)}
     tables = {
@@ -61,7 +61,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "error": {name: _plain(value) for name, value in asdict(result.error).items()},
         "metrics": metrics_of(outcome),
         "warnings": outcome.warnings,
-        "rows": len(outcome.design.rows),
+        "rows": len(outcome.training.rows),
     }
     if outcome.stability is not None:
         document["stability"] = {
@@ -101,7 +101,7 @@ def _group(outcome: Outcome) -> dict[str, pa.Array]:
     """What the rows of a picture are colored by: a cluster, or a target of one column."""
     if outcome.result.labels is not None:
         return {"group": pa.array(np.asarray(outcome.result.labels, dtype=np.int64))}
-    given = outcome.design.given
+    given = outcome.training.guidance
     if isinstance(outcome.spec, SupervisedSpec) and given is not None and given.ndim == 1:
         return {"group": pa.array(given, from_pandas=True)}
     return {}

@@ -10,13 +10,12 @@ import structlog
 from redis.exceptions import RedisError
 
 from ism_core import InvalidInput
-from ism_jobs.data.training import columns_of
+from ism_jobs.data import used_columns
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.spec.paradigms import JOB_SPEC
-from ism_jobs.store import Attempt, CancelAsked, Record, Store, TakenOver
-from ism_jobs.store.redis import is_full
+from ism_jobs.spec import JOB_SPEC
+from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
 from worker.artifacts import artifacts_of, summary_document
 from worker.pipeline.run import Moment, Outcome
 from worker.pipeline.run import run as run_job
@@ -47,7 +46,7 @@ def run(id: str) -> None:
     log.info("job begins")
     try:
         _hold(store, store.jobs.get(id), attempt, settings)
-    except TakenOver:
+    except LostAttempt:
         log.warning("job was taken over")
 
 
@@ -56,12 +55,12 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
     try:
         _carry_out(store, record, attempt, settings)
     except HandBack:
-        store.jobs.put_back(replace(record, attempt=attempt.number), crashed=False)
+        store.jobs.requeue(replace(record, attempt=attempt.number), crashed=False)
         log.info("job put back")
-    except CancelAsked:
+    except CancelRequested:
         attempt.cancel()
         log.info("job cancelled")
-    except TakenOver:
+    except LostAttempt:
         raise
     except Exception as error:
         problem = _problem(error)
@@ -75,7 +74,7 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
 def _carry_out(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
     spec = JOB_SPEC.validate_python(record.spec)
     description = store.datasets.get(spec.dataset).description
-    table = store.datasets.read(spec.dataset, columns_of(spec, description))
+    table = store.datasets.read(spec.dataset, used_columns(spec, description))
     left = attempt.checkpoint()
     trace = Trace.unpacked(left) if left else Trace()
     moments = run_job(

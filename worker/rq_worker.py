@@ -17,7 +17,7 @@ from rq.serializers import JSONSerializer
 
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.store import Store, queue
+from ism_jobs.store import QUEUE_NAME, Store
 from worker import jobs
 from worker.process_limits import Watch
 
@@ -39,13 +39,13 @@ class JobWorker(Worker):
         self._overdue = threading.Event()  # a job was not handed back in time when the worker was told to stop
         self._cancelled = False  # the job had been asked to stop at the last look
         super().__init__(
-            [queue.NAME],
+            [QUEUE_NAME],
             connection=self._store.redis,
             serializer=JSONSerializer,
             log_job_description=False,
-            job_monitoring_interval=settings.sign_of_life,
-            maintenance_interval=settings.sign_of_life,
-            worker_ttl=15 + settings.sign_of_life,  # RQ waits 15 seconds less for a ticket, then does its maintenance
+            job_monitoring_interval=settings.heartbeat_interval,
+            maintenance_interval=settings.heartbeat_interval,
+            worker_ttl=15 + settings.heartbeat_interval,  # RQ waits 15 s less for a ticket, then runs its maintenance
         )
 
     def subscribe(self) -> None:
@@ -64,7 +64,7 @@ class JobWorker(Worker):
         if self._stop_requested:
             self.kill_horse(signal.SIGTERM)  # again: the first may have come before the process could hear it
         try:
-            cancelled = self._store.jobs.renew(job.args[0], self.name)
+            cancelled = self._store.jobs.renew_lease(job.args[0], self.name)
             if cancelled and self._cancelled:
                 self.kill_horse()  # asked at the last look already, and the numerics have not heard it
             self._cancelled = cancelled
@@ -87,7 +87,7 @@ class JobWorker(Worker):
                 log.warning("the end of a process was not noted", reason=str(error))
         while True:
             try:
-                self._store.jobs.abandoned(
+                self._store.jobs.recover(
                     job.args[0], self.name, crashed=not self._overdue.is_set(), problem=watch.problem
                 )
             except RedisError as error:

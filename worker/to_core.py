@@ -21,26 +21,30 @@ from ism_core.kernels.family import KERNELS, parameters
 from ism_core.paradigms import targets
 from ism_core.paradigms.base import Paradigm
 from ism_core.scaling import Scale
-from ism_jobs.checks.columns import Kind
-from ism_jobs.data.training import Given
-from ism_jobs.spec.kernels import (
+from ism_jobs.checks import TargetKind
+from ism_jobs.data import Guidance
+from ism_jobs.spec import (
     AlignedKernel,
+    AlternativeSpec,
     GaussianKernel,
+    JobSpec,
     KernelObject,
     LinearKernel,
     MultiquadraticKernel,
     PolynomialKernel,
     RelativeGaussianKernel,
+    SemiSupervisedSpec,
     SimpleKernel,
     SquaredKernel,
     SumKernel,
+    SupervisedSpec,
+    UnsupervisedSpec,
     kernel_object,
     simple_kernel,
 )
-from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec, UnsupervisedSpec
 from worker.dask_engine import EngineName
 
-KINDS: dict[Kind, targets.Kind] = {"classes": "labels", "values": "real"}
+KINDS: dict[TargetKind, targets.Kind] = {"classes": "labels", "values": "real"}
 
 
 def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
@@ -48,7 +52,7 @@ def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
     return "auto" if spec.kernel == "auto" else _kernel(kernel_object(spec.kernel))
 
 
-def paradigm_of(spec: JobSpec, given: Given | None, kind: Kind | None) -> Paradigm:
+def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) -> Paradigm:
     """The paradigm that a spec asks for, with the labels, scores or clustering that go with its rows."""
     if isinstance(spec, UnsupervisedSpec):
         return Unsupervised(spec.clusters)

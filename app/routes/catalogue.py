@@ -3,8 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from ism_jobs.spec import catalogue
-from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry
+from ism_jobs.spec import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
 
 router = APIRouter(tags=["catalogue"])
 
@@ -24,10 +23,10 @@ class Paradigms(BaseModel):
 @router.get("/kernels", operation_id="listKernels", summary="The kernels")
 def list_kernels() -> Kernels:
     """With formulas, parameters, defaults and ranges."""
-    return Kernels(items=catalogue.kernels())
+    return Kernels(items=kernel_catalogue())
 
 
 @router.get("/paradigms", operation_id="listParadigms", summary="The paradigms")
 def list_paradigms() -> Paradigms:
     """With their fields, defaults and ranges."""
-    return Paradigms(items=catalogue.paradigms())
+    return Paradigms(items=paradigm_catalogue())

@@ -17,8 +17,7 @@ from app.routes.datasets import HEADERS, Header
 from app.sandbox import tasks as chores
 from app.schemas.jobs import TABLES, job_view
 from app.schemas.results import ResultView
-from ism_jobs.store import Record
-from ism_jobs.store.arrow import LABEL_COLUMNS
+from ism_jobs.store import LABEL_COLUMNS, Record
 
 router = APIRouter(prefix="/jobs/{id}", tags=["results"])
 

@@ -14,7 +14,7 @@ from app.routes.results import TABLE_FORMATS, TABLE_SCHEMA, Format
 from app.sandbox import tasks as chores
 from app.services.group_differences import GroupView
 from ism_jobs.errors import FieldError, InvalidParameter
-from ism_jobs.sentences import asked, listed, named, nearest
+from ism_jobs.sentences import did_you_mean, listed, named, nearest
 from ism_jobs.store import Dataset
 from ism_jobs.tables import Column
 
@@ -111,6 +111,6 @@ def _columns(dataset: Dataset, names: list[str] | None) -> list[Column]:
     for name in names:
         if name not in columns:
             there = f"the table has {listed(list(columns), quoted=True)}."
-            sentence = asked(f"There is no column {named(name)}", nearest(name, columns), there)
+            sentence = did_you_mean(f"There is no column {named(name)}", nearest(name, columns), there)
             raise InvalidParameter(sentence, [FieldError("column", sentence)])
     return [columns[name] for name in dict.fromkeys(names)]

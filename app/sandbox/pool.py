@@ -22,7 +22,7 @@ from app.sandbox import limits as memory
 from ism_jobs.errors import InvalidTable, Problem, TooLarge
 from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
-from ism_jobs.store.redis import problem_of
+from ism_jobs.store import problem_of
 
 P = ParamSpec("P")
 T = TypeVar("T")

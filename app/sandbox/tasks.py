@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 
 import ism_plots
 from app.services.group_differences import Groups, GroupView, differences
-from ism_jobs.data.projection import Model
-from ism_jobs.data.training import Design, columns_of
+from ism_jobs.data import Model, TrainingData, used_columns
 from ism_jobs.settings import Settings
-from ism_jobs.spec.paradigms import JobSpec
-from ism_jobs.store import Dataset, Store
-from ism_jobs.store.arrow import unpack
-from ism_jobs.store.redis import AT_ONCE
+from ism_jobs.spec import JobSpec
+from ism_jobs.store import REQUEST_TIMEOUT, Dataset, Store, unpack
 from ism_jobs.tables import Column, Limits, open_table, write_table
 
 TableFormat = Literal["json", "csv", "npy", "parquet"]
@@ -51,21 +48,21 @@ def ingest(upload: Upload, settings: Settings, owner: str) -> tuple[Dataset, boo
 
 def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
     """How many rows a job that drops incomplete ones is left with, and how many different targets they have."""
-    datasets = Store.open(settings, AT_ONCE).datasets
+    datasets = Store.open(settings, REQUEST_TIMEOUT).datasets
     description = datasets.get(spec.dataset).description
-    design = Design.of(datasets.read(spec.dataset, columns_of(spec, description)), spec, description)
-    different = 0 if design.given is None else len({str(value) for value in design.given.tolist()})
-    return len(design.rows), different
+    training = TrainingData.of(datasets.read(spec.dataset, used_columns(spec, description)), spec, description)
+    different = 0 if training.guidance is None else len({str(value) for value in training.guidance.tolist()})
+    return len(training.rows), different
 
 
 def select(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:
     """Some columns of a data set, written in a format."""
-    return write_table(Store.open(settings, AT_ONCE).datasets.read(id, columns), format)
+    return write_table(Store.open(settings, REQUEST_TIMEOUT).datasets.read(id, columns), format)
 
 
 def contrast(id: str, columns: Sequence[Column], groups: Groups, settings: Settings) -> list[GroupView]:
     """How the columns of a data set differ between each group of rows and all other rows."""
-    parts = Store.open(settings, AT_ONCE).datasets.parts(id, [column.name for column in columns])
+    parts = Store.open(settings, REQUEST_TIMEOUT).datasets.iter_parts(id, [column.name for column in columns])
     return differences(parts, columns, groups)
 
 

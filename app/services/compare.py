@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import BaseModel, Field
 
-from ism_jobs.spec.grid import GRID_FIELDS
+from ism_jobs.spec import GRID_FIELDS
 from ism_jobs.store import Record, State
 
 # By what jobs of a paradigm are compared: the first measure that all that succeeded have.

@@ -11,11 +11,10 @@ from anyio.to_thread import run_sync
 
 from app.sandbox.pool import Children
 from app.sandbox.tasks import remaining
-from ism_jobs.checks.job import check_all
+from ism_jobs.checks import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.settings import Settings
-from ism_jobs.spec.grid import expand
-from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, SupervisedSpec, expand
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
@@ -67,7 +66,7 @@ def _begin(
     records = None if wanted.fresh else _found(store, wanted)
     if records is None:
         descriptions = _descriptions(store, wanted.specs)
-        check_all(wanted.specs, descriptions, cluster=settings.dask_scheduler is not None)
+        check_all(wanted.specs, descriptions, has_dask=settings.dask_scheduler is not None)
         if all(spec.missing != "drop" for spec in wanted.specs):
             records = _made(store, wanted)
     return wanted, records
@@ -117,7 +116,7 @@ def _made(store: Store, wanted: _Wanted) -> list[Record]:
     """The jobs, queued; those of a request with the same key may have been quicker."""
     try:
         made = list(zip(wanted.ids, wanted.documents, strict=True))
-        records = store.jobs.create(made, wanted.batch, fresh=wanted.fresh)
+        records = store.jobs.create(made, wanted.batch, ids_are_random=wanted.fresh)
     except NotFound:
         _descriptions(store, wanted.specs)  # if it is a data set that has just been deleted, this says so
         records = []  # else some of the jobs with this key have been deleted

@@ -57,9 +57,9 @@ def _fit(
     file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
 ) -> dict[str, Any]:
     from ism_client.progress import is_shown
-    from ism_jobs.checks.job import check
+    from ism_jobs.checks import check
     from ism_jobs.settings import Settings
-    from ism_jobs.spec.grid import expand
+    from ism_jobs.spec import expand
     from ism_jobs.tables import read_table
     from worker.artifacts import result_document
     from worker.pipeline.run import run
@@ -69,7 +69,7 @@ def _fit(
         click.echo(note, err=True)
     (posted,), _ = expand({"dataset": file.name, **spec})
     settings = Settings(workers=1)  # all of this machine's memory, unless ISM_JOB_MEMORY says otherwise
-    check(posted, description, cluster=settings.dask_scheduler is not None)
+    check(posted, description, has_dask=settings.dask_scheduler is not None)
     moments = run(table, posted, description, memory_limit=settings.memory_per_job, scheduler=settings.dask_scheduler)
     del table
     outcome = _shown(moments, is_shown(progress))
@@ -98,7 +98,7 @@ def _shown(moments: Any, shown: bool) -> Any:
 def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:
     """The files that `ism get` gives for a job; result.json has no job to tell about."""
     from app.sandbox.tasks import draw
-    from ism_jobs.store.arrow import LABEL_COLUMNS, pack
+    from ism_jobs.store import LABEL_COLUMNS, pack
     from ism_jobs.tables import write_table
     from worker.artifacts import tables_of
 

@@ -1,4 +1,4 @@
-"""Whether the features of a job can become a table of numbers, as far as the data set's description tells."""
+"""Whether the features of a job can become a matrix of numbers, judged by the data set's description."""
 
 import sys
 from collections.abc import Sequence
@@ -6,40 +6,40 @@ from dataclasses import dataclass
 
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, figure, listed, named
-from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
 
-MOST_LEVELS = 1_000  # of a text column that becomes one feature for each
-MOST_CELLS = 500_000_000  # of the encoded table: 4 GB
-LARGEST, SMALLEST = 1e20, 1e-20  # of the values that the solver takes as they are
-LARGEST_STANDARDIZED, SMALLEST_SPREAD = 1e150, 1e-150  # whose squares are still numbers
+MOST_LEVELS = 1_000  # of a text column, which becomes one feature for each level
+MOST_CELLS = 500_000_000  # rows × features of the encoded table: 4 GB of float64
+LARGEST, SMALLEST = 1e20, 1e-20  # absolute values that the solver can compute with if the table is not standardized
+LARGEST_STANDARDIZED, SMALLEST_RANGE = 1e150, 1e-150  # values and ranges whose squares do not overflow or underflow
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What the features come to."""
+class FeatureReport:
+    """The result of checking the features."""
 
     errors: tuple[FieldError, ...]
-    encoded: int | None  # how many numbers a row becomes; None where that cannot be told
-    complete: int  # rows that may have a value in every feature; fewer have, if gaps lie in different rows
+    encoded: int | None  # number of features after encoding; None if it is unknown
+    complete: int  # upper bound of the rows without missing values: gaps of two columns may lie in different rows
 
 
-def survey(features: Sequence[Column], rows: int, spec: JobSpec) -> Survey:
-    """Every problem of the features themselves."""
+def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> FeatureReport:
+    """Return every problem of the features, and their number after encoding."""
     complete = rows - max((column.missing for column in features), default=0)
     if not features:
         sentence = "No features are left to learn from; name at least one other column in features."
-        return Survey((FieldError("features", sentence),), None, rows)
+        return FeatureReport((FieldError("features", sentence),), None, rows)
     texts = [column for column in features if column.kind == "text"]
     encoded = len(features) - len(texts)
-    errors = _gaps(features, rows, spec)
+    errors = _missing_errors(features, rows, spec)
     if texts and spec.categorical == "refuse":
-        errors.append(_text(texts, len(features), spec))
-        return Survey((*errors, *_sizes(features, spec)), None, complete)
+        errors.append(_text_error(texts, len(features), spec))
+        return FeatureReport((*errors, *_magnitude_errors(features, spec)), None, complete)
     levels = [column for column in texts if column.distinct is None or column.distinct > MOST_LEVELS]
     if levels:
-        errors.append(_levels(levels))
-        return Survey((*errors, *_sizes(features, spec)), None, complete)
+        errors.append(_level_error(levels))
+        return FeatureReport((*errors, *_magnitude_errors(features, spec)), None, complete)
     encoded += sum(column.distinct or 0 for column in texts)
     if texts and encoded * rows > MOST_CELLS:
         sentence = (
@@ -50,11 +50,11 @@ def survey(features: Sequence[Column], rows: int, spec: JobSpec) -> Survey:
     if not any(varies(column) for column in features) and any(column.missing < rows for column in features):
         came = f"All {len(features)} features are" if len(features) > 1 else f"The feature {named(features[0].name)} is"
         errors.append(FieldError("features", f"{came} constant; name at least one column that varies in features."))
-    return Survey((*errors, *_sizes(features, spec)), encoded, complete)
+    return FeatureReport((*errors, *_magnitude_errors(features, spec)), encoded, complete)
 
 
 def varies(column: Column) -> bool:
-    """Whether a column differs by more than the rounding of its values, as in ism_core.scaling."""
+    """Return whether a column varies by more than the rounding of its values, as in ism_core.scaling."""
     if column.minimum is None or column.maximum is None:
         return column.kind == "text" and not column.constant
     size = max(abs(column.maximum), abs(column.minimum))
@@ -62,11 +62,11 @@ def varies(column: Column) -> bool:
 
 
 def too_large(column: Column, limit: float) -> bool:
-    """Whether a column of numbers holds one beyond the limit."""
-    return _size(column) > limit
+    """Return whether a column of numbers has an absolute value above the limit."""
+    return _largest(column) > limit
 
 
-def _gaps(features: Sequence[Column], rows: int, spec: JobSpec) -> list[FieldError]:
+def _missing_errors(features: Sequence[Column], rows: int, spec: JobSpec) -> list[FieldError]:
     errors = []
     empty = [column.name for column in features if column.missing >= rows]
     if empty:
@@ -85,7 +85,7 @@ def _gaps(features: Sequence[Column], rows: int, spec: JobSpec) -> list[FieldErr
     return errors
 
 
-def _text(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldError:
+def _text_error(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldError:
     names = listed([column.name for column in texts], quoted=True)
     have = "feature holds" if len(texts) == 1 else "features hold"
     numbers = ", or name only columns of numbers in features" if len(texts) < features else ""
@@ -98,40 +98,40 @@ def _text(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldError:
     return FieldError("categorical", sentence)
 
 
-def _levels(columns: Sequence[Column]) -> FieldError:
+def _level_error(columns: Sequence[Column]) -> FieldError:
     names = listed([column.name for column in columns], quoted=True)
     have = "has" if len(columns) == 1 else "have"
-    sentence = f"{names} {have} too many levels to encode, more than {MOST_LEVELS:,}; leave out what is no category."
+    sentence = f"{names} {have} more than {MOST_LEVELS:,} levels, too many to encode; leave out columns such as ids."
     return FieldError("features", sentence)
 
 
-def _sizes(features: Sequence[Column], spec: JobSpec) -> list[FieldError]:
-    """Numbers so large or so small that their squares are lost."""
+def _magnitude_errors(features: Sequence[Column], spec: JobSpec) -> list[FieldError]:
+    """Return errors about numbers whose squares overflow or underflow."""
     numbers = [column for column in features if column.kind == "number"]
     if spec.scale == "none":
         advice = 'set scale to "standard", or rescale'
-        large = _sized(numbers, LARGEST, f"too large to compute with; {advice}.")
-        sizes = [_size(column) for column in numbers]
+        large = _too_large_errors(numbers, LARGEST, f"too large to compute with; {advice}.")
+        sizes = [_largest(column) for column in numbers]
         if len(numbers) == len(features) and 0 < max(sizes) < SMALLEST:
             sentence = f"No feature holds a value beyond ±{figure(SMALLEST)}: too small to compute with; {advice}."
             return [FieldError("features", sentence)]
         return large
-    flat = [column.name for column in numbers if varies(column) and _spread(column) < SMALLEST_SPREAD]
+    flat = [column.name for column in numbers if varies(column) and _range(column) < SMALLEST_RANGE]
     if flat:
-        sentence = f"{listed(flat, quoted=True)}: a spread below {figure(SMALLEST_SPREAD)} is too little to standardize"
+        sentence = f"{listed(flat, quoted=True)}: a range below {figure(SMALLEST_RANGE)} is too small to standardize"
         return [FieldError("features", f"{sentence}; rescale.")]
-    return _sized(numbers, LARGEST_STANDARDIZED, "too large to standardize; rescale.")
+    return _too_large_errors(numbers, LARGEST_STANDARDIZED, "too large to standardize; rescale.")
 
 
-def _sized(numbers: Sequence[Column], limit: float, advice: str) -> list[FieldError]:
+def _too_large_errors(numbers: Sequence[Column], limit: float, advice: str) -> list[FieldError]:
     large = [column.name for column in numbers if too_large(column, limit)]
     sentence = f"{listed(large, quoted=True)}: values beyond ±{figure(limit)} are {advice}"
     return [FieldError("features", sentence)] if large else []
 
 
-def _size(column: Column) -> float:
+def _largest(column: Column) -> float:
     return max(abs(column.maximum or 0.0), abs(column.minimum or 0.0))
 
 
-def _spread(column: Column) -> float:
+def _range(column: Column) -> float:
     return (column.maximum or 0.0) - (column.minimum or 0.0)

@@ -1,4 +1,4 @@
-"""From a table and a spec to what is learnt from: numbers for the features, and what is known of each row."""
+"""The training data of a job: its features as a matrix, and its target, scores or clustering as arrays."""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
@@ -7,77 +7,78 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ism_jobs.checks.columns import Kind, roles
+from ism_jobs.checks import TargetKind, column_roles
 from ism_jobs.data.onehot import Array, Encoding
 from ism_jobs.errors import FieldError, InvalidSpec
-from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 
-Given: TypeAlias = NDArray[Any]  # one value a row: text (with None) or numbers (with NaN); several columns of numbers
+# One value for each row: text (None if missing) or numbers (NaN if missing); or several columns of numbers.
+Guidance: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class TrainingData:
     """The rows that a job learns from."""
 
-    rows: NDArray[np.int64]  # their places in the table
+    rows: NDArray[np.int64]  # their positions in the table
     encoding: Encoding
-    X: Array  # encoded features; NaN is a missing value
-    given: Given | None  # target, scores or clustering
-    kind: Kind | None  # how that is read
-    reference: Given | None
+    X: Array  # encoded features, NaN if missing
+    guidance: Guidance | None  # target, scores or clustering
+    guidance_kind: TargetKind | None
+    reference: Guidance | None
 
     @classmethod
     def of(cls, table: pa.Table, spec: JobSpec, description: Description) -> Self:
-        """Encode the features, and with "missing": "drop" leave out the rows that lack something."""
-        parts = roles(spec, description)
-        encoding = Encoding.fit(table, parts.features, spec.categorical)
+        """Encode the features; with "missing": "drop", leave out rows with missing values."""
+        roles = column_roles(spec, description)
+        encoding = Encoding.fit(table, roles.features, spec.categorical)
         X = encoding.encode(table)
-        given = _values(table, parts.given)
+        guidance = _values(table, roles.guidance)
         rows = np.arange(table.num_rows)
         if spec.missing == "drop":
             lacking = np.isnan(X).any(axis=1)
-            if isinstance(spec, SupervisedSpec) and given is not None:
-                lacking |= _missing(given)
+            if isinstance(spec, SupervisedSpec) and guidance is not None:
+                lacking |= _missing(guidance)
             rows = rows[~lacking]
             if len(rows) < 2:
                 sentence = (
                     f'"missing": "drop" leaves {len(rows)} of the {table.num_rows} rows; at least 2 are needed.'
-                    ' Use "mean", or leave out the features that miss most.'
+                    ' Use "mean", or leave out the features with most missing values.'
                 )
                 raise InvalidSpec(sentence, [FieldError("missing", sentence)])
-        reference = _values(table, parts.reference)
+        reference = _values(table, roles.reference)
         return cls(
             rows=rows,
             encoding=encoding,
             X=X if len(rows) == len(X) else X[rows],
-            given=None if given is None else given[rows],
-            kind=parts.kind,
+            guidance=None if guidance is None else guidance[rows],
+            guidance_kind=roles.guidance_kind,
             reference=None if reference is None else reference[rows],
         )
 
 
-def columns_of(spec: JobSpec, description: Description) -> list[str]:
-    """All columns that a job reads."""
-    parts = roles(spec, description)
-    return list(dict.fromkeys([*parts.features, *parts.given, *parts.reference]))
+def used_columns(spec: JobSpec, description: Description) -> list[str]:
+    """Return the names of all columns that a job reads."""
+    roles = column_roles(spec, description)
+    return list(dict.fromkeys([*roles.features, *roles.guidance, *roles.reference]))
 
 
-def _values(table: pa.Table, columns: tuple[str, ...]) -> Given | None:
+def _values(table: pa.Table, columns: tuple[str, ...]) -> Guidance | None:
     if not columns:
         return None
     arrays = [_array(table.column(name)) for name in columns]
     return arrays[0] if len(arrays) == 1 else np.column_stack(arrays)
 
 
-def _array(column: pa.ChunkedArray) -> Given:
+def _array(column: pa.ChunkedArray) -> Guidance:
     if pa.types.is_string(column.type):
         return np.array(column.to_pylist(), dtype=object)
-    values: Given = column.to_numpy(zero_copy_only=False)
+    values: Guidance = column.to_numpy(zero_copy_only=False)
     return values
 
 
-def _missing(given: Given) -> NDArray[np.bool_]:
-    if given.dtype == object:
-        return np.array([value is None for value in given])
-    return np.atleast_1d(np.isnan(given.reshape(len(given), -1)).any(axis=1))
+def _missing(guidance: Guidance) -> NDArray[np.bool_]:
+    if guidance.dtype == object:
+        return np.array([value is None for value in guidance])
+    return np.atleast_1d(np.isnan(guidance.reshape(len(guidance), -1)).any(axis=1))

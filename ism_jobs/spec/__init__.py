@@ -1,0 +1,56 @@
+"""What a job asks for: the models of its JSON, error messages about it, grids of jobs, and the catalogue of choices."""
+
+from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
+from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOBS, expand
+from ism_jobs.spec.kernels import (
+    AlignedKernel,
+    GaussianKernel,
+    KernelObject,
+    LinearKernel,
+    MultiquadraticKernel,
+    PolynomialKernel,
+    RelativeGaussianKernel,
+    SimpleKernel,
+    SquaredKernel,
+    SumKernel,
+    kernel_object,
+    simple_kernel,
+)
+from ism_jobs.spec.messages import refusal
+from ism_jobs.spec.paradigms import (
+    JOB_SPEC,
+    AlternativeSpec,
+    JobSpec,
+    SemiSupervisedSpec,
+    SupervisedSpec,
+    UnsupervisedSpec,
+)
+
+__all__ = [
+    "GRID_FIELDS",
+    "JOB_SPEC",
+    "POSTED_JOBS",
+    "AlignedKernel",
+    "AlternativeSpec",
+    "GaussianKernel",
+    "JobSpec",
+    "KernelEntry",
+    "KernelObject",
+    "LinearKernel",
+    "MultiquadraticKernel",
+    "ParadigmEntry",
+    "PolynomialKernel",
+    "RelativeGaussianKernel",
+    "SemiSupervisedSpec",
+    "SimpleKernel",
+    "SquaredKernel",
+    "SumKernel",
+    "SupervisedSpec",
+    "UnsupervisedSpec",
+    "expand",
+    "kernel_catalogue",
+    "kernel_object",
+    "paradigm_catalogue",
+    "refusal",
+    "simple_kernel",
+]

@@ -95,7 +95,7 @@ _TITLES = {
 }
 
 
-def kernels() -> list[KernelEntry]:
+def kernel_catalogue() -> list[KernelEntry]:
     """The choice of one, every kernel, then the ways of combining them."""
     models: dict[str, type[BaseModel]] = {**KERNELS, "sum": SumKernel, "aligned": AlignedKernel}
     title, form, formula, description = _AUTO
@@ -105,7 +105,7 @@ def kernels() -> list[KernelEntry]:
     return [auto, *(_kernel(name, model) for name, model in models.items())]
 
 
-def paradigms() -> list[ParadigmEntry]:
+def paradigm_catalogue() -> list[ParadigmEntry]:
     """Every paradigm; its own parameters come first, then those that all have."""
     return [_paradigm(name, model) for name, model in SPECS.items()]
 

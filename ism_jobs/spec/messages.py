@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ism_jobs.errors import FieldError, InvalidSpec
-from ism_jobs.sentences import asked, choice, counted, listed, named, nearest, shown
+from ism_jobs.sentences import choice, counted, did_you_mean, listed, named, nearest, shown
 from ism_jobs.spec.kernels import ALIGNED, KERNEL_NAMES, KERNELS, NAME, OBJECT, SUM
 
 MOST_ERRORS = 100  # that one answer lists
@@ -103,7 +103,7 @@ def _field_error(details: ErrorDetails, model: type[BaseModel], owners: Mapping[
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context["expected"])
         allowed = f"it must be {choice(choices)}."
-        return FieldError(field, asked(f"{field} is {shown(given)}", suggested(given, choices), allowed))
+        return FieldError(field, did_you_mean(f"{field} is {shown(given)}", suggested(given, choices), allowed))
     return FieldError(field, f"{_subject(field, kind, given)}; it must {_demand(kind, context)}.")
 
 
@@ -162,7 +162,9 @@ def _unknown_field(
         if name in simple.model_fields and name != "name":
             return f'{name} belongs to the kernel: write it inside, as in {{"name": "{kernel}", "{name}": …}}.'
     names = list(model.model_fields)
-    return asked(f"There is no field {named(name)}", suggested(name, names), f"the fields are {', '.join(names)}.")
+    return did_you_mean(
+        f"There is no field {named(name)}", suggested(name, names), f"the fields are {', '.join(names)}."
+    )
 
 
 def _unknown_parameter(name: str, kernel: str) -> str:
@@ -171,7 +173,7 @@ def _unknown_parameter(name: str, kernel: str) -> str:
         f"its parameters are {listed(names)}." if len(names) > 1 else f"its parameter is {names[0]}." if names else ""
     )
     allowed = have or "it has no parameters; leave it out."
-    return asked(f"The {kernel} kernel has no parameter {named(name)}", suggested(name, names), allowed)
+    return did_you_mean(f"The {kernel} kernel has no parameter {named(name)}", suggested(name, names), allowed)
 
 
 def _missing_field(path: list[str], model: type[BaseModel]) -> str:
@@ -189,7 +191,9 @@ def _wrong_kernel(path: list[str], given: Any) -> FieldError:
     if isinstance(given, dict) and "name" in given:
         came = f"There is no kernel {shown(given['name'])}"
         suggestion = suggested(given["name"], KERNEL_NAMES)
-        return FieldError(f"{where}.name", asked(came, suggestion, f"the kernels are {', '.join(KERNEL_NAMES)}."))
+        return FieldError(
+            f"{where}.name", did_you_mean(came, suggestion, f"the kernels are {', '.join(KERNEL_NAMES)}.")
+        )
     combined = COMBINED if path == ["kernel"] else ""
     return FieldError(where, f"{where} is {shown(given)}; it must be {A_KERNEL}{combined}.")
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from ism_jobs.errors import FieldError
-from ism_jobs.sentences import asked, choice, nearest, shown
+from ism_jobs.sentences import choice, did_you_mean, nearest, shown
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernels import NEARNESS, AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
@@ -170,7 +170,7 @@ def examined(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[F
             return None, field_errors(error, model, _OWNERS, most)
     guess = nearest(given, PARADIGM_NAMES) if isinstance(given, str) else None
     came = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
-    sentence = asked(came, guess, f"it must be {choice(PARADIGM_NAMES)}.")
+    sentence = did_you_mean(came, guess, f"it must be {choice(PARADIGM_NAMES)}.")
     return None, [FieldError("paradigm", sentence), *_other_errors(body, guess)]
 
 

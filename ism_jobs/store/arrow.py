@@ -1,8 +1,11 @@
-"""Tables as bytes, the way they are kept: Arrow's stream format, compressed."""
+"""Tables as bytes, the way they are stored: Arrow's stream format, compressed with Zstandard.
+
+Data sets are stored batch by batch, artifacts of jobs as one table each.
+"""
 
 import pyarrow as pa
 
-# The columns of a job's tables that are not among its numbers.
+# For each table that a job produces, the columns that label its rows. The other columns hold its numbers.
 LABEL_COLUMNS = {
     "W": ("feature",),
     "embedding": ("row", "group"),
@@ -14,15 +17,16 @@ LABEL_COLUMNS = {
 
 
 def pack(table: "pa.Table | pa.RecordBatch") -> bytes:
-    """A table as it is kept."""
+    """Serialize a table."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
         writer.write(table)
     packed: bytes = sink.getvalue().to_pybytes()
     return packed
 
 
 def unpack(packed: bytes) -> pa.Table:
-    """The table that `pack` was given."""
+    """Return the table that `pack` has serialized."""
     with pa.ipc.open_stream(packed) as reader:
         return reader.read_all()

@@ -1,40 +1,39 @@
-"""A worker's hold on a job: all that it reports goes through its attempt, and nothing once that has been taken over."""
+"""One attempt of a worker at a job. The worker writes through it until the job ends or another attempt begins."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ism_jobs.settings import Settings
-from ism_jobs.store import blobs, keys, scripts
+from ism_jobs.store import keys
 from ism_jobs.store.records import Record, State
-from ism_jobs.store.redis import Connection
-from ism_jobs.store.transactions import transaction
+from ism_jobs.store.redis import CHUNK_BYTES, Connection, get_chunks, put_chunks, script, transaction
 
 
-class TakenOver(Exception):
-    """The job has ended, or another attempt has begun: this one must stop and report nothing more."""
+class LostAttempt(Exception):
+    """The job has ended, or another attempt has begun: this attempt must stop and write nothing more."""
 
 
-class CancelAsked(Exception):
-    """Somebody has asked for the job to be cancelled."""
+class CancelRequested(Exception):
+    """A client has requested that the job be cancelled."""
 
 
 class Attempt:
-    """The right to run a job, given by Jobs.claim."""
+    """The right to run a job; `Jobs.claim` grants it."""
 
     def __init__(self, redis: Connection, settings: Settings, record: Record, number: int, claim: str) -> None:
         self.job = record.id
         self.number = number
-        self._claim = claim  # no other attempt has it, not even one at another job that was given the same id
+        self._claim = claim  # unique, also among the attempts at another job that gets the same id later
         self._reports = 0
         self._record = record
         self._redis = redis
         self._settings = settings
-        self._report = redis.register_script(scripts.REPORT)
-        self._end = redis.register_script(scripts.END)
+        self._report = script(redis, "report")
+        self._finish_job = script(redis, "finish")
 
     def report(self, progress: Mapping[str, Any], kind: str = "", data: Mapping[str, Any] | None = None) -> None:
-        """Tell how far it is, with an event if there is a kind; raises where the job must not go on."""
+        """Store the progress, and an event if `kind` is given; raise if the job must stop."""
         self._reports += 1
         answer = self._report(
             keys=[keys.job(self.job), keys.RUNNING, keys.events(self.job), keys.TOTALS],
@@ -50,24 +49,24 @@ class Attempt:
             ],
         )
         if answer == -1:
-            raise TakenOver(self.job)
+            raise LostAttempt(self.job)
         if answer == 1:
-            raise CancelAsked(self.job)
+            raise CancelRequested(self.job)
 
     def save_checkpoint(self, value: bytes) -> None:
-        """Keep what the next attempt needs to go on from here."""
-        self._save(lambda pipe: blobs.put(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds))
+        """Store what the next attempt needs to resume from here."""
+        self._save(lambda pipe: put_chunks(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds))
 
     def checkpoint(self) -> bytes | None:
-        """What an earlier attempt has left."""
-        return blobs.get(self._redis, keys.checkpoint(self.job))
+        """Return the checkpoint of an earlier attempt, or None."""
+        return get_chunks(self._redis, keys.checkpoint(self.job))
 
     def save_artifacts(self, artifacts: Mapping[str, bytes]) -> None:
-        """Keep the outputs. They are seen once the job has succeeded at this attempt.
+        """Store the outputs. They become visible if the job succeeds at this attempt.
 
-        Small ones go together, since each answer may wait for Redis's disk.
+        Small ones share a transaction, since each transaction may wait for Redis's disk.
         """
-        large = {name: value for name, value in artifacts.items() if len(value) > blobs.CHUNK_BYTES}
+        large = {name: value for name, value in artifacts.items() if len(value) > CHUNK_BYTES}
         small = {name: value for name, value in artifacts.items() if name not in large}
         for group in ({name: value} for name, value in large.items()):
             self._save_group(group)
@@ -80,47 +79,47 @@ class Attempt:
         def put(pipe: Connection) -> None:
             for name, value in artifacts.items():
                 key = keys.artifact(self.job, self.number, name)
-                blobs.put(pipe, key, value, seconds)
+                put_chunks(pipe, key, value, seconds)
                 pipe.sadd(saved, key)
             pipe.expire(saved, seconds)
 
         self._save(put)
 
     def succeed(self, summary: Mapping[str, Any], artifacts: list[str]) -> None:
-        """End the job with what it found."""
+        """End the job with its results."""
         self._finish(State.SUCCEEDED, summary=json.dumps(summary), artifacts=json.dumps(artifacts))
 
     def fail(self, problem: Mapping[str, Any]) -> None:
-        """End the job with what was wrong."""
+        """End the job with a problem document."""
         self._finish(State.FAILED, error=json.dumps(problem))
 
     def cancel(self) -> None:
-        """End the job as somebody has asked."""
+        """End the job as a client has requested."""
         self._finish(State.CANCELLED)
 
     def _finish(self, state: State, **fields: str) -> None:
-        ended = self._end(
-            keys=end_keys(self._record),
-            args=end_arguments(self.job, State.RUNNING, self._claim, state, self._settings, fields),
+        ended = self._finish_job(
+            keys=finish_keys(self._record),
+            args=finish_arguments(self.job, State.RUNNING, self._claim, state, self._settings, fields),
         )
         if not ended:
-            raise TakenOver(self.job)
+            raise LostAttempt(self.job)
 
     def _save(self, put: Callable[[Connection], None]) -> None:
-        """Write something beside the record, if the job is still this attempt's."""
+        """Execute the commands of `put` if this attempt still holds the job."""
 
         def change(pipe: Connection) -> None:
             state, claim = pipe.hmget(keys.job(self.job), "state", "claim")
             if (state, claim) != (State.RUNNING.encode(), self._claim.encode()):
-                raise TakenOver(self.job)
+                raise LostAttempt(self.job)
             pipe.multi()
             put(pipe)
 
         transaction(self._redis, change, keys.job(self.job))
 
 
-def end_keys(record: Record) -> list[str]:
-    """The keys of scripts.END."""
+def finish_keys(record: Record) -> list[str]:
+    """Return the keys of lua/finish.lua."""
     return [
         keys.job(record.id),
         keys.QUEUED,
@@ -134,9 +133,9 @@ def end_keys(record: Record) -> list[str]:
     ]
 
 
-def end_arguments(
+def finish_arguments(
     job: str, expected: State, attempt: int | str, state: State, settings: Settings, fields: Mapping[str, str]
 ) -> list[str | int]:
-    """The arguments of scripts.END."""
+    """Return the arguments of lua/finish.lua."""
     pairs = [text for pair in fields.items() for text in pair]
     return [job, expected, attempt, state, settings.job_seconds, settings.events_kept, *pairs]

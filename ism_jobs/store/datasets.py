@@ -4,7 +4,6 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
@@ -13,20 +12,19 @@ import pyarrow as pa
 
 from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.settings import Settings
-from ism_jobs.store import blobs, keys, scripts
+from ism_jobs.store import keys
 from ism_jobs.store.arrow import pack, unpack
-from ism_jobs.store.ownership import owned
-from ism_jobs.store.paging import Place, page
-from ism_jobs.store.redis import Connection
+from ism_jobs.store.ownership import OwnedCollection, Position
+from ism_jobs.store.redis import Connection, iter_chunks, script
 from ism_jobs.tables import Description, Reader
 
-ID_LENGTH = 20  # hexadecimal digits of the content's hash
-STAGING_SECONDS = 3_600  # what is left of an upload that died half-way goes after this
+ID_LENGTH = 20  # hexadecimal digits of the content's hash, 80 bits
+STAGING_SECONDS = 3_600  # after which the chunks of an aborted upload expire
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of a data set without reading it."""
+    """The description of a data set, without its rows."""
 
     id: str
     owner: str
@@ -37,6 +35,7 @@ class Dataset:
 
     @classmethod
     def parsed(cls, id: str, fields: dict[bytes, bytes]) -> Self:
+        """Parse the fields of a hash in Redis."""
         return cls(
             id,
             fields.get(b"owner", b"").decode(),
@@ -47,23 +46,16 @@ class Dataset:
         )
 
 
-class Datasets:
-    """The data sets that are kept, by id. The id is a hash of the content and its owner."""
+class Datasets(OwnedCollection):
+    """All data sets, by id. The id is a hash of the content and its owner."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
-        self._redis = redis
+        super().__init__(redis)
         self._seconds = settings.dataset_seconds
-        self._forget = redis.register_script(scripts.FORGET_DATASET)
-        self._owner: str | None = None
-
-    def of(self, owner: str) -> Self:
-        """Those of one owner only."""
-        seen = copy(self)
-        seen._owner = owner
-        return seen
+        self._delete_dataset = script(redis, "delete_dataset")
 
     def add(self, reader: Reader, name: str, size: int) -> tuple[Dataset, bool]:
-        """Keep the table that the reader gives, batch by batch; tells whether it is new."""
+        """Store the table that the reader yields; return its description and whether it is new."""
         staged = keys.dataset_chunks(f"staging:{uuid4().hex}")
         try:
             for batch in reader:
@@ -80,7 +72,7 @@ class Datasets:
     def _publish(self, dataset: Dataset, staged: str) -> tuple[Dataset, bool]:
         key, chunks = keys.dataset(dataset.id), keys.dataset_chunks(dataset.id)
         if self._redis.exists(key, chunks) == 2:
-            keep(self._redis, dataset.id, self._seconds)
+            extend_expiry(self._redis, dataset.id, self._seconds)
             return self.get(dataset.id), False
         with self._redis.pipeline() as pipe:
             fields = {
@@ -101,27 +93,27 @@ class Datasets:
         return dataset, True
 
     def get(self, id: str) -> Dataset:
-        """The data set's description."""
-        fields = owned(self._redis, keys.dataset(id), id, self._owner)
+        """Return the description of a data set."""
+        fields = self._read(keys.dataset(id), id)
         if fields is None:
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
         return Dataset.parsed(id, fields)
 
     def read(self, id: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table, or some of its columns."""
-        return pa.concat_tables(list(self.parts(id, columns)))
+        """Return the table, or some of its columns."""
+        return pa.concat_tables(list(self.iter_parts(id, columns)))
 
-    def parts(self, id: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """The same in parts of some megabytes, one after the other."""
+    def iter_parts(self, id: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the table in parts of some megabytes."""
         part = None
-        for chunk in blobs.chunks_of(self._redis, keys.dataset_chunks(id)):
+        for chunk in iter_chunks(self._redis, keys.dataset_chunks(id)):
             part = unpack(chunk)
             yield part if columns is None else part.select(list(columns))
         if part is None:
             raise NotFound(f"The data set {json.dumps(id)} is gone; upload the table again.")
 
-    def page(self, limit: int, after: Place | None) -> tuple[list[Dataset], Place | None]:
-        """The newest first, and where the next page begins."""
+    def page(self, limit: int, after: Position | None) -> tuple[list[Dataset], Position | None]:
+        """Return a page of data sets, the newest first, and the position after which the next page begins."""
 
         def load(ids: Sequence[str]) -> dict[str, Dataset]:
             with self._redis.pipeline(transaction=False) as pipe:
@@ -131,23 +123,23 @@ class Datasets:
                     id: Dataset.parsed(id, fields) for id, fields in zip(ids, pipe.execute(), strict=True) if fields
                 }
 
-        return page(self._redis, keys.datasets(self._owner or ""), load, limit, after)
+        return self._page(keys.datasets(self._owner or ""), load, limit, after)
 
     def delete(self, id: str) -> None:
-        """Forget it, unless an open job needs it."""
+        """Delete a data set, unless queued or running jobs use it."""
         dataset = self.get(id)
         names = [keys.dataset_jobs(id), keys.dataset(id), keys.dataset_chunks(id), keys.datasets(dataset.owner)]
-        if waiting := self._forget(keys=names, args=[id]):
+        if waiting := self._delete_dataset(keys=names, args=[id]):
             raise Conflict(f"{waiting} job(s) that are queued or running use this data set; cancel them first.")
 
 
 def _id(owner: str, digest: str) -> str:
-    """Who uploads a table learns nothing of whether another has it: their ids differ."""
+    """Return the id of a table. Owners get different ids for the same table, so that none learns what others have."""
     hashed = hashlib.sha256(json.dumps([owner, digest]).encode()).hexdigest() if owner else digest
     return hashed[:ID_LENGTH]
 
 
-def keep(redis: Connection, id: str, seconds: int) -> None:
-    """Begin a data set's time anew."""
+def extend_expiry(redis: Connection, id: str, seconds: int) -> None:
+    """Let a data set expire so many seconds from now."""
     redis.expire(keys.dataset(id), seconds)
     redis.expire(keys.dataset_chunks(id), seconds)

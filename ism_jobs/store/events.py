@@ -1,4 +1,4 @@
-"""What happened to a job, in order, for those who follow it."""
+"""The events of jobs, in order, for clients that follow a job."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,16 +9,16 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 from ism_jobs.store.redis import AsyncConnection, async_connections
 
-START = "0-0"
-LONGEST_WAIT = 15.0  # seconds; after these who follows a job looks at it again, whether or not something happened
-CONNECTIONS = 8
-AT_ONCE = 500  # events
-ROUND = 100  # milliseconds for which all followers are waited for; who comes meanwhile is among the next
+START = "0-0"  # an id before that of every event
+LONGEST_WAIT = 15.0  # seconds; a follower then reads the job again, even if no event has come
+CONNECTIONS = 8  # to Redis, shared by all followers of one process
+READ_TOGETHER = 500  # events of a job that one command reads
+ROUND_MILLISECONDS = 100  # longest time that one command waits; followers that come meanwhile join the next one
 
 
 @dataclass(frozen=True)
 class Event:
-    """`kind` is "state" (look at the job again), "step" or "validation"; `data` is JSON, or empty."""
+    """`kind` is "state" (the job's state has changed), "step" or "validation"; `data` is JSON, or empty."""
 
     id: str
     kind: str
@@ -27,25 +27,25 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class _Follower:
-    """Someone who has seen all up to an event, and waits for more."""
+    """A client that has seen all events up to `last`, and waits for more."""
 
     key: str
     last: str
-    news: "asyncio.Future[list[Event]]"
+    new: "asyncio.Future[list[Event]]"
 
-    def told(self, events: list[Event]) -> bool:
-        """Hand over those of the events that are new here; tells whether one was."""
+    def receive(self, events: list[Event]) -> bool:
+        """Deliver the events that this follower has not seen; return whether there are any."""
         new = [event for event in events if _order(event.id) > _order(self.last)]
-        if new and not self.news.done():
-            self.news.set_result(new)
+        if new and not self.new.done():
+            self.new.set_result(new)
         return bool(new)
 
 
 class Events:
-    """Reads events, and waits for them: one task waits for all followers, however many they are.
+    """Reads events, and waits for new ones. One task waits for all followers, however many there are.
 
-    What is there already, each follower reads for itself. Then the task asks Redis for the events of all jobs that are
-    followed, of each from where the follower with the least has got to. It ends when nobody is left to wait for.
+    Each follower first reads the events that exist. Then the task asks Redis for the events of all jobs that are
+    followed, of each after the oldest event that one of its followers has seen last. It ends when no follower is left.
     """
 
     def __init__(self, redis: AsyncConnection) -> None:
@@ -55,25 +55,25 @@ class Events:
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """The events in the Redis of the settings."""
+        """Open the events in the Redis of the settings."""
         return cls(async_connections(settings.required_redis_url, CONNECTIONS))
 
     async def close(self) -> None:
-        """Let go of Redis."""
+        """Close the connections to Redis."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.wait([self._reading])
         await self._redis.aclose()
 
     async def last(self, job: str) -> str:
-        """The id of the newest event."""
+        """Return the id of the newest event of a job."""
         newest = await self._redis.xrevrange(keys.events(job), count=1)
         return newest[0][0].decode() if newest else START
 
     async def after(self, job: str, last: str, seconds: float) -> list[Event]:
-        """The events after one, waiting up to some seconds for the first; raises when Redis goes away meanwhile."""
+        """Return the events after `last`; wait up to `seconds` for the first. Raises if Redis fails meanwhile."""
         key = keys.events(job)
-        answer = await self._redis.xread({key: last}, count=AT_ONCE)
+        answer = await self._redis.xread({key: last}, count=READ_TOGETHER)
         if answer or seconds <= 0:
             return _parsed(answer).get(key, [])
         follower = _Follower(key, last, asyncio.get_running_loop().create_future())
@@ -81,27 +81,29 @@ class Events:
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(self._read())
         try:
-            await asyncio.wait([follower.news], timeout=min(seconds, LONGEST_WAIT))
-            return follower.news.result() if follower.news.done() else []
+            await asyncio.wait([follower.new], timeout=min(seconds, LONGEST_WAIT))
+            return follower.new.result() if follower.new.done() else []
         finally:
             self._followers.discard(follower)
 
     async def _read(self) -> None:
         while self._followers:
-            waiting = list(self._followers)  # those who come later may have seen less than is asked for here
+            waiting = list(
+                self._followers
+            )  # followers that come later may have seen fewer events than this command skips
             try:
-                answer = await self._redis.xread(_oldest(waiting), count=AT_ONCE, block=ROUND)
+                answer = await self._redis.xread(_oldest(waiting), count=READ_TOGETHER, block=ROUND_MILLISECONDS)
                 events = _parsed(answer)
-                self._followers.difference_update(one for one in waiting if one.told(events.get(one.key, [])))
-            except Exception as error:  # of all who wait, and theirs to tell
+                self._followers.difference_update(one for one in waiting if one.receive(events.get(one.key, [])))
+            except Exception as error:  # each follower raises it to its own caller
                 for follower in self._followers:
-                    if not follower.news.done():
-                        follower.news.set_exception(error)
+                    if not follower.new.done():
+                        follower.new.set_exception(error)
                 self._followers.clear()
 
 
 def _oldest(followers: Iterable[_Follower]) -> dict[str, str]:
-    """For each key the least that one of its followers has seen."""
+    """Return for each key the oldest event that one of its followers has seen last."""
     oldest: dict[str, str] = {}
     for follower in followers:
         oldest[follower.key] = min(oldest.get(follower.key, follower.last), follower.last, key=_order)

@@ -1,92 +1,81 @@
-"""Jobs in Redis: made, found, claimed, cancelled, put back, forgotten."""
+"""Jobs in Redis: create, find, claim, cancel, requeue, delete."""
 
 import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from copy import copy
-from typing import Any, Self
+from typing import Any
 from uuid import uuid4
 
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
 from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
-from ism_jobs.store import blobs, keys, scripts
-from ism_jobs.store.attempts import Attempt, end_arguments, end_keys
-from ism_jobs.store.datasets import keep
-from ism_jobs.store.ownership import owned
-from ism_jobs.store.paging import Place, page
+from ism_jobs.store import keys
+from ism_jobs.store.attempts import Attempt, finish_arguments, finish_keys
+from ism_jobs.store.datasets import extend_expiry
+from ism_jobs.store.ownership import OwnedCollection, Position
 from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import Record, State
-from ism_jobs.store.redis import Connection
-from ism_jobs.store.sweep import forget_expired, look_for_tickets, lost, ticket_before
-from ism_jobs.store.transactions import transaction
+from ism_jobs.store.redis import Connection, get_chunks, script, transaction
+from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, ticket_before, too_many_crashes
 
-SWEEP_AT_ONCE = 100
+SWEPT_TOGETHER = 100  # jobs of each kind that one sweep looks at
 
 
-class Jobs:
-    """All jobs that are kept, by id."""
+class Jobs(OwnedCollection):
+    """All jobs, by id."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
-        self._redis = redis
+        super().__init__(redis)
         self._settings = settings
-        self._owner: str | None = None
         self.tickets = Tickets(redis)
-        self._claim = redis.register_script(scripts.CLAIM)
-        self._renew = redis.register_script(scripts.RENEW)
-        self._end = redis.register_script(scripts.END)
-        self._ask_to_stop = redis.register_script(scripts.ASK_TO_STOP)
-        self._silent = redis.register_script(scripts.SILENT)
-        self._forget = redis.register_script(scripts.FORGET_JOB)
-
-    def of(self, owner: str) -> Self:
-        """Those of one owner only."""
-        seen = copy(self)
-        seen._owner = owner
-        return seen
+        self._claim = script(redis, "claim")
+        self._renew_lease = script(redis, "renew_lease")
+        self._finish_job = script(redis, "finish")
+        self._request_cancel = script(redis, "request_cancel")
+        self._expired_leases = script(redis, "expired_leases")
+        self._delete_job = script(redis, "delete_job")
 
     def create(
-        self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None, *, fresh: bool = False
+        self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None, *, ids_are_random: bool = False
     ) -> list[Record]:
-        """Queue jobs, given as ids and specs: all of them or, when something fails, none.
+        """Queue jobs, given as ids and specs: all of them, or none if something fails.
 
-        Where an id is taken, nothing is made and what is there is given back, if all of it still is. `fresh` ids are
-        random, so nobody looks whether they are taken.
+        If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
         """
         now, owner = time.time(), self._owner or ""
         records = [Record(id, State.QUEUED, spec, now, batch, owner) for id, spec in specs]
         taken = [keys.job(record.id) for record in records]
 
-        def make(pipe: Connection) -> bool:
-            if not fresh and pipe.exists(*taken):
+        def write(pipe: Connection) -> bool:
+            if not ids_are_random and pipe.exists(*taken):
                 return False
             self._check_open(self._redis.scard(keys.open_jobs(owner)) + len(records))
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
             if batch is not None:
-                made = json.dumps([record.id for record in records])
-                pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": made})
+                ids = json.dumps([record.id for record in records])
+                pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": ids})
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
             for id in {record.dataset for record in records}:
-                keep(pipe, id, self._settings.dataset_seconds)
+                extend_expiry(pipe, id, self._settings.dataset_seconds)
             return True
 
-        if not transaction(self._redis, make, *(() if fresh else taken)):
+        if not transaction(self._redis, write, *(() if ids_are_random else taken)):
             return [self.get(record.id) for record in records]
         try:
-            self._check_made(records, owner)
+            self._check_created(records, owner)
         except (NotFound, TooMany):
             for record in records:
-                with suppress(Conflict, NotFound):  # a worker has been quicker
+                with suppress(Conflict, NotFound):  # a worker has claimed it meanwhile
                     self.cancel(record.id)
                     self.delete(record.id)
             raise
         return records
 
-    def _check_made(self, records: Sequence[Record], owner: str) -> None:
-        """A data set may have been deleted, or other jobs made, just before these were."""
+    def _check_created(self, records: Sequence[Record], owner: str) -> None:
+        """Raise if a data set was deleted, or too many other jobs were created, just before these jobs."""
         ids = sorted({record.dataset for record in records})
         with self._redis.pipeline(transaction=False) as pipe:
             for id in ids:
@@ -101,7 +90,7 @@ class Jobs:
     def _check_open(self, open: int) -> None:
         if open > self._settings.max_open_jobs:
             most = counted(self._settings.max_open_jobs, "job")
-            raise TooMany(f"At most {most} may wait or run here at once; try again when some have ended.")
+            raise TooMany(f"At most {most} may be queued or running at once; try again when some have ended.")
 
     def _write(self, pipe: Connection, record: Record) -> None:
         fields: dict[str, str | float] = {
@@ -123,28 +112,28 @@ class Jobs:
         self._announce(pipe, record.id)
 
     def get(self, id: str) -> Record:
-        """One job."""
-        raw = owned(self._redis, keys.job(id), id, self._owner)
+        """Return the record of a job."""
+        raw = self._read(keys.job(id), id)
         if raw is None:
             raise NotFound(f"There is no job {json.dumps(id)}; it may have expired, or been deleted.")
         return Record.parsed(id, raw)
 
     def batch(self, id: str) -> tuple[float, list[Record]]:
-        """When a batch was made, and its jobs, less those that are gone."""
-        raw = owned(self._redis, keys.batch(id), id, self._owner)
+        """Return the time of creation of a batch, and its jobs without those that were deleted or expired."""
+        raw = self._read(keys.batch(id), id)
         if raw is None:
             raise NotFound(f"There is no batch {json.dumps(id)}; it may have expired.")
         return float(raw[b"created"]), self._several(json.loads(raw[b"jobs"]))
 
     def page(
-        self, limit: int, after: Place | None, is_wanted: Callable[[Record], bool]
-    ) -> tuple[list[Record], Place | None]:
-        """The newest jobs that are wanted, and where the next page begins."""
+        self, limit: int, after: Position | None, is_wanted: Callable[[Record], bool]
+    ) -> tuple[list[Record], Position | None]:
+        """Return a page of wanted jobs, the newest first, and the position after which the next page begins."""
 
         def load(ids: Sequence[str]) -> dict[str, Record]:
             return {record.id: record for record in self._several(ids)}
 
-        return page(self._redis, keys.jobs(self._owner or ""), load, limit, after, is_wanted)
+        return self._page(keys.jobs(self._owner or ""), load, limit, after, is_wanted)
 
     def _several(self, ids: Sequence[str]) -> list[Record]:
         with self._redis.pipeline(transaction=False) as pipe:
@@ -154,7 +143,7 @@ class Jobs:
         return [record for record in found if self._owner in (None, record.owner)]
 
     def claim(self, id: str, worker: str) -> Attempt | None:
-        """Begin a job, unless it is begun or ended already."""
+        """Start a job; return None if it is not queued any more."""
         record, claim = self.get(id), uuid4().hex
         number = self._claim(
             keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id)],
@@ -162,51 +151,51 @@ class Jobs:
         )
         if not number:
             return None
-        keep(self._redis, record.dataset, self._settings.dataset_seconds)
+        extend_expiry(self._redis, record.dataset, self._settings.dataset_seconds)
         return Attempt(self._redis, self._settings, record, number, claim)
 
-    def renew(self, id: str, worker: str) -> bool:
-        """A sign of life from the worker that has the job; tells whether it has been asked to stop."""
+    def renew_lease(self, id: str, worker: str) -> bool:
+        """Renew the lease of the worker that runs the job; return whether the job is to be cancelled."""
         keys_, arguments = [keys.job(id), keys.RUNNING], [id, worker, self._settings.lease_seconds]
-        return bool(self._renew(keys=keys_, args=arguments) == 2)
+        return bool(self._renew_lease(keys=keys_, args=arguments) == 2)
 
     def cancel(self, id: str) -> Record:
-        """Cancel a job that waits, or ask one that runs to stop at its next step."""
+        """Cancel a queued job, or ask a running one to stop at its next step."""
         while True:
             record = self.get(id)
             if record.state.ended:
                 raise Conflict(f"The job has {record.state} already; there is nothing to cancel.")
             if record.state is State.RUNNING:
-                done = self._ask_to_stop(keys=[keys.job(id)])
+                done = self._request_cancel(keys=[keys.job(id)])
             else:
                 done = self._finish(record, State.CANCELLED)
                 if done and record.ticket:
-                    self.tickets.tear(record.ticket)
+                    self.tickets.remove(record.ticket)
             if done:
                 return self.get(id)
 
     def delete(self, id: str) -> None:
-        """Forget an ended job and all it made."""
+        """Delete an ended job and its artifacts."""
         record = self.get(id)
         if not record.state.ended:
             raise Conflict(f"The job is {record.state}; cancel it first.")
-        its_own = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.saved(id)]
-        self._forget(keys=[*its_own, keys.jobs(record.owner)], args=[id])
+        own_keys = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.saved(id)]
+        self._delete_job(keys=[*own_keys, keys.jobs(record.owner)], args=[id])
         if record.batch is not None:
-            self._forget_empty(record.batch)
+            self._delete_if_empty(record.batch)
 
-    def _forget_empty(self, batch: str) -> None:
-        """A batch goes with its last job."""
+    def _delete_if_empty(self, batch: str) -> None:
+        """Delete a batch if its last job has been deleted."""
         ids = self._redis.hget(keys.batch(batch), "jobs")
         if ids and not self._redis.exists(*(keys.job(id) for id in json.loads(ids))):
             self._redis.delete(keys.batch(batch))
 
     def workers(self) -> int:
-        """How many workers are alive."""
+        """Return the number of workers that are alive."""
         return self.tickets.workers(2 * self._settings.lease_seconds)
 
     def counts(self) -> dict[str, float]:
-        """How many wait and run now, and totals over the jobs that have ended."""
+        """Return how many jobs are queued and running, and totals over all ended jobs."""
         with self._redis.pipeline(transaction=False) as pipe:
             pipe.zcard(keys.QUEUED)
             pipe.zcard(keys.RUNNING)
@@ -215,18 +204,18 @@ class Jobs:
         return {name.decode(): float(value) for name, value in totals.items()} | {"queued": queued, "running": running}
 
     def artifact(self, record: Record, name: str) -> bytes:
-        """One output of a job that succeeded."""
+        """Return one output of a job that succeeded."""
         value = None
         if name in record.artifacts:
-            value = blobs.get(self._redis, keys.artifact(record.id, record.attempt, name))
+            value = get_chunks(self._redis, keys.artifact(record.id, record.attempt, name))
         if value is None:
             raise NotFound(f"This job has no {name}.")
         return value
 
-    def put_back(self, record: Record, *, crashed: bool) -> bool:
-        """Queue a running job again, before all that were made later; tells whether it still was at this attempt.
+    def requeue(self, record: Record, *, crashed: bool) -> bool:
+        """Queue a running job again, before all jobs created later; return whether it still was at this attempt.
 
-        One that was asked to stop ends instead.
+        A job that is to be cancelled ends instead.
         """
         if self._redis.hexists(keys.job(record.id), "cancel"):
             return self._finish(record, State.CANCELLED)
@@ -249,10 +238,10 @@ class Jobs:
 
         return transaction(self._redis, change, keys.job(record.id))
 
-    def abandoned(self, id: str, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
-        """The process in which this worker ran the job is gone: if the job has not ended, put it back.
+    def recover(self, id: str, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
+        """Requeue the job of a worker process that has ended, unless the job has ended too.
 
-        It fails instead where there is a problem for which the process was ended.
+        The job fails instead if the process was killed because of a `problem`.
         """
         raw = self._redis.hgetall(keys.job(id))
         if not raw or raw.get(b"worker") != worker.encode():
@@ -261,37 +250,39 @@ class Jobs:
         if problem is not None and record.state is State.RUNNING:
             self._finish(record, State.FAILED, error=json.dumps(problem.document()))
         else:
-            self._recover(record, crashed)
+            self._requeue_or_fail(record, crashed)
 
-    def _recover(self, record: Record, crashed: bool) -> None:
-        """Put back a running job that lost its process, or fail it when that has happened too often."""
+    def _requeue_or_fail(self, record: Record, crashed: bool) -> None:
+        """Requeue a running job whose process has ended, or fail it if that has happened too often."""
         if record.state is not State.RUNNING:
             return
         crashes = record.crashes + int(crashed)
         if crashes < self._settings.max_attempts:
-            self.put_back(record, crashed=crashed)
+            self.requeue(record, crashed=crashed)
             return
-        self._finish(record, State.FAILED, error=json.dumps(lost(crashes).document()))
+        self._finish(record, State.FAILED, error=json.dumps(too_many_crashes(crashes).document()))
 
     def sweep(self) -> None:
-        """Put back jobs whose workers gave no sign of life, write lost tickets anew, forget the oldest that expired."""
+        """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
         seconds, _ = self._redis.time()
-        interval = self._settings.sign_of_life
-        for id in self._silent(keys=[keys.RUNNING, keys.SWEPT], args=[2 * interval, 2 * interval, SWEEP_AT_ONCE]):
+        interval = self._settings.heartbeat_interval
+        for id in self._expired_leases(
+            keys=[keys.RUNNING, keys.SWEPT], args=[2 * interval, 2 * interval, SWEPT_TOGETHER]
+        ):
             with suppress(NotFound):
                 record = self.get(id.decode())
-                lease = self._redis.zscore(keys.RUNNING, id)  # after the record: another sweep may have been quicker
+                lease = self._redis.zscore(keys.RUNNING, id)  # read again: another sweep may have requeued the job
                 if lease is not None and lease <= seconds:
-                    self._recover(record, crashed=True)
-        waiting = self._redis.zrangebyscore(keys.QUEUED, "-inf", seconds - interval, start=0, num=SWEEP_AT_ONCE)
-        look_for_tickets(self._redis, self.tickets, [id.decode() for id in waiting], seconds, interval)
-        forget_expired(self._redis, SWEEP_AT_ONCE)
+                    self._requeue_or_fail(record, crashed=True)
+        waiting = self._redis.zrangebyscore(keys.QUEUED, "-inf", seconds - interval, start=0, num=SWEPT_TOGETHER)
+        replace_lost_tickets(self._redis, self.tickets, [id.decode() for id in waiting], seconds, interval)
+        remove_expired(self._redis, SWEPT_TOGETHER)
 
     def _finish(self, record: Record, state: State, **fields: str) -> bool:
         return bool(
-            self._end(
-                keys=end_keys(record),
-                args=end_arguments(record.id, record.state, record.attempt, state, self._settings, fields),
+            self._finish_job(
+                keys=finish_keys(record),
+                args=finish_arguments(record.id, record.state, record.attempt, state, self._settings, fields),
             )
         )
 

@@ -1,17 +1,17 @@
-"""The names of all keys in Redis.
+"""The names of all keys in Redis, and what each holds.
 
 A value that may grow large is a list of chunks, so that none comes near Redis's limit of 512 MB.
 """
 
-OWNERS = "ism:owners"  # set: the names of all who have had something here
-QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep sees those first that run first
+OWNERS = "ism:owners"  # set: the names of all owners that have stored something
+QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep checks the jobs first that run first
 RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
-SWEPT = "ism:jobs:swept"  # number: when somebody last looked for jobs whose lease has ended
-TOTALS = "ism:totals"  # hash: counts and seconds over all jobs that have ended
+SWEPT = "ism:jobs:swept"  # number: time of the last search for expired leases
+TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
 
 
 def is_id(text: str) -> bool:
-    """Whether this can be an id: one with a colon would lead to another key."""
+    """Return whether a text can be an id. A colon in it could address another key."""
     return text.isascii() and text.isalnum()
 
 
@@ -26,12 +26,12 @@ def jobs(owner: str) -> str:
 
 
 def open_jobs(owner: str) -> str:
-    """Set: the jobs that wait or run."""
+    """Set: the jobs of an owner that are queued or running."""
     return f"ism:jobs:open:{owner}"
 
 
 def rate(owner: str) -> str:
-    """Number: requests of this minute."""
+    """Number: requests of an owner in this minute."""
     return f"ism:rate:{owner}"
 
 
@@ -46,32 +46,32 @@ def dataset_chunks(id: str) -> str:
 
 
 def dataset_jobs(id: str) -> str:
-    """Set: the open jobs that use it."""
+    """Set: the queued and running jobs that use the data set."""
     return f"ism:dataset:{id}:jobs"
 
 
 def job(id: str) -> str:
-    """Hash: see ism_jobs.store.records."""
+    """Hash: the fields of ism_jobs.store.records.Record."""
     return f"ism:job:{id}"
 
 
 def events(id: str) -> str:
-    """Stream: what happened to a job."""
+    """Stream: the events of a job."""
     return f"ism:job:{id}:events"
 
 
 def checkpoint(id: str) -> str:
-    """List of chunks: where a job's next attempt goes on from."""
+    """List of chunks: where the next attempt of a job resumes."""
     return f"ism:job:{id}:checkpoint"
 
 
 def artifact(id: str, attempt: int, name: str) -> str:
-    """List of chunks: one output, of the attempt that made it, so that attempts cannot mix."""
+    """List of chunks: one output. The attempt is part of the key, so that outputs of two attempts never mix."""
     return f"ism:job:{id}:{attempt}:{name}"
 
 
 def saved(id: str) -> str:
-    """Set: the keys of all artifacts that attempts have saved, also of those that did not succeed."""
+    """Set: the keys of the artifacts of all attempts, also of those that did not succeed."""
     return f"ism:job:{id}:saved"
 
 

@@ -1,7 +1,7 @@
-"""The queue between the app and the workers: RQ, carrying nothing but ids.
+"""The queue between the app and the workers: RQ, which carries the ids of jobs and nothing else.
 
-A ticket in the queue is only a hint that a job waits. What a job's state is, and who may change it, is decided by its
-record in the store; a ticket too many is ignored, and one that was lost is written again.
+A ticket is RQ's own job: it tells a worker that a job of ours waits. The job's state is in its record in the store,
+so an extra ticket is ignored, and a lost one is written again.
 """
 
 from collections.abc import Sequence
@@ -12,59 +12,56 @@ from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
-from ism_jobs.store.redis import Connection
+from ism_jobs.store.redis import Connection, script_text
 
-NAME = "ism"
-FUNCTION = "worker.jobs.run"
-_BEHIND = """
-redis.call('LREM', KEYS[1], 1, ARGV[2])
-if redis.call('LINSERT', KEYS[1], 'AFTER', ARGV[1], ARGV[2]) < 1 then redis.call('LPUSH', KEYS[1], ARGV[2]) end
-"""
+QUEUE_NAME = "ism"
+FUNCTION = "worker.jobs.run"  # stored in every ticket, so this path must not change
+FAILED_TICKET_SECONDS = 60  # how long RQ keeps a ticket whose function raised an error
 
 
 class Tickets:
-    """Writes tickets, and tells where they are."""
+    """Writes tickets, removes them, and finds their positions in the queue."""
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
-        self._queue = Queue(NAME, connection=redis, serializer=JSONSerializer)
+        self._queue = Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer)
 
-    def workers(self, silence: float) -> int:
-        """How many workers there are; one that has given no sign of life for so many seconds is not counted."""
+    def workers(self, longest_silence: float) -> int:
+        """Return the number of workers whose last heartbeat is at most so many seconds old."""
         seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue, serializer=JSONSerializer)]
-        return sum(last is not None and (now() - last).total_seconds() <= silence for last in seen)
+        return sum(last is not None and (now() - last).total_seconds() <= longest_silence for last in seen)
 
     def write(self, pipe: Connection, job: str, *, at_front: bool = False, behind: str | None = None) -> str:
-        """Put a job into the queue when the pipeline is executed; gives the ticket's id.
+        """Queue a job when the pipeline is executed, and return the ticket's id.
 
-        At its end, or at its front, there behind another ticket if that is still waiting.
+        The ticket goes to the end of the queue, to its front, or right behind another ticket if that is still there.
         """
         ticket = uuid4().hex
         data = Queue.prepare_data(
             FUNCTION,
             args=(job,),
             job_id=ticket,
-            timeout=-1,  # a worker ends what takes too long, also inside of C code, where RQ's signal is not heard
-            result_ttl=0,  # results are the store's business
-            failure_ttl=60,
+            timeout=-1,  # RQ's signal cannot interrupt C code; the worker enforces the time limit itself
+            result_ttl=0,  # results are in the store
+            failure_ttl=FAILED_TICKET_SECONDS,
             at_front=at_front,
         )
         self._queue.enqueue_many([data], pipeline=pipe)
         if behind is not None:
-            pipe.eval(_BEHIND, 1, self._queue.key, behind, ticket)
+            pipe.eval(script_text("insert_behind"), 1, self._queue.key, behind, ticket)
         return ticket
 
-    def tear(self, ticket: str) -> None:
-        """Take a ticket out of the queue, unless a worker has just taken it."""
+    def remove(self, ticket: str) -> None:
+        """Remove a ticket from the queue, unless a worker has just taken it."""
         if self._redis.lrem(self._queue.key, 1, ticket):
             self._redis.delete(Ticket.key_for(ticket))
 
     def position(self, ticket: str) -> int | None:
-        """How many are before it; None once it has been taken."""
+        """Return how many tickets are before this one, or None if it has left the queue."""
         return self.positions([ticket])[0]
 
     def positions(self, tickets: Sequence[str]) -> list[int | None]:
-        """The same of several."""
+        """Return the positions of several tickets."""
         with self._redis.pipeline(transaction=False) as pipe:
             for ticket in tickets:
                 pipe.lpos(self._queue.key, ticket)

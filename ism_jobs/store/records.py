@@ -1,4 +1,4 @@
-"""What is known of a job: the fields of its record in Redis."""
+"""The record of a job, as it is stored in Redis."""
 
 import json
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 
 class State(StrEnum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -17,39 +17,39 @@ class State(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will happen to it any more."""
+        """Whether the state is final."""
         return self not in (State.QUEUED, State.RUNNING)
 
 
 @dataclass(frozen=True)
 class Record:
-    """One job, as it was at one moment. `version` grows with every change."""
+    """A snapshot of one job. `version` grows with every change."""
 
     id: str
     state: State
     spec: dict[str, Any]
     created: float
     batch: str | None = None
-    owner: str = ""  # the name of the API key that posted it; empty without keys
+    owner: str = ""  # the name of the API key that posted it; empty if the service has no API keys
     started: float | None = None
     finished: float | None = None
-    attempt: int = 0  # how often a worker has begun it: what is reported under an earlier number is ignored
-    crashes: int = 0  # how often it lost its worker
+    attempt: int = 0  # how often a worker has started it; reports of earlier attempts are ignored
+    crashes: int = 0  # how often its worker process ended unexpectedly
     version: int = 0
-    ticket: str | None = None  # its job in RQ
+    ticket: str | None = None  # the id of its job in RQ
     progress: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
-    summary: dict[str, Any] | None = None  # objective and metrics of a job that succeeded
+    summary: dict[str, Any] | None = None  # objective and metrics; only of a job that succeeded
     artifacts: list[str] = field(default_factory=list)
 
     @property
     def dataset(self) -> str:
-        """The id of its data set."""
+        """The id of the job's data set."""
         return str(self.spec["dataset"])
 
     @classmethod
     def parsed(cls, id: str, raw: dict[bytes, bytes]) -> Self:
-        """The record from a hash in Redis."""
+        """Parse the fields of a hash in Redis."""
         fields = {name.decode(): value.decode() for name, value in raw.items()}
         return cls(
             id=id,

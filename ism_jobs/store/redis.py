@@ -1,10 +1,13 @@
-"""Connections to Redis, by how long their users can wait, and what it means when one fails.
+"""How the store talks to Redis: connections with timeouts, transactions, Lua scripts, and large values in chunks.
 
 redis-py types an answer by every setting that a connection may have (bytes or text, one server or a cluster), which
-no caller can use; ours always answers with bytes.
+no caller can use. Our connections always answer with bytes, and are typed as Any.
 """
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias, TypeVar
 
 from redis import Redis
 from redis.asyncio import BlockingConnectionPool
@@ -12,7 +15,7 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import ConnectionError as NotReachable
-from redis.exceptions import OutOfMemoryError, RedisError, ResponseError
+from redis.exceptions import OutOfMemoryError, RedisError, ResponseError, WatchError
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
@@ -20,51 +23,110 @@ from ism_jobs.errors import Problem, StoreFull, Unavailable
 
 Connection: TypeAlias = Any  # redis.Redis, or a pipeline of one
 AsyncConnection: TypeAlias = Any  # redis.asyncio.Redis
+T = TypeVar("T")
 
-AT_ONCE = 3.0  # seconds without an answer after which who asks us is told; a Redis 200 ms away answers in time
-IN_TIME = 10.0  # the same, for long work
-CONNECT_SECONDS = 2.0
-LONGEST_PAUSE = 1.0  # seconds between two tries of who waits for Redis
+REQUEST_TIMEOUT = 3.0  # seconds that an HTTP request waits for an answer of Redis; one 200 ms away answers in time
+WORK_TIMEOUT = 10.0  # seconds that a worker or a command waits for an answer
+CONNECT_TIMEOUT = 2.0  # seconds
+LONGEST_BACKOFF = 1.0  # seconds between two attempts of a connection that waits for Redis
+CHUNK_BYTES = 4 * 2**20  # small enough that reading one chunk does not hold up other clients of Redis
 
 
-def connection(url: str, seconds: float = IN_TIME) -> Connection:
-    """One that fails when Redis is away, or silent for so many seconds.
+def connection(url: str, timeout: float = WORK_TIMEOUT) -> Connection:
+    """Return a connection that fails if Redis is away, or gives no answer within `timeout` seconds.
 
-    Nothing is tried again: what was asked may have happened, and a list would get the same chunk twice.
+    It retries nothing: a command whose answer was lost may have taken effect, and would append a chunk twice.
     """
     return Redis.from_url(
-        url, socket_timeout=seconds, socket_connect_timeout=CONNECT_SECONDS, retry=Retry(NoBackoff(), 0)
+        url, socket_timeout=timeout, socket_connect_timeout=CONNECT_TIMEOUT, retry=Retry(NoBackoff(), 0)
     )
 
 
 def patient_connection(url: str) -> Connection:
-    """One that waits for Redis as long as it takes: for a job, all of whose words may be said twice."""
-    retry = Retry(ExponentialBackoff(cap=LONGEST_PAUSE, base=0.02), retries=-1)
-    return Redis.from_url(url, socket_timeout=IN_TIME, socket_connect_timeout=CONNECT_SECONDS, retry=retry)
+    """Return a connection that retries until Redis answers: for a running job, whose writes are all idempotent."""
+    retry = Retry(ExponentialBackoff(cap=LONGEST_BACKOFF, base=0.02), retries=-1)
+    return Redis.from_url(url, socket_timeout=WORK_TIMEOUT, socket_connect_timeout=CONNECT_TIMEOUT, retry=retry)
 
 
 def async_connections(url: str, most: int) -> AsyncConnection:
-    """Several, to read with: a broken one is replaced once, unasked. Who finds all in use waits for one."""
+    """Return a pool of connections to read with.
+
+    A caller waits while all are in use. A broken connection is replaced once without an error.
+    """
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=most,
-        timeout=IN_TIME,
-        socket_timeout=AT_ONCE,
-        socket_connect_timeout=CONNECT_SECONDS,
+        timeout=WORK_TIMEOUT,
+        socket_timeout=REQUEST_TIMEOUT,
+        socket_connect_timeout=CONNECT_TIMEOUT,
         retry=AsyncRetry(NoBackoff(), 1, supported_errors=(NotReachable,)),
     )
     return AsyncRedis.from_pool(pool)
 
 
 def is_full(error: Exception) -> bool:
-    """Whether Redis has refused something because it is at its memory limit, by itself or out of a script."""
+    """Return whether Redis has refused a command or script because it is at its memory limit."""
     return isinstance(error, OutOfMemoryError) or (isinstance(error, ResponseError) and "OOM command" in str(error))
 
 
 def problem_of(error: RedisError) -> Problem | None:
-    """What to tell who asked, or None when the fault is ours."""
+    """Return the problem to show to the client, or None if the error is a fault of this program."""
     if is_full(error):
         return StoreFull("The store is full; delete data sets or jobs that are no longer needed.")
     if isinstance(error, NotReachable | NoAnswer):
         return Unavailable("The store does not answer; try again in a moment.")
     return None
+
+
+def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:
+    """Execute the commands that `change` puts into the pipeline after `multi()`; start over if a watched key changes.
+
+    A lost connection counts as a change, since nobody knows whether the commands took effect. So `change` must check
+    whether they did.
+    """
+    with redis.pipeline() as pipe:
+        while True:
+            try:
+                if watched:
+                    pipe.watch(*watched)
+                value = change(pipe)
+                if pipe.explicit_transaction:
+                    pipe.execute()
+            except WatchError:
+                pipe.reset()
+            else:
+                return value
+
+
+@cache
+def script_text(name: str) -> str:
+    """Return the Lua script of that name, with the functions that all scripts share."""
+    folder = files("ism_jobs.store") / "lua"
+    return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
+
+
+def script(redis: Connection, name: str) -> Any:
+    """Return a Lua script as a function of `keys` and `args`; lua/<name>.lua says what they are."""
+    return redis.register_script(script_text(name))
+
+
+def put_chunks(pipe: Connection, key: str, value: bytes, seconds: int) -> None:
+    """Replace a large value when the pipeline is executed; it expires after `seconds`."""
+    pipe.delete(key)
+    for start in range(0, max(1, len(value)), CHUNK_BYTES):
+        pipe.rpush(key, value[start : start + CHUNK_BYTES])
+    pipe.expire(key, seconds)
+
+
+def get_chunks(redis: Connection, key: str) -> bytes | None:
+    """Return the whole of a large value, or None if there is none."""
+    chunks = list(iter_chunks(redis, key))
+    return b"".join(chunks) if chunks else None
+
+
+def iter_chunks(redis: Connection, key: str) -> Iterator[bytes]:
+    """Yield a large value chunk by chunk."""
+    index = 0
+    while (chunk := redis.lindex(key, index)) is not None:
+        yield chunk
+        index += 1

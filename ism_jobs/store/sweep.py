@@ -1,4 +1,4 @@
-"""What the sweep puts in order: tickets that were lost, and entries of things that have expired."""
+"""Repairs that workers make at intervals: lost tickets are written again, ids of expired entries are removed."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,38 +7,37 @@ from ism_jobs.sentences import counted
 from ism_jobs.store import keys
 from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import State
-from ism_jobs.store.redis import Connection
-from ism_jobs.store.transactions import transaction
+from ism_jobs.store.redis import Connection, transaction
 
 
-def lost(crashes: int) -> Problem:
-    """What is told of a job that loses its process again and again."""
+def too_many_crashes(crashes: int) -> Problem:
+    """Return the problem of a job whose worker process has ended unexpectedly too often."""
     return Problem(
-        f"The process that ran this job has ended unexpectedly {counted(crashes, 'time')}, most likely for want of"
-        " memory; try fewer rows or features, or give the workers more memory."
+        f"The process that ran this job has ended unexpectedly {counted(crashes, 'time')}, most likely because"
+        " it ran out of memory; try fewer rows or features, or give the workers more memory."
     )
 
 
 def ticket_before(redis: Connection, created: float) -> str | None:
-    """That of the last waiting job which was made before this time: who is put back waits behind it."""
+    """Return the ticket of the last queued job created before this time; a requeued job goes right behind it."""
     older = redis.zrevrangebyscore(keys.QUEUED, f"({created!r}", "-inf", start=0, num=1)
     ticket = redis.hget(keys.job(older[0].decode()), "ticket") if older else None
     return ticket.decode() if ticket else None
 
 
-def look_for_tickets(redis: Connection, tickets: Tickets, jobs: Sequence[str], now: int, interval: int) -> None:
-    """See that jobs which wait have a ticket in the queue."""
+def replace_lost_tickets(redis: Connection, tickets: Tickets, jobs: Sequence[str], now: int, interval: int) -> None:
+    """Write a new ticket for each queued job whose ticket has been missing for `interval` seconds."""
     with redis.pipeline(transaction=False) as pipe:
         for job in jobs:
             pipe.hget(keys.job(job), "ticket")
         names = [(ticket or b"").decode() for ticket in pipe.execute()]
     for job, position in zip(jobs, tickets.positions(names), strict=True):
         if position is None:
-            _look_again(redis, tickets, job, now, interval)
+            _replace_if_lost(redis, tickets, job, now, interval)
 
 
-def _look_again(redis: Connection, tickets: Tickets, id: str, now: int, interval: int) -> None:
-    """Between queue and claim a ticket is nowhere for a moment; one that is nowhere for some seconds is lost."""
+def _replace_if_lost(redis: Connection, tickets: Tickets, id: str, now: int, interval: int) -> None:
+    """Between queue and claim a ticket is missing for a moment. Only one that stays missing is lost."""
     key = keys.job(id)
 
     def change(pipe: Connection) -> None:
@@ -58,14 +57,14 @@ def _look_again(redis: Connection, tickets: Tickets, id: str, now: int, interval
     transaction(redis, change, key)
 
 
-def forget_expired(redis: Connection, at_once: int) -> None:
-    """Take out of the lists of all owners, and of what runs, the oldest entries whose things are gone."""
+def remove_expired(redis: Connection, most: int) -> None:
+    """Remove ids of expired entries from the lists: of each list, the oldest `most` ids are checked."""
     lists: list[tuple[str, Callable[[str], str]]] = [(keys.RUNNING, keys.job)]
     for owner in {"", *(name.decode() for name in redis.smembers(keys.OWNERS))}:
         lists += [(keys.jobs(owner), keys.job), (keys.datasets(owner), keys.dataset)]
     with redis.pipeline(transaction=False) as pipe:
         for index, _ in lists:
-            pipe.zrange(index, 0, at_once - 1)
+            pipe.zrange(index, 0, most - 1)
         found = zip(lists, pipe.execute(), strict=True)
         entries = [(index, id.decode(), key) for (index, key), ids in found for id in ids]
         for _, id, key in entries:

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.block import Block
-from ism_jobs.tables.csv.reading import CsvFile, preferred
+from ism_jobs.tables.csv import CsvFile
 from ism_jobs.tables.description import Description
 from ism_jobs.tables.detect import format_of
 from ism_jobs.tables.digest import Digest
-from ism_jobs.tables.json.reading import JsonFile
+from ism_jobs.tables.json import JsonFile
 from ism_jobs.tables.limits import Limits
-from ism_jobs.tables.numpy.arrays import NpyFile, NpzFile
+from ism_jobs.tables.numpy import NpyFile, NpzFile
 from ism_jobs.tables.parquet import ParquetFile
 from ism_jobs.tables.source import head, open_source
 from ism_jobs.tables.summary import Summary
@@ -135,4 +135,4 @@ def _opened(file: IO[bytes], format: str, header: bool | None, limits: Limits) -
             return NpzFile(file, limits)
         case "json":
             return JsonFile(file, limits)
-    return CsvFile(file, limits, header, preferred(format))
+    return CsvFile(file, limits, header, is_tsv=format == "tsv")

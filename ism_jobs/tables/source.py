@@ -54,8 +54,8 @@ def chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
 
 
 @contextmanager
-def room() -> Iterator[None]:
-    """Turns what the system says of a full disk into a problem."""
+def disk_full_is_a_problem() -> Iterator[None]:
+    """Turn the system's error about a full disk into StoreFull."""
     try:
         yield
     except OSError as error:
@@ -64,7 +64,7 @@ def room() -> Iterator[None]:
         raise StoreFull("The disk for uploads is full; try again later, or send a smaller file.") from error
 
 
-@room()
+@disk_full_is_a_problem()
 def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> IO[bytes]:
     """The pieces in a file without a name: it is gone once closed, also after a crash."""
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the reader of the table closes it

@@ -9,7 +9,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 
-from ism_jobs.data.projection import Model
+from ism_jobs.data import Model
 from tests.support.api import Api, problem
 
 TYPES = {

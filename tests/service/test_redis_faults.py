@@ -12,7 +12,7 @@ import pytest
 
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
-from ism_jobs.spec.paradigms import JOB_SPEC
+from ism_jobs.spec import JOB_SPEC
 from ism_jobs.store import Store, keys
 from tests.support.api import Api, problem
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
@@ -138,7 +138,7 @@ def test_a_stream_of_events_ends_when_redis_goes_and_is_followed_on_from_there(
     """The job is held by this test, so that nothing happens by itself."""
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the job names"})
     store.jobs.create([("followed", spec_of("wine"))])
-    store.jobs.tickets.tear(store.jobs.get("followed").ticket or "")
+    store.jobs.tickets.remove(store.jobs.get("followed").ticket or "")
     attempt = store.jobs.claim("followed", "the test")
     assert attempt is not None
     progress = Progress("ascent", 0, 3, None, None, None, 0.0, None).document()
@@ -197,7 +197,7 @@ def test_a_job_that_waits_or_runs_can_be_cancelled_when_redis_is_full(
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the jobs name"})
     for id in ("waits", "runs"):
         store.jobs.create([(id, spec_of("wine"))])
-        store.jobs.tickets.tear(store.jobs.get(id).ticket or "")
+        store.jobs.tickets.remove(store.jobs.get(id).ticket or "")
     assert store.jobs.claim("runs", "the test") is not None
     with redis.full():
         assert faulty.post("/jobs/waits/cancel").json()["state"] == "cancelled"

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from ism_core.metrics import silhouette
-from ism_jobs.data.projection import Model
-from ism_jobs.store.arrow import unpack
+from ism_jobs.data import Model
+from ism_jobs.store import unpack
 from tests.worker.pipeline.test_run import drain, wine
 from worker.artifacts import artifacts_of, summary_document
 from worker.pipeline.run import Outcome
@@ -37,7 +37,7 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     np.testing.assert_array_equal(Model.from_npz(kept["model"]).W, W)
     np.testing.assert_array_equal(np.column_stack([tables["W"][axis] for axis in result["axes"]]), W)
     assert tables["W"]["feature"].to_pylist() == result["features"]
-    assert tables["embedding"]["row"].to_pylist() == outcome.design.rows.tolist()
+    assert tables["embedding"]["row"].to_pylist() == outcome.training.rows.tolist()
     assert len(tables["trace"]) > 0
     assert (
         dict(zip(*(tables["metrics"][name].to_pylist() for name in ("metric", "value")), strict=True))

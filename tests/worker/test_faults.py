@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, blobs, keys
+from ism_jobs.store import Record, State, Store, keys
 from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
@@ -100,7 +100,7 @@ def step_events(store: Store, id: str) -> list[int]:
 
 def checkpointed(store: Store, id: str) -> int:
     """The iteration that another attempt would go on from."""
-    left = blobs.get(store.redis, keys.checkpoint(id))
+    left = b"".join(store.redis.lrange(keys.checkpoint(id), 0, -1))
     return Trace.unpacked(left).resumed_at if left else 0
 
 

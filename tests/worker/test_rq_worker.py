@@ -17,8 +17,7 @@ import pytest
 
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, keys
-from ism_jobs.store.arrow import unpack
+from ism_jobs.store import Record, State, Store, keys, unpack
 from ism_jobs.tables import open_table
 
 SECONDS = 60  # to wait for anything

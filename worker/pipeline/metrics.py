@@ -13,8 +13,8 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
 from ism_core.paradigms import targets
-from ism_jobs.data.training import Design, Given
-from ism_jobs.spec.paradigms import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
+from ism_jobs.data import Guidance, TrainingData
+from ism_jobs.spec import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
 from worker.pipeline.validate import Validation
 from worker.to_core import KINDS
 
@@ -24,7 +24,9 @@ Rows = NDArray[np.intp]
 MEASURED_ROWS = 5_000
 
 
-def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validation: Validation | None) -> Metrics:
+def metrics_of(
+    spec: JobSpec, training: TrainingData, result: Result, P: Array, validation: Validation | None
+) -> Metrics:
     """All that can be said in numbers about a result."""
     found: Metrics = {
         "objective": result.objective,
@@ -36,9 +38,9 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         "gradient_error": result.error.gradient,
     }
     if isinstance(spec, SupervisedSpec):
-        assert design.given is not None
-        assert design.kind is not None
-        found |= _dependence(P, design.given, KINDS[design.kind], result.kernel)
+        assert training.guidance is not None
+        assert training.guidance_kind is not None
+        found |= _dependence(P, training.guidance, KINDS[training.guidance_kind], result.kernel)
         if validation is not None and validation.scores:
             found[validation.measure] = float(np.mean(validation.scores))
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
@@ -46,12 +48,12 @@ def metrics_of(spec: JobSpec, design: Design, result: Result, P: Array, validati
         return found
     assert result.labels is not None
     found |= _clustering(P, result)
-    if isinstance(spec, AlternativeSpec) and design.given is not None:
-        found["novelty"] = 1 - _agreement(result.labels, design.given)
-    if isinstance(spec, SemiSupervisedSpec) and design.given is not None and design.kind == "classes":
-        found["nmi_scores"] = _agreement(result.labels, design.given)
-    if design.reference is not None:
-        found["nmi_reference"] = _agreement(result.labels, design.reference)
+    if isinstance(spec, AlternativeSpec) and training.guidance is not None:
+        found["novelty"] = 1 - _agreement(result.labels, training.guidance)
+    if isinstance(spec, SemiSupervisedSpec) and training.guidance is not None and training.guidance_kind == "classes":
+        found["nmi_scores"] = _agreement(result.labels, training.guidance)
+    if training.reference is not None:
+        found["nmi_reference"] = _agreement(result.labels, training.reference)
     return found
 
 
@@ -72,7 +74,7 @@ def _clustering(P: Array, result: Result) -> Metrics:
     return found
 
 
-def _dependence(P: Array, given: Given, kind: targets.Kind, kernel: Kernel) -> Metrics:
+def _dependence(P: Array, given: Guidance, kind: targets.Kind, kernel: Kernel) -> Metrics:
     """HSIC between the projection, by the job's own kernel, and labels or values."""
     rows = _sample(len(P))
     if len(rows) < len(P):
@@ -91,7 +93,7 @@ def _sample(n: int) -> Rows:
     return np.arange(n) if n <= MEASURED_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:MEASURED_ROWS])
 
 
-def _agreement(labels: Given, others: Given) -> float:
+def _agreement(labels: Guidance, others: Guidance) -> float:
     """NMI over the rows where both are known; NaN where there are none."""
     known = np.array([value is not None and value == value for value in others])
     return nmi(labels[known], others[known].astype(str)) if known.any() else float("nan")

@@ -9,7 +9,7 @@ from ism_core import Result
 from ism_core.arrays import Array, Ints
 from ism_core.linalg.subspaces import with_fixed_signs
 from ism_core.scaling import Scale, Scaling
-from ism_jobs.data.projection import Missing
+from ism_jobs.data import Missing
 
 
 @dataclass(frozen=True)

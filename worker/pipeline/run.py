@@ -11,9 +11,8 @@ from ism_core import Choice, Result, Trial, iterate
 from ism_core.arrays import Array
 from ism_core.paradigms.base import Paradigm, Supervised
 from ism_core.stability import Stability, resampling
-from ism_jobs.data.projection import Model
-from ism_jobs.data.training import Design
-from ism_jobs.spec.paradigms import JOB_SPEC, JobSpec, SupervisedSpec
+from ism_jobs.data import Model, TrainingData
+from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 from worker.dask_engine import connected
 from worker.pipeline.choose import Document, choice_document, decide, trial_document
@@ -30,7 +29,7 @@ class Outcome:
     """All that a job found."""
 
     spec: JobSpec
-    design: Design
+    training: TrainingData
     model: Model
     result: Result
     embedding: Array
@@ -73,20 +72,20 @@ def run(
     `memory_limit` is in bytes; `scheduler` is the address of the Dask cluster for a job that asks for one.
     """
     trace = trace or Trace()
-    design = Design.of(table, spec, description)
+    training = TrainingData.of(table, spec, description)
     del table
     with connected(spec.engine, scheduler) as engine:
         folds = None
         if isinstance(spec, SupervisedSpec) and spec.folds:
-            folds = Folds(design, spec, partial(solver_options, engine=engine, memory_limit=memory_limit))
+            folds = Folds(training, spec, partial(solver_options, engine=engine, memory_limit=memory_limit))
         clock = Clock(spec.max_iter, folds.count if folds else 0)
         yield Moment(Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None))
-        paradigm = paradigm_of(spec, design.given, design.kind)
-        spec = yield from _decide(spec, design, paradigm, trace, clock)
-        paradigm = paradigm_of(spec, design.given, design.kind)
+        paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
+        spec = yield from _decide(spec, training, paradigm, trace, clock)
+        paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
-        preparation, X = Preparation.learnt(design.X, spec.missing, settled_scale(spec), codes)
+        preparation, X = Preparation.learnt(training.X, spec.missing, settled_scale(spec), codes)
         options = solver_options(spec, engine, memory_limit) | {"whitening": preparation.scaling.whitening}
         result = yield from _solve(X, spec, paradigm, trace, clock, options)
         solved = clock.elapsed - began
@@ -101,9 +100,9 @@ def run(
 
     scaling = preparation.scaling
     result = replace(result, W=published(result, scaling))
-    model = Model(design.encoding, spec.missing, preparation.fill, scaling.mean, scaling.scale, result.W)
-    embedding = model.project(design.X)
-    metrics = metrics_of(spec, design, result, embedding, validation)
+    model = Model(training.encoding, spec.missing, preparation.fill, scaling.mean, scaling.scale, result.W)
+    embedding = model.project(training.X)
+    metrics = metrics_of(spec, training, result, embedding, validation)
     metrics |= {
         "iterations": trace.rows[-1]["iteration"],
         **({"seconds_choice": trace.choice["seconds"]} if trace.choice else {}),
@@ -111,19 +110,19 @@ def run(
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    dropped = description.rows - len(design.rows)
+    dropped = description.rows - len(training.rows)
     notes = [f"{dropped} of {description.rows} rows were dropped because they miss a value."] if dropped else []
     warnings = [*notes, *result.warnings, *(folds.warnings if folds else [])]
-    return Outcome(spec, design, model, result, embedding, trace, metrics, warnings, stability, trace.choice)
+    return Outcome(spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice)
 
 
 def _decide(
-    spec: JobSpec, design: Design, paradigm: Paradigm, trace: Trace, clock: Clock
+    spec: JobSpec, training: TrainingData, paradigm: Paradigm, trace: Trace, clock: Clock
 ) -> Generator[Moment, None, JobSpec]:
     """The spec that is solved: as it was posted, as it was decided by an earlier attempt, or as it is decided now."""
     if trace.choice is not None:
         return JOB_SPEC.validate_python(trace.choice["spec"])
-    trials, before, began = decide(spec, filled(design.X, spec.missing), paradigm), None, clock.elapsed
+    trials, before, began = decide(spec, filled(training.X, spec.missing), paradigm), None, clock.elapsed
     while True:
         try:
             trial = next(trials)

@@ -18,9 +18,9 @@ from ism_core import InvalidInput, iterate
 from ism_core.arrays import Array
 from ism_core.paradigms.base import Supervised
 from ism_core.paradigms.targets import Targets
-from ism_jobs.data.training import Design, Given
+from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
-from ism_jobs.spec.paradigms import JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, SupervisedSpec
 from worker.pipeline.choose import decide
 from worker.pipeline.prepare import Preparation, filled
 from worker.to_core import KINDS, kernel_of, settled_q, settled_scale
@@ -44,14 +44,16 @@ class Folds:
     `options` gives the solver's options for a spec that leaves nothing open.
     """
 
-    def __init__(self, design: Design, spec: SupervisedSpec, options: Callable[[JobSpec], dict[str, Any]]) -> None:
-        assert design.given is not None
-        self._design = design
+    def __init__(
+        self, training: TrainingData, spec: SupervisedSpec, options: Callable[[JobSpec], dict[str, Any]]
+    ) -> None:
+        assert training.guidance is not None
+        self._training = training
         self._spec = spec
         self._options = options
-        self._y: Given = design.given
-        assert design.kind is not None
-        self._kind = KINDS[design.kind]
+        self._y: Guidance = training.guidance
+        assert training.guidance_kind is not None
+        self._kind = KINDS[training.guidance_kind]
         self._codes = codes = Targets(self._y, "y", self._kind).codes
         self.warnings: list[str] = []
         if codes is None:
@@ -87,10 +89,10 @@ class Folds:
     def _splits(self) -> list[tuple[Rows, Rows]]:
         kind = KFold if self._codes is None else StratifiedKFold
         splitter = kind(self.count, shuffle=True, random_state=self._spec.seed)
-        return list(splitter.split(self._design.X, self._codes))
+        return list(splitter.split(self._training.X, self._codes))
 
     def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
-        rows, spec = self._design.X[train], self._spec
+        rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
         decision = decide(spec, filled(rows, spec.missing), paradigm)
         while True:
@@ -113,8 +115,8 @@ class Folds:
                 break
             yield None
         taught, judged = self._sample(train), self._sample(test)
-        P_taught = preparation.apply(self._design.X[taught]) @ W
-        P_judged = preparation.apply(self._design.X[judged]) @ W
+        P_taught = preparation.apply(self._training.X[taught]) @ W
+        P_judged = preparation.apply(self._training.X[judged]) @ W
         if self._codes is not None:
             return float(SVC().fit(P_taught, self._codes[taught]).score(P_judged, self._codes[judged]))
         return _r2(P_taught, self._y[taught], P_judged, self._y[judged])
@@ -133,7 +135,7 @@ class Folds:
         return shuffled[np.union1d(first_of_each, np.arange(SVM_ROWS))]
 
 
-def _r2(P_train: Array, y_train: Given, P_test: Array, y_test: Given) -> float:
+def _r2(P_train: Array, y_train: Guidance, P_test: Array, y_test: Guidance) -> float:
     """Of an SVM for each column of the target, averaged."""
     columns = []
     for values, truth in zip(np.atleast_2d(y_train.T), np.atleast_2d(y_test.T), strict=True):

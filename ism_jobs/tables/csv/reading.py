@@ -10,7 +10,7 @@ import pyarrow.csv as arrow_csv
 
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.block import Block
-from ism_jobs.tables.csv.charset import as_utf8
+from ism_jobs.tables.charset import as_utf8
 from ism_jobs.tables.csv.evidence import Kinds
 from ism_jobs.tables.csv.sniff import SEPARATORS, Dialect, sniff
 from ism_jobs.tables.kinds import NUMBER, TEXT, numbers, texts, truths
@@ -30,11 +30,11 @@ MANY = 8  # times the columns: quoted names may hold separators
 class CsvFile:
     """A table in a text file; `batches` are canonical and can be read once the kinds are known."""
 
-    def __init__(self, file: IO[bytes], limits: Limits, header: bool | None, prefer: str | None) -> None:
+    def __init__(self, file: IO[bytes], limits: Limits, header: bool | None, is_tsv: bool) -> None:
         self.limits = limits
         self.file, start, self.notes = as_utf8(file, limits)
         try:
-            self.dialect, self._start = self._sniffed(start, header, prefer)
+            self.dialect, self._start = self._sniffed(start, header, "\t" if is_tsv else None)
             self._aligned = self.dialect.aligned
             if self.dialect.note is not None:
                 self.notes.append(self.dialect.note)
@@ -193,8 +193,3 @@ def _tabbed(file: IO[bytes], start: int) -> Iterator[bytes]:
         if len(rest) > LONGEST_ROW:
             raise InvalidTable(f"A row is longer than {LONGEST_ROW:,} bytes. Give every row a line of its own.")
     yield b"\t".join(rest.split())
-
-
-def preferred(format: str) -> str | None:
-    """The separator that the file's name or media type suggests."""
-    return SEPARATORS[2] if format == "tsv" else None

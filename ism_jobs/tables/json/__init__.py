@@ -1,0 +1,5 @@
+"""JSON files: an array of rows, one object a line, or {"columns": […], "rows": […]}."""
+
+from ism_jobs.tables.json.reading import JsonFile
+
+__all__ = ["JsonFile"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.tables.block import Block
-from ism_jobs.tables.csv.charset import as_utf8
+from ism_jobs.tables.charset import as_utf8
 from ism_jobs.tables.json.scan import Scanner, layout, rows
 from ism_jobs.tables.kinds import MISSING, NUMBER, TEXT, without_blanks
 from ism_jobs.tables.limits import Limits

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.services.compare import batch_table, batch_view
-from ism_jobs.spec.grid import GRID_FIELDS
+from ism_jobs.spec import GRID_FIELDS
 from ism_jobs.store import Record, State
 
 

@@ -10,7 +10,7 @@ from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsu
 from ism_core.paradigms.base import Paradigm
 from ism_core.paradigms.targets import Targets
 from ism_core.scaling import standardized
-from ism_jobs.checks.job import problems, roles
+from ism_jobs.checks import column_roles, problems
 from ism_jobs.tables import Description, read_table
 from tests.ism_jobs.checks.test_job import spec
 
@@ -79,5 +79,5 @@ def test_a_job_is_refused_if_and_only_if_the_core_would_refuse_it(
 def test_auto_reads_a_target_as_the_core_does(tmp_path: Path, values: list[Any], kind: str) -> None:
     path = tmp_path / "table.csv"
     path.write_text("x,class\n" + "".join(f"{row}.5,{value}\n" for row, value in enumerate(values)))
-    assert roles(spec(), read_table(path)[1]).kind == kind
+    assert column_roles(spec(), read_table(path)[1]).guidance_kind == kind
     assert (Targets(values, "y").codes is not None) == (kind == "classes")

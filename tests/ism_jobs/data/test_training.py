@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ism_jobs.data.training import Design, columns_of
+from ism_jobs.data.training import TrainingData, used_columns
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.spec.paradigms import JOB_SPEC
 from ism_jobs.tables import read_table
@@ -25,60 +25,60 @@ TABLE = pa.table(
 
 
 @pytest.fixture
-def design(tmp_path: Path):
-    def made(table: pa.Table = TABLE, **spec: Any) -> Design:
+def training(tmp_path: Path):
+    def made(table: pa.Table = TABLE, **spec: Any) -> TrainingData:
         pq.write_table(table, tmp_path / "table.parquet")
         table, description = read_table(tmp_path / "table.parquet")
         read = JOB_SPEC.validate_python({"dataset": "d"} | spec)
-        return Design.of(table.select(columns_of(read, description)), read, description)
+        return TrainingData.of(table.select(used_columns(read, description)), read, description)
 
     return made
 
 
-def test_features_are_encoded_and_what_is_given_stands_beside_them(design) -> None:
-    found = design(
+def test_features_are_encoded_and_what_is_given_stands_beside_them(training) -> None:
+    found = training(
         paradigm="semi_supervised", clusters=2, scores="z", reference="y", categorical="onehot", missing="mean"
     )
     assert found.encoding.names == ("a", "color=blue", "color=green", "color=red", "b")
     assert found.X.shape == (5, 5)
     np.testing.assert_array_equal(np.isnan(found.X).any(axis=1), [False, True, True, False, False])
     np.testing.assert_array_equal(found.rows, range(5))
-    np.testing.assert_array_equal(found.given, [1.5, np.nan, 2.5, 3.5, 4.5])
+    np.testing.assert_array_equal(found.guidance, [1.5, np.nan, 2.5, 3.5, 4.5])
     assert found.reference.tolist() == ["p", "q", "p", None, "q"]
-    assert found.kind == "values"
+    assert found.guidance_kind == "values"
 
 
-def test_rows_that_lack_a_feature_or_a_target_are_dropped(design) -> None:
-    found = design(paradigm="supervised", target="y", features=["b", "a"], missing="drop")
+def test_rows_that_lack_a_feature_or_a_target_are_dropped(training) -> None:
+    found = training(paradigm="supervised", target="y", features=["b", "a"], missing="drop")
     np.testing.assert_array_equal(found.rows, [0, 1, 4])
     np.testing.assert_array_equal(found.X, [[0.5, 1.0], [0.25, 2.0], [1.0, 5.0]])
-    assert found.given.tolist() == ["p", "q", "q"]
-    assert found.kind == "classes"
+    assert found.guidance.tolist() == ["p", "q", "q"]
+    assert found.guidance_kind == "classes"
 
 
-def test_rows_that_lack_a_score_or_a_reference_are_not_dropped(design) -> None:
-    found = design(
+def test_rows_that_lack_a_score_or_a_reference_are_not_dropped(training) -> None:
+    found = training(
         paradigm="semi_supervised", clusters=2, scores="z", reference="y", features=["a", "b"], missing="drop"
     )
     np.testing.assert_array_equal(found.rows, [0, 1, 3, 4])
-    np.testing.assert_array_equal(found.given, [1.5, np.nan, 3.5, 4.5])
+    np.testing.assert_array_equal(found.guidance, [1.5, np.nan, 3.5, 4.5])
     assert found.reference.tolist() == ["p", "q", None, "q"]
 
 
-def test_several_targets_are_columns_of_numbers(design) -> None:
-    found = design(paradigm="supervised", target=["z", "b"], features=["a"], missing="drop")
+def test_several_targets_are_columns_of_numbers(training) -> None:
+    found = training(paradigm="supervised", target=["z", "b"], features=["a"], missing="drop")
     np.testing.assert_array_equal(found.rows, [0, 3, 4])
-    np.testing.assert_array_equal(found.given, [[1.5, 0.5], [3.5, 0.0], [4.5, 1.0]])
+    np.testing.assert_array_equal(found.guidance, [[1.5, 0.5], [3.5, 0.0], [4.5, 1.0]])
 
 
-def test_there_may_be_nothing_given(design) -> None:
-    found = design(paradigm="unsupervised", clusters=2, features=["b"])
-    assert (found.given, found.reference, found.kind) == (None, None, None)
+def test_there_may_be_nothing_given(training) -> None:
+    found = training(paradigm="unsupervised", clusters=2, features=["b"])
+    assert (found.guidance, found.reference, found.guidance_kind) == (None, None, None)
 
 
-def test_too_few_rows_are_refused(design) -> None:
+def test_too_few_rows_are_refused(training) -> None:
     with pytest.raises(InvalidSpec, match=r'"drop" leaves 1 of the 5 rows; at least 2 are needed') as refused:
-        design(
+        training(
             pa.table({"a": [1.0, None, 3.0, None, None], "b": [1.0, 2.0, None, 3.0, 4.0]}),
             paradigm="unsupervised",
             clusters=1,
@@ -94,4 +94,4 @@ def test_a_job_reads_its_columns_only(tmp_path: Path) -> None:
         {"dataset": "d", "paradigm": "alternative", "clusters": 2, "clustering": "y", "reference": "y"}
         | {"features": ["b", "a"]}
     )
-    assert columns_of(spec, description) == ["b", "a", "y"]
+    assert used_columns(spec, description) == ["b", "a", "y"]

@@ -1,12 +1,12 @@
 import json
 
-from ism_jobs.spec.catalogue import kernels, paradigms
+from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
 from ism_jobs.spec.kernels import KERNEL_NAMES
 from ism_jobs.spec.paradigms import PARADIGM_NAMES, SPECS, read_spec
 
 
 def test_every_kernel_and_combination_is_listed_with_an_example_that_works() -> None:
-    entries = kernels()
+    entries = kernel_catalogue()
     assert [entry.name for entry in entries] == ["auto", *KERNEL_NAMES, "sum", "aligned"]
     for entry in entries:
         read_spec({"dataset": "wine", "paradigm": "supervised", "target": "class", "kernel": entry.example})
@@ -16,7 +16,7 @@ def test_every_kernel_and_combination_is_listed_with_an_example_that_works() -> 
 
 
 def test_parameters_come_with_type_default_and_range() -> None:
-    (polynomial,) = [entry for entry in kernels() if entry.name == "polynomial"]
+    (polynomial,) = [entry for entry in kernel_catalogue() if entry.name == "polynomial"]
     degree, c, gamma = polynomial.parameters
     assert (degree.name, degree.type, degree.default, degree.minimum, degree.maximum) == ("degree", "integer", 3, 1, 20)
     assert (c.type, c.minimum, c.required) == ("number", 0, False)
@@ -29,7 +29,7 @@ def test_parameters_come_with_type_default_and_range() -> None:
 
 
 def test_every_paradigm_is_listed_with_all_its_fields() -> None:
-    entries = paradigms()
+    entries = paradigm_catalogue()
     assert tuple(entry.name for entry in entries) == PARADIGM_NAMES
     for entry in entries:
         assert {parameter.name for parameter in entry.parameters} == set(SPECS[entry.name].model_fields) - {"paradigm"}
@@ -39,7 +39,7 @@ def test_every_paradigm_is_listed_with_all_its_fields() -> None:
 
 
 def test_the_numbers_of_the_computation_are_listed_for_every_paradigm() -> None:
-    for entry in paradigms():
+    for entry in paradigm_catalogue():
         listed = {parameter.name: parameter for parameter in entry.parameters}
         assert listed["precision"].choices == ["double", "single"]
         assert listed["engine"].choices == ["local", "dask"]
@@ -50,7 +50,7 @@ def test_the_numbers_of_the_computation_are_listed_for_every_paradigm() -> None:
 
 
 def test_required_parameters_are_marked() -> None:
-    required = {entry.name: {p.name for p in entry.parameters if p.required} for entry in paradigms()}
+    required = {entry.name: {p.name for p in entry.parameters if p.required} for entry in paradigm_catalogue()}
     assert required == {
         "supervised": {"dataset", "target"},
         "unsupervised": {"dataset", "clusters"},
@@ -60,5 +60,5 @@ def test_required_parameters_are_marked() -> None:
 
 
 def test_the_catalogue_is_json() -> None:
-    for entry in [*kernels(), *paradigms()]:
+    for entry in [*kernel_catalogue(), *paradigm_catalogue()]:
         json.dumps(entry.model_dump(mode="json"), allow_nan=False)

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, CancelAsked, State, Store, TakenOver, blobs, keys
+from ism_jobs.store import Attempt, CancelRequested, LostAttempt, State, Store, keys
+from ism_jobs.store.redis import CHUNK_BYTES
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -48,7 +49,7 @@ def test_a_report_is_seen_and_renews_the_lease(store: Store) -> None:
 def test_a_report_tells_that_a_cancel_was_asked_for(store: Store) -> None:
     attempt = begun(store)
     store.jobs.cancel("a")
-    with pytest.raises(CancelAsked):
+    with pytest.raises(CancelRequested):
         attempt.report({"iteration": 3})
 
 
@@ -58,9 +59,9 @@ def test_a_job_that_was_to_be_cancelled_does_not_wait_for_another_worker(store: 
     store.redis.delete("rq:queue:ism")
     store.jobs.cancel("a")
     if lost:
-        store.jobs.abandoned("a", "w1")
+        store.jobs.recover("a", "w1")
     else:
-        store.jobs.put_back(store.jobs.get("a"), crashed=False)
+        store.jobs.requeue(store.jobs.get("a"), crashed=False)
     assert store.jobs.get("a").state is State.CANCELLED
     assert store.redis.llen("rq:queue:ism") == 0
 
@@ -68,12 +69,12 @@ def test_a_job_that_was_to_be_cancelled_does_not_wait_for_another_worker(store: 
 @pytest.mark.parametrize("report", REPORTS, ids=NAMES)
 def test_an_attempt_that_was_overtaken_changes_nothing(store: Store, report: Callable[[Attempt], None]) -> None:
     first = begun(store)
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     second = store.jobs.claim("a", "w2")
     second.save_checkpoint(b"of the second")
     second.save_artifacts({"W": b"of the second"})
     before = content(store)
-    with pytest.raises(TakenOver):
+    with pytest.raises(LostAttempt):
         report(first)
     assert content(store) == before
     second.succeed({"objective": 2.0}, ["W"])
@@ -83,9 +84,9 @@ def test_an_attempt_that_was_overtaken_changes_nothing(store: Store, report: Cal
 @pytest.mark.parametrize("report", REPORTS, ids=NAMES)
 def test_an_attempt_at_a_job_that_waits_again_changes_nothing(store: Store, report: Callable[[Attempt], None]) -> None:
     first = begun(store)
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     before = content(store)
-    with pytest.raises(TakenOver):
+    with pytest.raises(LostAttempt):
         report(first)
     assert content(store) == before
 
@@ -95,10 +96,10 @@ def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
     store: Store, report: Callable[[Attempt], None]
 ) -> None:
     first = begun(store)
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     store.jobs.cancel("a")
     store.jobs.delete("a")
-    with pytest.raises(TakenOver):
+    with pytest.raises(LostAttempt):
         report(first)
     assert list(content(store)) == [keys.TOTALS.encode()]
 
@@ -108,7 +109,7 @@ def test_a_job_ends_once(store: Store) -> None:
     attempt.succeed({"objective": 1.0}, [])
     attempt.succeed({"objective": 2.0}, ["W"])  # as when the answer was lost: it is told that it has
     for report in REPORTS[:3] + REPORTS[4:]:
-        with pytest.raises(TakenOver):
+        with pytest.raises(LostAttempt):
             report(attempt)
     record = store.jobs.get("a")
     assert (record.state, record.summary, record.error) == (State.SUCCEEDED, {"objective": 1.0}, None)
@@ -121,7 +122,7 @@ def test_a_job_that_is_put_back_waits_first_and_keeps_its_checkpoint(store: Stor
     store.jobs.create([("next", SPEC)])
     attempt.save_checkpoint(b"here")
     started = store.jobs.get("a").started
-    assert store.jobs.put_back(store.jobs.get("a"), crashed=False)
+    assert store.jobs.requeue(store.jobs.get("a"), crashed=False)
     record = store.jobs.get("a")
     assert (record.state, record.attempt, record.crashes) == (State.QUEUED, 1, 0)
     assert store.jobs.tickets.position(record.ticket) == 0
@@ -134,10 +135,10 @@ def test_a_job_that_is_put_back_waits_first_and_keeps_its_checkpoint(store: Stor
 def test_only_the_attempt_that_runs_is_put_back(store: Store) -> None:
     begun(store)
     old = store.jobs.get("a")
-    assert store.jobs.put_back(old, crashed=True)
-    assert not store.jobs.put_back(old, crashed=True), "it waits"
+    assert store.jobs.requeue(old, crashed=True)
+    assert not store.jobs.requeue(old, crashed=True), "it waits"
     store.jobs.claim("a", "w2")
-    assert not store.jobs.put_back(old, crashed=True), "another has it"
+    assert not store.jobs.requeue(old, crashed=True), "another has it"
     assert store.redis.llen("rq:queue:ism") == 2  # the first ticket, which nobody took here, and one more
     assert store.jobs.get("a").crashes == 1
 
@@ -146,9 +147,9 @@ def test_a_worker_renews_the_lease_of_its_own_job_only(redis_url: str, store: St
     begun(store)
     for worker, renewed in (("w2", False), ("w1", True)):
         store.redis.zadd(keys.RUNNING, {"a": 0})
-        store.jobs.renew("a", worker)
+        store.jobs.renew_lease("a", worker)
         assert (store.redis.zscore(keys.RUNNING, "a") > 0) is renewed
-    Store(store.redis, Settings(redis_url=redis_url)).jobs.renew("nevermade", "w1")
+    Store(store.redis, Settings(redis_url=redis_url)).jobs.renew_lease("nevermade", "w1")
     assert store.redis.zscore(keys.RUNNING, "nevermade") is None
 
 
@@ -157,7 +158,7 @@ def test_there_is_no_checkpoint_before_one_is_saved(store: Store) -> None:
 
 
 def test_artifacts_of_all_sizes_are_kept(store: Store) -> None:
-    artifacts = {"small": b"1", "large": b"2" * (blobs.CHUNK_BYTES + 1), "none": b"", "another": b"3"}
+    artifacts = {"small": b"1", "large": b"2" * (CHUNK_BYTES + 1), "none": b"", "another": b"3"}
     attempt = begun(store)
     attempt.save_artifacts(artifacts)
     attempt.succeed({}, list(artifacts))

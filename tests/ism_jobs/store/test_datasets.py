@@ -145,13 +145,13 @@ def test_a_data_set_that_an_open_job_needs_is_not_deleted(store: Store, tmp_path
 
 def test_a_job_that_comes_while_its_data_set_is_deleted_keeps_it(store: Store, tmp_path: Path, monkeypatch) -> None:
     dataset, _ = added(store, tmp_path, table())
-    forget = store.datasets._forget
+    forget = store.datasets._delete_dataset
 
     def late(**asked: Any) -> int:
         store.jobs.create([("a", {"dataset": dataset.id})])
         return forget(**asked)
 
-    monkeypatch.setattr(store.datasets, "_forget", late)
+    monkeypatch.setattr(store.datasets, "_delete_dataset", late)
     with pytest.raises(Conflict):
         store.datasets.delete(dataset.id)
     assert store.datasets.read(dataset.id).num_rows == 50

@@ -226,7 +226,7 @@ def test_every_change_of_state_is_an_event(store: Store) -> None:
     assert count() == 1
     store.jobs.claim("a", "w1")
     assert count() == 2
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     assert count() == 3
     store.jobs.claim("a", "w2").fail({"detail": "no"})
     assert count() == 5

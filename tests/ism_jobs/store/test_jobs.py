@@ -182,7 +182,7 @@ def test_deleting_everything_leaves_no_key_behind(store: Store) -> None:
     lost.report({"iteration": 1}, "step", {"iteration": 1})
     lost.save_checkpoint(b"where it was")
     lost.save_artifacts({"W": b"half of it"})
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     again = claimed(store, "a", "w2")
     again.save_artifacts({"W": b"all of it"})
     again.save_artifacts({"trace": b"the way"})
@@ -219,7 +219,7 @@ def test_what_has_ended_expires_with_all_it_made(redis_url: str, store: Store) -
 def test_an_artifact_is_that_of_the_attempt_which_succeeded(store: Store) -> None:
     made(store, "a")
     claimed(store, "a").save_artifacts({"W": b"of the first"})
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     second = claimed(store, "a", "w2")
     second.save_artifacts({"W": b"of the second"})
     with pytest.raises(NotFound, match="no W"):

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from ism_jobs.errors import StoreFull
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, State, Store, TakenOver, keys
+from ism_jobs.store import Attempt, LostAttempt, State, Store, keys
 from ism_jobs.store.redis import is_full
 
 pytestmark = pytest.mark.usefixtures("wine")
@@ -92,7 +92,7 @@ def test_a_job_is_put_back_once(store: Store, patient: Store, monkeypatch: pytes
     record = store.jobs.get("a")
     with monkeypatch.context() as patch:
         lose_answer(patch, number)
-        patient.jobs.put_back(record, crashed=True)
+        patient.jobs.requeue(record, crashed=True)
     record = store.jobs.get("a")
     assert (record.state, record.crashes) == (State.QUEUED, 1)
     assert store.redis.llen(QUEUE) == 1
@@ -119,7 +119,7 @@ def test_jobs_without_a_key_are_not_tried_again_by_us(
     with monkeypatch.context() as patch:
         seen = lose_answer(patch, number)
         with suppress(NotReachable):
-            store.jobs.create([("a", SPEC)], fresh=True)
+            store.jobs.create([("a", SPEC)], ids_are_random=True)
             assert seen[0] <= number, "the answer that was lost was told"
         assert seen[0] <= number + 1, "and nothing was asked after it"
     assert store.redis.llen(QUEUE) <= 1
@@ -128,13 +128,13 @@ def test_jobs_without_a_key_are_not_tried_again_by_us(
 def test_an_attempt_at_a_deleted_job_says_nothing_about_another_that_got_its_id(store: Store) -> None:
     """An idempotency key makes ids that come again: the numbers of the attempts are the same, the claims are not."""
     zombie = begun(store)
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     store.jobs.cancel("a")
     store.jobs.delete("a")
     successor = begun(store)
     assert zombie.number == successor.number
     for say in SAID:
-        with pytest.raises(TakenOver):
+        with pytest.raises(LostAttempt):
             say(zombie)
     successor.succeed({}, [])
     assert store.jobs.get("a").state is State.SUCCEEDED
@@ -152,7 +152,7 @@ def test_in_a_full_redis_a_job_tells_its_steps_and_ends(store: Store, full: Call
     attempt = begun(store)
     full()
     attempt.report({"iteration": 1}, "step", {"iteration": 1})
-    assert store.jobs.renew("a", "w1") is False
+    assert store.jobs.renew_lease("a", "w1") is False
     for save in SAID[1:3]:
         with pytest.raises(RedisError) as refused:
             save(attempt)
@@ -169,7 +169,7 @@ def test_a_full_redis_takes_no_job_and_nothing_of_one(store: Store, full: Callab
     full()
     for fresh in (True, False):
         with pytest.raises(RedisError) as refused:
-            store.jobs.create([("a", SPEC)], fresh=fresh)
+            store.jobs.create([("a", SPEC)], ids_are_random=fresh)
         assert is_full(refused.value)
     assert set(store.redis.scan_iter()) == before
     assert StoreFull.status == 507

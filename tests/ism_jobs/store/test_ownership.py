@@ -8,7 +8,8 @@ from redis import Redis
 
 from ism_jobs.errors import NotFound, TooMany
 from ism_jobs.settings import Settings
-from ism_jobs.store import Rates, State, Store, keys
+from ism_jobs.store import State, Store, keys
+from ism_jobs.store.rate_limits import RateLimits
 from ism_jobs.tables import open_table
 
 SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
@@ -96,7 +97,7 @@ def test_open_jobs_are_limited_also_when_they_come_at_once(store: Store, redis_u
 
     def create(place: int) -> bool:
         try:
-            few.jobs.create([(f"job{place}", SPEC)], fresh=bool(place % 2))
+            few.jobs.create([(f"job{place}", SPEC)], ids_are_random=bool(place % 2))
         except TooMany:
             return False
         return True
@@ -114,7 +115,7 @@ def test_a_job_is_open_until_it_ends(store: Store) -> None:
     alice.jobs.create([("a", SPEC), ("b", SPEC)])
     attempt = store.jobs.claim("a", "w1")
     assert attempt is not None
-    store.jobs.put_back(store.jobs.get("a"), crashed=True)
+    store.jobs.requeue(store.jobs.get("a"), crashed=True)
     assert store.redis.scard(keys.open_jobs("alice")) == 2
     again = store.jobs.claim("a", "w2")
     assert again is not None
@@ -125,21 +126,21 @@ def test_a_job_is_open_until_it_ends(store: Store) -> None:
 
 @pytest.mark.parametrize("limit", [5, 200])
 def test_processes_together_allow_no_more_requests_than_one(store: Store, limit: int) -> None:
-    processes = [Rates(store.redis, limit) for _ in range(3)]
+    processes = [RateLimits(store.redis, limit) for _ in range(3)]
 
     def allowed(place: int) -> bool:
-        rates = processes[place % 3]
-        return rates.spend("alice") or rates.draw("alice") == 0
+        rate_limits = processes[place % 3]
+        return rate_limits.allow_reserved("alice") or rate_limits.reserve("alice") == 0
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(allowed, range(3 * limit))) == limit
-    assert 0 < processes[0].draw("alice") <= 60
-    assert processes[0].draw("bob") == 0, "another owner has its own"
+    assert 0 < processes[0].reserve("alice") <= 60
+    assert processes[0].reserve("bob") == 0, "another owner has its own"
     store.redis.delete(keys.rate("alice"))  # as when the minute is over
-    assert processes[0].draw("alice") == 0
+    assert processes[0].reserve("alice") == 0
 
 
 def test_most_requests_are_allowed_without_asking_redis(store: Store) -> None:
-    rates = Rates(store.redis, 1_000)
-    asked = sum(not rates.spend("alice") and rates.draw("alice") == 0 for _ in range(1_000))
+    rate_limits = RateLimits(store.redis, 1_000)
+    asked = sum(not rate_limits.allow_reserved("alice") and rate_limits.reserve("alice") == 0 for _ in range(1_000))
     assert asked == 50

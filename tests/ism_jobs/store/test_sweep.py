@@ -5,8 +5,8 @@ import time
 import pytest
 
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, State, Store, TakenOver, keys
-from ism_jobs.store.jobs import SWEEP_AT_ONCE
+from ism_jobs.store import Attempt, LostAttempt, State, Store, keys
+from ism_jobs.store.jobs import SWEPT_TOGETHER
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -38,7 +38,7 @@ def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: S
     record = store.jobs.get("lost")
     assert (record.state, record.crashes) == (State.QUEUED, 1)
     assert store.jobs.tickets.position(record.ticket) == 0
-    with pytest.raises(TakenOver):
+    with pytest.raises(LostAttempt):
         lost.report({"iteration": 1})
     live.report({"iteration": 1})
     assert store.jobs.get("live").state is State.RUNNING
@@ -63,7 +63,7 @@ def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> No
     """The second sweep saw the same ended lease, but comes when another worker has the job already."""
     begun(store, "a")
     end_lease(store, "a")
-    seen = store.jobs._silent
+    seen = store.jobs._expired_leases
 
     def late(**asked):
         found = seen(**asked)
@@ -72,7 +72,7 @@ def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> No
         begun(store, "a", "w2").report({"iteration": 1})
         return found
 
-    monkeypatch.setattr(store.jobs, "_silent", late)
+    monkeypatch.setattr(store.jobs, "_expired_leases", late)
     store.jobs.sweep()
     record = store.jobs.get("a")
     assert (record.state, record.attempt, record.crashes) == (State.RUNNING, 2, 1)
@@ -100,7 +100,7 @@ def test_jobs_that_are_put_back_go_in_the_order_in_which_they_were_made(store: S
         begun(store, id)
     store.jobs.create([("later", SPEC)])
     for id in ("first", "third", "second"):
-        store.jobs.put_back(store.jobs.get(id), crashed=True)
+        store.jobs.requeue(store.jobs.get(id), crashed=True)
     order = [store.jobs.tickets.position(store.jobs.get(id).ticket) for id in ("first", "second", "third", "later")]
     assert order == [0, 1, 2, 3]
     assert store.redis.llen(QUEUE) == 4
@@ -110,24 +110,24 @@ def test_a_stop_does_not_count_as_a_loss(redis_url: str, store: Store) -> None:
     store = Store(store.redis, Settings(redis_url=redis_url, max_attempts=1))
     for _ in range(5):
         begun(store, "a")
-        store.jobs.put_back(store.jobs.get("a"), crashed=False)
+        store.jobs.requeue(store.jobs.get("a"), crashed=False)
     assert store.jobs.get("a").state is State.QUEUED
 
 
 def test_a_worker_gives_up_its_own_job_only(store: Store) -> None:
     begun(store, "a", "w2")
-    store.jobs.abandoned("a", "w1")
+    store.jobs.recover("a", "w1")
     assert store.jobs.get("a").state is State.RUNNING
-    store.jobs.abandoned("a", "w2")
+    store.jobs.recover("a", "w2")
     assert store.jobs.get("a").state is State.QUEUED
-    store.jobs.abandoned("a", "w2")
+    store.jobs.recover("a", "w2")
     assert store.jobs.get("a").crashes == 1
 
 
 def test_a_job_that_was_deleted_before_its_worker_looked_is_no_error(store: Store) -> None:
     begun(store, "a").succeed({}, [])
     store.jobs.delete("a")
-    store.jobs.abandoned("a", "w1")
+    store.jobs.recover("a", "w1")
     assert not store.redis.exists(keys.job("a"))
 
 
@@ -162,9 +162,9 @@ def test_a_lost_ticket_is_found_among_many_that_wait(store: Store, monkeypatch) 
     monkeypatch.setattr(time, "time", lambda: 1.0)
     begun(store, "lost")
     monkeypatch.setattr(time, "time", lambda: 2.0)
-    store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEEP_AT_ONCE)])
+    store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEPT_TOGETHER)])
     monkeypatch.undo()
-    store.jobs.put_back(store.jobs.get("lost"), crashed=False)
+    store.jobs.requeue(store.jobs.get("lost"), crashed=False)
     store.redis.lpop(QUEUE)
     store.jobs.sweep()
     store.redis.hset(keys.job("lost"), "missed_at", 1)

@@ -6,15 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import ism_jobs.tables
 from ism_jobs.tables import Description, open_table, read_table
 from tests.support.tables import read
 from tools.table_files import npy, parquet
-
-
-def test_the_public_names_are_these() -> None:
-    names = "FORMATS Column Description Limits Reader open_table read_table write_table"
-    assert sorted(ism_jobs.tables.__all__) == sorted(names.split())
 
 
 def test_number_columns_are_summed_up(tmp_path: Path) -> None:

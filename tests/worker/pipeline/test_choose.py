@@ -15,7 +15,7 @@ import pytest
 from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
 from ism_core.scaling import Scaling
 from ism_core.selection import Settings
-from ism_jobs.spec.paradigms import JOB_SPEC, SupervisedSpec
+from ism_jobs.spec import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.pipeline.test_run import CLASSES, NAMES, X, drain, wine
 from worker.artifacts import result_document

@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iterate, solve
 from ism_core.paradigms.base import Paradigm
-from ism_jobs.spec.paradigms import JOB_SPEC
+from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
 from worker.pipeline.run import Moment, Outcome, run
 from worker.trace import Trace
@@ -189,7 +189,7 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
         prepared, rows = standard(holes[complete]), complete
         dropped = len(X) - len(complete)
         assert outcome.warnings[0] == f"{dropped} of {len(X)} rows were dropped because they miss a value."
-    np.testing.assert_array_equal(outcome.design.rows, rows)
+    np.testing.assert_array_equal(outcome.training.rows, rows)
     assert_same(outcome, solve(prepared, Supervised(CLASSES[rows]), "gaussian", 2), prepared)
     assert outcome.metrics["accuracy"] > 0.85
 

@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
 
-from ism_jobs.data.onehot import Encoding
-from ism_jobs.data.training import Design
-from ism_jobs.spec.paradigms import SupervisedSpec
+from ism_jobs.data import Encoding, TrainingData
+from ism_jobs.spec import SupervisedSpec
 from worker.pipeline.validate import Folds, Validation
 from worker.to_core import solver_options
 
@@ -20,12 +19,12 @@ IRIS = load_iris()
 def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> Folds:
     table = pa.table({f"x{column}": values for column, values in enumerate(X.T.copy())})
     measured = y.dtype != object and not (y == y.round()).all()
-    design = Design(
+    training = TrainingData(
         np.arange(len(X)), Encoding.fit(table, table.column_names), X, y, "values" if measured else "classes", None
     )
     kind = {"paradigm": "supervised", "dataset": "d", "target": "y", "kernel": "linear", "q": 1}
     job = SupervisedSpec.model_validate(kind | spec)
-    return Folds(design, job, partial(solver_options, engine="local", memory_limit=None))
+    return Folds(training, job, partial(solver_options, engine="local", memory_limit=None))
 
 
 def scored(folds: Folds) -> tuple[list[int], Validation]:
