@@ -19,10 +19,7 @@ from ism_jobs.settings import Settings
 ROOT = Path(__file__).parents[1]
 
 
-PAGES = [
-    *ROOT.glob("*.md"),
-    *(page for page in ROOT.glob("docs/**/*.md") if page.name != "paper.md"),
-]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 LONGEST_LINE = 120  # characters
 
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.datasets import stored as data_file
 from benchmarks.measuring import Row
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import cells, folds, rounds, verdicts
+from benchmarks.paper import cells, folds, rounds, tables, verdicts
 from benchmarks.paper.cells import Part, fingerprint, run
 from benchmarks.paper.printed import PRINTED
 from benchmarks.paper.verdicts import Cell
@@ -189,9 +189,18 @@ def test_verdicts_give_the_figures_where_something_does_not_hold() -> None:
     assert cell.excess(better) == pytest.approx(1 / 101)
     assert cell.ratio(better) == pytest.approx(0.5)
     text = verdicts.verdicts([cell], "accuracy")
-    assert "MNIST gaussian (90.0 %; the paper has 99% ± 0%, and 97.5 % would do)" in text
+    assert "MNIST gaussian (90.0 %; the paper has 99% ± 0%, and 97.5 % would be enough)" in text
     assert "SM is lower by 0.99 %" in text
     assert "SM took 0.50 times as long" in text
     worse = {**better, "cost": [-99.0], "seconds": [8.0]}
     good = Cell("supervised", "wine", "gaussian", {"ISM": {**ours, "accuracy": [0.99, 1.0]}, "SM": worse})
     assert verdicts.verdicts([good], "accuracy").count("holds:** ") == 3
+
+
+def test_prose_is_wrapped_and_tables_are_not() -> None:
+    words, row = "word " * 60, f"| {'cell ' * 60}|"
+    text = tables.wrapped(f"# Title\n\n{words}\n- {words}\n\n{row}")
+    assert text.splitlines()[0] == "# Title"
+    assert text.splitlines()[-1] == row
+    assert all(len(line) <= tables.LINE_WIDTH for line in text.splitlines()[:-1])
+    assert text.split() == f"# Title {words} - {words} {row}".split()

@@ -90,7 +90,7 @@ def section(rows: dict[str, Row], fast: bool) -> str:
     if faces:
         text += _face_text(faces)
     elif fast:
-        text += ["Face is left out of the fast run.", ""]
+        text += ["The fast run skips Face.", ""]
     return "\n".join(text)
 
 
@@ -106,14 +106,13 @@ def figures(rows: dict[str, Row], folder: Path) -> None:
 def _flower_text(rows: dict[str, Row]) -> list[str]:
     lines = [
         "**Flower.** Each of the 256 colors of the picture is a sample of 3 numbers. The original segmentation is"
-        " scikit-learn's spectral clustering (gaussian affinity, σ = median); the alternative ones are `Alternative`"
-        " given the original, k = q = 2, μ at its default. The paper gives no number here, only that the two"
-        " segmentations are “completely different” to the eye; an NMI near 0 says the same.",
+        " scikit-learn's spectral clustering (gaussian affinity, σ = median). The alternative segmentations come from"
+        " `Alternative` given the original, with k = q = 2 and the default μ. The paper gives no number. It says that"
+        " the two segmentations look “completely different”; an NMI near 0 agrees.",
         "",
         f"![Three black-and-white segmentations of the Flower picture](images/paper/{FLOWER_PICTURE})",
         "",
-        "*The picture's pixels, each painted by its color's cluster. The picture itself, © Alain Nicolas, is not"
-        " reproduced.*",
+        "*Each pixel shows the cluster of its color. The picture itself, © Alain Nicolas, is not reproduced.*",
         "",
         "| kernel | NMI with the original | colors that change sides | time |",
         "|---|---|---|---|",
@@ -126,13 +125,13 @@ def _flower_text(rows: dict[str, Row]) -> list[str]:
 
 def _face_text(rows: dict[str, Row]) -> list[str]:
     lines = [
-        "**Face.** Given the 20 people as the known clustering, 4 clusters are sought with q = 20 and μ at its default."
-        " As in the paper, the alternative clusters go by the pose, for both kernels. The paper shows mean faces and"
-        " no numbers.",
+        "**Face.** The known clustering is that of the 20 people. `Alternative` finds 4 other clusters with q = 20 and"
+        " the default μ. As in the paper, they follow the pose, for both kernels. The paper shows mean faces and no"
+        " numbers.",
         "",
         f"![Mean faces of the alternative clusters](images/paper/{FACE_PICTURE})",
         "",
-        "*The mean face of each cluster; above, for comparison, the mean face of each pose. The percentage is the share"
+        "*The mean face of each cluster, below the mean face of each pose. The percentage is the share"
         " of the cluster's images that have that pose. Faces: CMU Face Images (Tom Mitchell, Carnegie Mellon),"
         " from the UCI Machine Learning Repository.*",
         "",

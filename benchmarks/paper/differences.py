@@ -1,4 +1,4 @@
-"""Where the paper as printed does not reproduce: each place in a paragraph and a small table of `evidence.py`'s."""
+"""Where the printed paper cannot be reproduced: a paragraph for each place, and a table measured by `evidence.py`."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,8 +16,9 @@ KERNELS = ("gaussian", "polynomial")
 DIGIT_FOLDS = 2
 FACE_FOLDS = 5  # of the polynomial at several scales
 
-INTRODUCTION = """Some of what the paper prints cannot be what was run, or does not say enough to be run again. Each
-such place is listed here with what was measured, for whoever sets out from the printed page. The method itself holds.
+INTRODUCTION = """Some things that the paper prints cannot be what was run, or are not specified well enough to repeat.
+This section lists each of them with our measurements, for readers who start from the printed page. The method itself
+holds.
 """
 
 
@@ -42,12 +43,12 @@ def section(rows: dict[str, Row], fast: bool) -> str:
     text = ["## Where we differ", "", INTRODUCTION]
     for title, tell, kind in (
         ("Signs of the squared and multiquadratic kernels", _signs, "signs"),
-        ("The loop's condition in Algorithm 1", _stopping, "stopping"),
+        ("The loop condition of Algorithm 1", _stopping, "stopping"),
         ("The scale of the polynomial kernel", _scale, "scale"),
-        ("The diagonal in the gaussian's cost", _diagonal, "diagonal"),
-        ("785 features of MNIST", _digits, "digits"),
+        ("The diagonal in the cost of the gaussian", _diagonal, "diagonal"),
+        ("The 785 features of MNIST", _digits, "digits"),
         ("Duplicates in Cancer", _duplicates, "duplicates"),
-        ("Which Cancer", _sizes, "sizes"),
+        ("Which Cancer data set", _sizes, "sizes"),
     ):
         own = _of(rows, kind)
         if own:
@@ -67,11 +68,11 @@ def _signs(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ]
         for (kernel, *_), row in own.items()
     ]
-    return f"""Tables 2 and 3 print both kernels as distances, Φ = +XᵀℒX. J is maximized, so that what Γ calls alike
-is then pushed apart and the directions that remain are those in which the classes differ least. With a minus, −β and
-−√(β + c²), they are similarities like the others, and the accuracies are those that the paper reports in Table 5: it is
-the printed sign that slipped, not the experiment. The authors' public code takes the smallest eigenvalues of XᵀℒX,
-which amounts to the minus. Wine, q = 3:
+    return f"""Tables 2 and 3 print both kernels as distances, Φ = +XᵀℒX. J is maximized, so pairs that Γ calls similar
+are then pushed apart, and the remaining directions are those in which the classes differ least. With a minus, −β and
+−√(β + c²), the kernels are similarities like the others, and the accuracies are those of the paper's Table 5. So the
+printed sign is wrong, not the experiment. The authors' public code takes the smallest eigenvalues of XᵀℒX, which is
+equivalent to the minus. Wine, q = 3:
 
 {table(["kernel", "as printed", "passes", "negated", "passes", "paper"], lines)}"""
 
@@ -89,13 +90,14 @@ def _stopping(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ]
         for (data, kernel), row in own.items()
     ]
-    head = ["", "first change", "as printed: J short by", "W off by", "turned: passes", "J short by", "W off by"]
-    return f"""Algorithm 1 goes on *while* ‖Λi − Λi−1‖/‖Λi‖ < δ; the text around it says until. Taken literally it ends
-after its first pass, since Φ0 and Φ differ in scale and the first change is far above δ = 0.01. The other way round, as
-in the authors' public code, it ends when it should for the gaussian. For the polynomial the eigenvalues settle long
-before the subspace does, which the paper's appendix foresees: it recommends them as a preliminary check, with the
-principal angle to confirm. We do both, and refuse steps that lower J. Below, J and the largest principal angle are
-compared with those after {evidence.MOST} passes, first for the loop as printed, then for the loop turned round.
+    head = ["", "first change", "as printed: J lower by", "angle", "reversed: passes", "J lower by", "angle"]
+    return f"""Algorithm 1 continues *while* ‖Λi − Λi−1‖/‖Λi‖ < δ; the text around it says *until*. Taken literally it
+stops after its first pass, because Φ0 and Φ differ in scale and the first change is far above δ = 0.01. With the
+condition reversed, as in the authors' public code, it stops at the right time for the gaussian. For the polynomial the
+eigenvalues converge long before the subspace does. The paper's appendix expects this: it recommends the eigenvalues as
+a preliminary check and the principal angle as confirmation. We use both, and reject steps that lower J. The table
+compares J and the largest principal angle with those after {evidence.MOST} passes, for the condition as printed and
+reversed.
 
 {table(head, lines)}"""
 
@@ -112,22 +114,23 @@ def _scale(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ]
         for (data, gamma, _), row in own.items()
     ]
-    head = ["", "", "cost", "accuracy", "NMI, unsupervised", "J in 5 % of the rows"]
+    head = ["", "", "cost", "accuracy", "NMI, unsupervised", "share of J of the top 5 % of rows"]
     fits = {data: row for (data, _), row in _of(rows, "fitted").items()}
     needed = []
     for data, row in fits.items():
         for c, gamma in row["gamma"].items():
             times = [f"{gamma * factor:.2g}" for factor in (1, row["q"], row["d"])]
             needed.append([data.capitalize(), _printed(data, "cost").text, c, *times])
-    return f"""The paper gives the degree, 3, but not the scale γ and the offset c of (γβ + c)³. Ours are γ = 1/d, as in
-scikit-learn, and c = 1. On standardized data β grows with the number of columns, so that γ = 1 raises a few large
-products to the third power: more of J hangs on the rows that weigh most. Accuracy moves
-within its deviation and NMI by a few hundredths, but the cost by powers of ten: the polynomial's costs of Table 4 can
-be compared with each other and not with ours. (Ten folds; Face five.)
+    return f"""The paper gives the degree, 3, but not the scale γ and the offset c of (γβ + c)³. We use γ = 1/d, as in
+scikit-learn, and c = 1. On standardized data β grows with the number of columns. γ = 1 therefore raises a few large
+products to the third power, and more of J comes from few rows. Accuracy changes within its standard deviation and NMI
+by a few hundredths, but the cost changes by powers of ten. So the polynomial's costs in Table 4 can be compared with
+each other, but not with ours. (Ten folds; Face five.)
 
 {table(head, lines, left=2)}
-The authors' public code leaves γ to scikit-learn, on XW, which is 1/q, with c = 1; the table has it. We found no scale
-that gives back the paper's costs: the γ that does so on one fold is neither a constant nor a multiple of 1/q or 1/d.
+The authors' public code leaves γ to scikit-learn, on XW: it is 1/q, with c = 1; the table includes it. We found no
+scale that reproduces the paper's costs: the γ that does so on one fold is neither constant nor a multiple of 1/q or
+1/d.
 
 {table(["", "paper's cost", "c", "γ", "γ·q", "γ·d"], needed)}"""
 
@@ -137,10 +140,10 @@ def _diagonal(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         [data.capitalize(), number(row["with"]), number(row["without"]), _printed(data, "cost", "gaussian").text]
         for (data, _), row in own.items()
     ]
-    return f"""Cost = −Tr(ΓK) has the diagonal of K in it, n ones weighted by Γii. The paper does not say so, but
-its costs are reproduced only when the diagonal is left out, as the authors' public code does: plainly on Wine and Face.
-It does not depend on W, so no result changes. On Cancer it is too small to tell; there our cost is lower than the
-paper's either way. In this report costs of the gaussian are without the diagonal; `Result.objective` has it.
+    return f"""Cost = −Tr(ΓK) includes the diagonal of K: n ones weighted by Γii. The paper does not say so, but its
+costs can be reproduced only without the diagonal, as in the authors' public code; this is clear on Wine and Face. The
+diagonal does not depend on W, so no result changes. On Cancer it is too small to tell; there our cost is lower than
+the paper's in both cases. In this report, costs of the gaussian exclude the diagonal; `Result.objective` includes it.
 
 {table(["gaussian, supervised", "with the diagonal", "without", "paper"], lines)}"""
 
@@ -153,18 +156,19 @@ def _digits(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ["paper", _printed("mnist", "accuracy", "gaussian").text],
     ]
     ways = [[f"gamma {way}", percent(values)] for way, values in row["judged"].items()]
-    return f"""The appendix speaks of 785 features; an image has 28×28 = 784, of which those that never vary must be
-kept from scaling. Files of MNIST often have the label as one more column, the 785th. Whether it was among the paper's
-features we cannot know, but it would hardly matter: one column among hundreds weighs little, and the paper's accuracy
-is not explained by it (gaussian, q = 10, {DIGIT_FOLDS} of 10 folds).
+    return f"""The appendix mentions 785 features. An image has 28×28 = 784 pixels, of which constant ones cannot be
+scaled. Files of MNIST often have the label as a 785th column. We cannot know whether it was among the paper's features,
+but it would hardly matter: one column among hundreds has little weight, and it does not explain the paper's accuracy
+(gaussian, q = 10, {DIGIT_FOLDS} of 10 folds).
 
 {table(["columns", "accuracy"], lines)}
-What does explain it we do not know. The same W judged by an SVM in six ways, with both values that scikit-learn has had
+We do not know what explains it. The same W, scored by an SVM in six ways, with both values that scikit-learn has used
 as the default of `gamma` ("auto" until December 2019), gives
 
 {table(["SVM", "accuracy"], ways)}
-The paper's figure is met only with the default of that time and on the rows that the SVM was fitted to, while the paper
-states that it was judged on others. That some of several ways meet a figure proves nothing; the question stays open.
+The paper's figure is reached only with the default of that time and on the rows that the SVM was fitted to, while the
+paper says that it was scored on other rows. That one of several ways reaches a figure proves nothing; the question is
+open.
 """
 
 
@@ -183,12 +187,12 @@ def _duplicates(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         ]
         for (kernel, _), row in own.items()
     ]
-    head = ["accuracy", "random folds", "grouped folds", "rows with a twin", "rows without", "paper"]
-    return f"""Of Cancer's {row["rows"]} rows only {row["distinct"]} are distinct, so that in random folds
-{percent([row["twins"]])} of the test rows have a twin, with the same values, among the rows that were learnt from. With
-folds that keep twins together the accuracy is the same within its deviation, so the paper's figure is not inflated by
-them: rows that occur often are easy. Its deviation of ± 0.3 % is hardly one over single folds, though: among
-{n:.0f} test rows at {percent([p])} chance alone makes ± {percent([math.sqrt(p * (1 - p) / n)])}.
+    head = ["accuracy", "random folds", "grouped folds", "rows with a duplicate", "other rows", "paper"]
+    return f"""Only {row["distinct"]} of Cancer's {row["rows"]} rows are distinct. In random folds
+{percent([row["twins"]])} of the test rows have a duplicate among the training rows. With folds that keep duplicates
+together, the accuracy is the same within its standard deviation, so duplicates do not inflate the paper's figure:
+frequent rows are easy. The paper's standard deviation of 0.3 % is probably not one over single folds: with {n:.0f}
+test rows and an accuracy of {percent([p])}, chance alone gives {percent([math.sqrt(p * (1 - p) / n)])}.
 
 {table(head, lines)}"""
 
@@ -200,8 +204,8 @@ def _sizes(own: dict[tuple[str, ...], Row], rows: dict[str, Row]) -> str:
         [titles[data], f"{size['rows']}", f"{size['columns']}", "whole numbers" if size["whole"] else "real numbers"]
         for data, size in row.items()
     ]
-    return f"""The appendix links to the Diagnostic set and describes the Original one, less its 16 incomplete rows: "9
-features and 683 samples", discrete. All figures here are of the Original.
+    return f"""The appendix links to the Diagnostic data set and describes the Original one, without its 16 incomplete
+rows: "9 features and 683 samples", discrete. All figures here use the Original.
 
 {table(["", "rows", "columns", "values"], [*lines, ["described in the paper", "683", "9", "discrete"]])}"""
 

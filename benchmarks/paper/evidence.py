@@ -1,4 +1,4 @@
-"""What is measured where the paper as printed does not reproduce; `differences.py` tells it."""
+"""Measurements for `differences.py`: where the printed paper cannot be reproduced."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ from ism_core.scaling import standardized
 Truths = NDArray[np.bool_]
 
 DELTA = 0.01
-MOST = 200  # iterations of a loop that does not end by itself
+MOST = 200  # passes of a loop that does not converge
 HEAVIEST = 0.05  # of the rows
 SCALES: dict[str, Callable[[int, int], float]] = {  # γ for d columns and q dimensions
     "1": lambda d, q: 1.0,
@@ -37,7 +37,7 @@ DISTANCES: dict[str, Term] = {"squared": Squared(), "multiquadratic": Multiquadr
 
 @dataclass(frozen=True)
 class Pass:
-    """One time round Algorithm 1."""
+    """One pass of Algorithm 1."""
 
     W: Array
     change: float  # ‖Λ − Λ before‖ / ‖Λ‖
@@ -45,7 +45,7 @@ class Pass:
 
 
 def passes(X: Array, gamma: Array, kernel: Term, q: int, sign: int = 1) -> Iterator[Pass]:
-    """Algorithm 1 without an end. Sign −1 takes Φ of the squared and multiquadratic kernels as they are printed."""
+    """Yield the passes of Algorithm 1 for ever. Sign −1 uses Φ of squared and multiquadratic kernels as printed."""
     before, W = largest(sign * initial_surrogate(X, gamma, kernel), q)
     while True:
         eigenvalues, after = largest(sign * evaluate(X, gamma, kernel, W), q)
@@ -55,7 +55,7 @@ def passes(X: Array, gamma: Array, kernel: Term, q: int, sign: int = 1) -> Itera
 
 
 def ended(steps: Iterator[Pass]) -> tuple[int, Pass]:
-    """The pass at which the eigenvalues stand still, and its number; the last one allowed if they never do."""
+    """Return the number of the pass at which the eigenvalues converge, and the pass; at most pass MOST."""
     for number, step in enumerate(steps, 1):
         if step.change < DELTA or number == MOST:
             return number, step
@@ -63,18 +63,18 @@ def ended(steps: Iterator[Pass]) -> tuple[int, Pass]:
 
 
 def hits(W: Array, X: Array, y: Ints, X_test: Array, y_test: Ints) -> Truths:
-    """Which of the test rows an SVM on the projection gets right."""
+    """Return which test rows an SVM on the projection classifies correctly."""
     right: Truths = SVC().fit(X @ W, y).predict(X_test @ W) == y_test
     return right
 
 
 def twins(X: Array) -> Ints:
-    """A number for each row that rows with the same values share."""
+    """Number the rows so that rows with the same values have the same number."""
     return np.unique(X, axis=0, return_inverse=True)[1].ravel()
 
 
 def signs(kernel: str, folds: int) -> Row:
-    """Accuracy on Wine with the distance as it is printed, and with the minus."""
+    """Measure the accuracy on Wine with the distance as printed, and negated."""
     found: Row = {"printed": [], "negated": [], "printed passes": [], "negated passes": []}
     for X, y, X_test, y_test in standardized_folds(load("wine"), folds):
         gamma = label_gamma(y)
@@ -86,7 +86,7 @@ def signs(kernel: str, folds: int) -> Row:
 
 
 def stopping(data: str, kernel: str) -> Row:
-    """Algorithm 1 with its condition as printed, and turned round; how far each is from where the passes lead to."""
+    """Compare Algorithm 1, with its condition as printed and reversed, with its result after MOST passes."""
     table = load(data)
     X, q, gamma = table.standardized, table.classes, label_gamma(table.y)
     term = bound(Gaussian() if kernel == "gaussian" else Polynomial(), X)
@@ -104,13 +104,13 @@ def stopping(data: str, kernel: str) -> Row:
 
 
 def bound(kernel: Kernel, X: Array) -> Term:
-    """A kernel with its numbers taken from X."""
+    """Return the only term of a kernel, with its parameters set from X."""
     ((_, term),) = kernel.bound(X, np.random.default_rng(0)).terms
     return term
 
 
 def diagonal(data: str, folds: int) -> Row:
-    """The gaussian's cost on the training rows with the diagonal of K, and without it."""
+    """Measure the gaussian's cost on the training rows with and without the diagonal of K."""
     found: Row = {"with": [], "without": []}
     for X, y, _, _ in standardized_folds(load(data), folds):
         counts = np.bincount(y)
@@ -122,7 +122,7 @@ def diagonal(data: str, folds: int) -> Row:
 
 
 def scale(data: str, gamma: str, folds: int) -> Row:
-    """The polynomial at a γ: accuracy, cost, NMI, and how much of J the 5 % of the rows that weigh most carry."""
+    """Measure the polynomial at a γ: accuracy, cost, NMI, and the share of J of the 5 % heaviest rows."""
     table = load(data)
     kernel = Polynomial(gamma=SCALES[gamma](table.X.shape[1], table.classes))
     found: Row = {"accuracy": [], "cost": []}
@@ -140,7 +140,7 @@ def scale(data: str, gamma: str, folds: int) -> Row:
 
 
 def fitted(data: str, cost: float) -> Row:
-    """The γ at which the polynomial's cost on the first of ten folds is the given one, by the offset c."""
+    """Find the γ, for each offset c, at which the polynomial's cost on the first of ten folds is the given one."""
     table = load(data)
     X, y, _, _ = next(standardized_folds(table, 10))
 
@@ -157,7 +157,7 @@ def fitted(data: str, cost: float) -> Row:
 
 
 def duplicates(kernel: str, folds: int) -> Row:
-    """Cancer in random folds, and in folds that keep rows with the same values together."""
+    """Measure Cancer in random folds, and in folds that keep rows with the same values together."""
     table = load("cancer")
     groups = twins(table.X)
     found: Row = {"rows": len(groups), "distinct": int(groups.max()) + 1, "random": [], "grouped": []}
@@ -185,7 +185,7 @@ def duplicates(kernel: str, folds: int) -> Row:
 
 
 def digits(folds: int) -> Row:
-    """MNIST's columns; its accuracy, with the label as one more column too; and other ways to judge the same W."""
+    """Measure MNIST with and without the label as a column, and score the same W in other ways."""
     table = load("mnist_test")
     found: Row = {"columns": table.X.shape[1], "varying": int(np.sum(np.ptp(table.X, axis=0) > 0))}
     judged: dict[str, list[float]] = {}
@@ -208,7 +208,7 @@ def digits(folds: int) -> Row:
 
 
 def sizes() -> Row:
-    """Of the two data sets that go by the name of Breast Cancer Wisconsin."""
+    """Return the sizes of the two data sets called Breast Cancer Wisconsin."""
     return {
         data: {"rows": len(table.X), "columns": table.X.shape[1], "whole": bool((np.round(table.X) == table.X).all())}
         for data in ("cancer", "wdbc")

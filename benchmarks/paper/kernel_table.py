@@ -93,10 +93,10 @@ def _table(own: list[Cell], kernels: tuple[str, ...], measure: str) -> str:
 
 INTRODUCTION = """## Other kernels: Table 5
 
-As above, by ISM alone; {count} folds where it is supervised. gaussian+polynomial is their sum, weighted by centered
-alignment with the labels of the training folds (`aligned`).
+The same for ISM alone; {count} folds for the supervised part. gaussian+polynomial is a weighted sum. Its weights come
+from centered alignment with the labels of the training folds (`aligned`).
 """
-SCALING = """On MNIST the scaling matters, but does not close the gap. k-means of all pixels, without W, has an NMI of
-{each:.3f} where each is scaled to deviation 1, as the paper says, and {whole:.3f} where all are divided by one number;
-ISM has with the latter: {kernels}. How the paper came to its figures is open.
+SCALING = """Scaling matters on MNIST, but does not explain the gap. k-means on all pixels, without W, has an NMI of
+{each:.3f} if each pixel is scaled to standard deviation 1, as the paper says, and {whole:.3f} if all pixels are divided
+by the same number. With the latter scaling ISM has: {kernels}. We do not know how the paper obtained its figures.
 """

@@ -146,22 +146,22 @@ def section(rows: dict[str, Row], fast: bool) -> str:
         [
             "## Scalability",
             f"Supervised on {growth.described}; polynomial kernel with q = {growth.q['polynomial']} (the paper: 20), "
-            f"gaussian with q = {growth.q['gaussian']}. The paper's figure has no numbers to set beside these: it "
-            "shows straight lines of like slope for its four methods, O(n²), with ISM lowest. Here everyone takes J "
-            "and its gradient from the same code, which is linear in the number of rows for the polynomial kernel, so "
-            "that a competitor differs from ISM by how many evaluations it needs, and of what, but not by what one "
-            f"costs. A competitor has {growth.limit:g} s for each number of rows, and is not run on more of them once "
-            "it has used those up. ISM runs as it does by default, and from the paper's start alone, since each "
-            "competitor has one start too.",
+            f"gaussian with q = {growth.q['gaussian']}. The paper's figure has no numbers to compare with. It shows "
+            "straight lines of similar slope, O(n²), for its four methods, with ISM lowest.",
+            "Here all methods use the same code for J and its gradient, which is linear in the number of rows for the "
+            "polynomial kernel. Methods therefore differ in the number and kind of evaluations, not in the cost of "
+            f"one. A competitor has {growth.limit:g} s for each number of rows; once it exceeds them, it is not run on "
+            "more rows. ISM runs with default settings, and also from the paper's start alone, because each "
+            "competitor has one start.",
             "![Seconds over rows](images/paper/scalability.png)",
             "Seconds:",
             table(["rows", *lines], times),
-            "J over that of ISM by default, less 1 (\\*: when the limit came):",
+            "J relative to ISM with default settings, minus 1 (\\*: stopped at the limit):",
             table(["rows", *one_start], heights),
-            "Evaluations of J and its gradient; of ISM, iterations after the search for a start, each with one Φ:",
+            "Evaluations of J and its gradient. For ISM: iterations after the search for a start, each with one Φ:",
             table(["rows", *polynomial], counts),
-            f"Exponents p of seconds ~ n^p, least squares over the points from {growth.fitted:,} rows on that ended by "
-            "themselves; rough, since the number of evaluations changes with the rows too:",
+            f"Exponents p of seconds ~ n^p, fitted by least squares to the completed runs from {growth.fitted:,} rows"
+            " on. They are rough, because the number of evaluations changes with the rows too:",
             table(["", "rows", "p"], _exponents(lines, growth.fitted)),
         ]
     )

@@ -134,7 +134,7 @@ def section(rows: dict[str, Row], fast: bool) -> str:
             TEXT,
             f"![NMI over the noise of the expert scores](images/paper/{PICTURE})",
             "",
-            f"*NMI with the true classes; mean and deviation over {FAST_SEEDS if fast else 5} draws of the noise"
+            f"*NMI with the true classes: mean and standard deviation of {FAST_SEEDS if fast else 5} draws of the noise"
             f"{'' if fast else ' (Face: 2)'}, for one draw of the 100 columns. Gaussian kernel, q = k = classes.*",
             "",
             table(head, lines, left=2),
@@ -143,20 +143,19 @@ def section(rows: dict[str, Row], fast: bool) -> str:
     )
 
 
-TEXT = """The paper formulates semi-supervised reduction but measures only its opposite, the alternative clustering. In
+TEXT = """The paper formulates semi-supervised reduction, but measures only its opposite, the alternative clustering. In
 this experiment of our own, experts score each row for each class: 1 for its own class and 0 for the others, plus normal
-noise. The clustering sees the scores, through `SemiSupervised` with weight μ, and never the labels. It is to lie
-between two levels: the clustering without scores, and the spectral clustering of XW for the W that `Supervised` learns
-from the true labels.
+noise. The clustering uses the scores, through `SemiSupervised` with weight μ, and never the labels. We expect its NMI
+to lie between two levels: the clustering without scores, and the spectral clustering of XW for the W that `Supervised`
+learns from the true labels.
 
-- Where the columns alone hide the classes (Wine among 100 columns of noise), and on Face, NMI falls from the supervised
-  level to the unsupervised one as the noise grows. At noise 1 the scores alone say little, and still help.
-- μ is how far the experts are trusted. At μ = 1 useless scores do little harm. At the default of 5 good ones are
-  followed more closely, and useless ones lead astray: among 100 columns of noise there is always a projection that fits
-  them.
-- The case with columns of noise was made because Wine and Cancer as they are show no movement. On these there is
-  little to gain: without scores the clustering is already at the supervised level.
-- Scores act through W alone, so that even perfect ones show no more than the clusters of the projected rows.
+- If the columns alone hide the classes (Wine with 100 columns of noise), and on Face, NMI falls from the supervised
+  level to the unsupervised one as the noise grows. At noise 1 the scores alone say little, but still help.
+- μ is the confidence in the experts. At μ = 1 useless scores do little harm. At the default of 5, good scores are
+  followed more closely, and useless scores mislead: among 100 columns of noise some projection always fits them.
+- Wine and Cancer without added columns have little to gain: the clustering without scores is already at the supervised
+  level.
+- Scores act through W only, so even perfect scores show no more than the clusters of the projected rows.
 """
 
 
@@ -201,8 +200,8 @@ def _limit(rows: dict[str, Row]) -> str:
     if "failed" in row:
         return ""
     told = ", ".join(f"{name} {value:.2f}" for name, value in row.items())
-    return f"""Guidance has a limit. Asked for 4 clusters of the faces and given perfect scores of the *pose*, which is
-not what the columns show first, the clustering comes at best part of the way. NMI with the pose: {told}.
+    return f"""Guidance has a limit. With 4 clusters of the faces and perfect scores of the *pose*, which is not the
+main structure of the columns, the clustering follows the scores only in part. NMI with the pose: {told}.
 """
 
 

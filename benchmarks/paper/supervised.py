@@ -81,23 +81,23 @@ def _two_aims(own: list[Cell]) -> str:
             ours, theirs = np.mean(cell.ours["accuracy"][: len(row["accuracy"])]), np.mean(row["accuracy"])
             if theirs - ours > POINTS and cell.excess(row) < -AS_LOW:
                 lines.append(
-                    f"{cell.title}, {method}: cost higher by {-100 * cell.excess(row):.1f} %, accuracy"
-                    f" {percent([float(theirs)])} against {percent([float(ours)])}"
+                    f"- {cell.title}, {method}: cost {-100 * cell.excess(row):.1f} % higher,"
+                    f" accuracy {percent([float(theirs)])} (ISM: {percent([float(ours)])})"
                 )
-    return f"{TWO_AIMS} {'; '.join(lines)}.\n" if lines else ""
+    return "\n".join([TWO_AIMS, "", *lines, ""]) if lines else ""
 
 
 MEASURES = ("time", "cost", "accuracy")
 INTRODUCTION = """## Supervised: the upper half of Table 4
 
-{count} stratified folds; scaling, W and the SVM (scikit-learn's `SVC()` on XW) are learnt on the training folds only.
-Mean ± deviation over folds. Time is that of learning W. The best of our figures are bold; where a competitor was given
-some folds only ("4 folds"), its cost and time are compared with ISM's on the same ones.
+{count} stratified folds. Scaling, W and the SVM (scikit-learn's `SVC()` on XW) learn from the training folds only. The
+figures are mean ± standard deviation over the folds. Time is that of learning W. The best of our figures is bold. If a
+competitor ran on some folds only ("4 folds"), its cost and time are compared with ISM's on the same folds.
 """
-REASON = """On MNIST the same `SVC()`, at its defaults, does not reach the paper's accuracy without a reduction either.
-Given all pixels and no W it has {standardized} on standardized pixels and {raw} on raw ones ({count} folds). That
-bounds what could be expected here; it does not tell how the paper's figure came about. {training}"""
-TWO_AIMS = """A lower cost is not always a better accuracy, since J weighs rows and not mistakes. A polynomial kernel
-raises the products of rows to the third power, so that much of J hangs on those that lie far out (below, "The scale of
-the polynomial kernel"), and a worse optimum may tell the classes better. Where a competitor ended so, on
-the same folds:"""
+REASON = """On MNIST the same `SVC()` with default settings does not reach the paper's accuracy without a reduction
+either. On all pixels, without W, it has {standardized} with standardized pixels and {raw} with raw pixels ({count}
+folds). This limits what can be expected here; it does not explain the paper's figure. {training}"""
+TWO_AIMS = """A lower cost does not always mean a higher accuracy, because J weighs rows and not errors. A polynomial
+kernel raises products of rows to the third power, so a few distant rows contribute much of J (see "The scale of the
+polynomial kernel" below). A worse optimum can then separate the classes better. Competitors for which that happened,
+on the same folds:"""

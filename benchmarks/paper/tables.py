@@ -1,8 +1,29 @@
-"""Figures and tables as Markdown."""
+"""Figures, tables and paragraphs as Markdown."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+
+LINE_WIDTH = 120  # characters of a line of prose
+
+
+def wrapped(text: str) -> str:
+    """Wrap the paragraphs and list items of a Markdown text; headings, pictures and tables stay as they are."""
+    lines: list[str] = []
+    paragraph: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        stays = not line.strip() or line.startswith(("#", "|", "!["))
+        if paragraph and (stays or line.startswith("- ")):
+            indent = "  " if paragraph[0].startswith("- ") else ""
+            joined = " ".join(part.strip() for part in paragraph)
+            lines += textwrap.wrap(joined, LINE_WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+            paragraph = []
+        if stays:
+            lines.append(line)
+        else:
+            paragraph.append(line)
+    return "\n".join(lines[:-1])
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:

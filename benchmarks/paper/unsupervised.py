@@ -16,7 +16,7 @@ FAST_LIMIT = 0.5
 FINE, FINE_DELTA = ("wine", "cancer"), 1e-4
 FAST_DATA = ("wine", "cancer")
 OURS = {"wine": 0.2, "cancer": 1.0, "face": 3.0, "mnist": 30.0}  # seconds of ISM, about
-OWN = {"own cost": "for Γ as printed", "own cost with degrees": "with the degrees in Γ"}
+OWN = {"own cost": "Γ as printed", "own cost with degrees": "Γ with degrees"}
 MEASURES = ("time", "cost", "NMI")
 
 
@@ -52,18 +52,18 @@ def section(rows: dict[str, Row], fast: bool) -> str:
 
 def _own_costs(own: list[Cell]) -> str:
     """Where a competitor is lower when each has the clustering that it ended with."""
-    ways = [f"{how} {_lower(own, measure)}" for measure, how in OWN.items()]
-    return f"{WITH_ITS_OWN} {'; '.join(ways)}.\n"
+    lines = [f"- {how}: {_lower(own, measure)}." for measure, how in OWN.items()]
+    return "\n".join([WITH_ITS_OWN, "", *lines, ""])
 
 
 def _lower(own: list[Cell], measure: str) -> str:
     lower = [
-        f"{cell.title}, {method} by {100 * cell.excess(row, measure):.2g} %"
+        f"{cell.title}, {method} ({100 * cell.excess(row, measure):.2g} %)"
         for cell in own
         for method, row in cell.rivals.items()
         if cell.excess(row, measure) > AS_LOW
     ]
-    return sentence(lower) if lower else "nowhere"
+    return sentence(lower) if lower else "none"
 
 
 def _told_apart(rows: dict[str, Row], own: list[Cell]) -> str:
@@ -81,16 +81,15 @@ def _told_apart(rows: dict[str, Row], own: list[Cell]) -> str:
 
 INTRODUCTION = """## Unsupervised: the lower half of Table 4
 
-k = q = classes. All methods alternate in the same way, from W = I: Γ of the clustering, W for that Γ, the clustering of
-XW, until the clustering turns by less than δ; a competitor begins each climb at its own random start. Time includes the
-labels at the end. NMI is that of these labels, k-means of the last spectral embedding.
+k = q = classes. All methods alternate in the same way, starting at W = I: Γ from the clustering, W for that Γ, then the
+clustering of XW, until the clustering turns by less than δ. A competitor starts each ascent at its own random W. Time
+includes the final labels. NMI is that of these labels, from k-means on the last spectral embedding.
 
-Each method ends with a clustering of its own, and so with a Γ of its own; costs for different Γ do not tell which
-optimizer is better. The cost in the tables is therefore that of the W that each finds for one and the same Γ, HYYᵀH as
-the paper prints it, with the Y that ISM ends with. What W is sought by in the alternation has degrees in Γ
-([method](method.md)).
+Each method ends with its own clustering, and so with its own Γ. Costs for different Γ do not show which optimizer is
+better. The cost in the tables is therefore that of the W that each method finds for the same Γ: HYYᵀH, as the paper
+prints it, with the final Y of ISM. The Γ of the alternation itself includes degrees ([method](method.md)).
 """
-WITH_ITS_OWN = "With the clustering that each has ended with, a competitor's cost is lower by more than 1e-4"
-FINER = """No method lowers such a cost step by step: the clustering changes with W, and so do the degrees in Γ. Where
-the alternation goes on to δ = {delta:g} and ends within the limit, the costs are, without degrees and with them:
+WITH_ITS_OWN = "With each method's own final clustering, a competitor's cost is more than 1e-4 lower in these cells:"
+FINER = """No method lowers this cost at every step, because the clustering and the degrees in Γ change with W. For the
+alternations that reach δ = {delta:g} within the time limit, the costs without and with degrees are:
 """

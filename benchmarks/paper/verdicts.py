@@ -1,4 +1,4 @@
-"""Tables of ISM and its competitors beside the paper's, and sentences that say what holds in them and what does not."""
+"""Tables that compare ISM, its competitors and the paper, and sentences that say which claims hold."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -119,16 +119,16 @@ def other_last_steps(own: Sequence[Cell]) -> str:
         return ""
     moved = [value - cell.ours["NMI"][0] for cell in own for value in cell.ours["NMI of XW"].values()]
     return (
-        "The paper does not say which affinity its last spectral clustering has. With the same W, XW clustered anew by"
-        f" scikit-learn has: {'; '.join(lines)}. That is no better rule: over all cells of this table such a last step"
-        f" changes the NMI by {min(moved):+.2f} to {max(moved):+.2f}.\n"
+        "The paper does not say which affinity its final spectral clustering uses. If scikit-learn clusters XW, with"
+        f" the same W, the NMI is: {'; '.join(lines)}. This is not better in general: over all cells of this table such"
+        f" a final step changes the NMI by {min(moved):+.2f} to {max(moved):+.2f}.\n"
     ).replace("-0.", "−0.")
 
 
 def training_accuracies(own: Sequence[Cell]) -> str:
     """For each accuracy that falls short: that on the rows that were learnt from."""
     lines = [f"{cell.title} {percent(cell.ours['training accuracy'])}" for cell in misses(own, "accuracy")]
-    return f"On the training folds themselves the accuracy is: {'; '.join(lines)}.\n" if lines else ""
+    return f"The accuracy on the training folds is: {'; '.join(lines)}.\n" if lines else ""
 
 
 def misses(own: Sequence[Cell], measure: str) -> list[Cell]:
@@ -144,15 +144,15 @@ def enough(cell: Cell, measure: str) -> float:
 
 
 def score_verdict(own: Sequence[Cell], measure: str) -> str:
-    rule = "less 0.02" if measure == "NMI" else "less one of its deviations or 1.5 points, whichever is more"
+    rule = "minus 0.02" if measure == "NMI" else "minus its standard deviation or 1.5 points, whichever is more"
     name = measure if measure == "NMI" else measure.capitalize()
     show = (lambda value: f"{value:.3f}") if measure == "NMI" else (lambda value: f"{100 * value:.1f} %")
     short = [
         f"{cell.title} ({show(np.mean(cell.ours[measure]))}; the paper has {cell.printed(measure).text}, "
-        f"and {show(enough(cell, measure))} would do)"
+        f"and {show(enough(cell, measure))} would be enough)"
         for cell in misses(own, measure)
     ]
-    return _verdict(f"{name}: ISM has at least the paper's, {rule}", len(own), short)
+    return _verdict(f"{name}: ISM has at least the paper's value, {rule}", len(own), short)
 
 
 def _cost_verdict(own: Sequence[Cell]) -> str:
@@ -162,7 +162,7 @@ def _cost_verdict(own: Sequence[Cell]) -> str:
         higher.append(
             f"{cell.title} ({sentence([f'{name} is lower by {100 * by:.2g} %' for name, by in lower.items()])})"
         )
-    return _verdict("Cost: ISM's is the lowest of its row, within 1e-4", len(own), higher) + _fold_by_fold(own)
+    return _verdict("Cost: ISM has the lowest cost of its row, within 1e-4", len(own), higher) + _fold_by_fold(own)
 
 
 def _fold_by_fold(own: Sequence[Cell]) -> str:
@@ -178,8 +178,8 @@ def _fold_by_fold(own: Sequence[Cell]) -> str:
         return ""
     most, where = max(lower)
     return (
-        f" In single folds a competitor is lower in {len(lower)} of {len(runs)} runs, at most by {100 * most:.2g} %"
-        f" ({where})."
+        f" In single folds a competitor has the lower cost in {len(lower)} of {len(runs)} runs, by at most"
+        f" {100 * most:.2g} % ({where})."
     )
 
 
@@ -196,23 +196,23 @@ def _time_verdict(own: Sequence[Cell]) -> str:
             slower.append(f"{cell.title} ({sentence(sooner)})")
         else:
             least = min(cell.rivals, key=lambda method: cell.ratio(cell.rivals[method]))
-            stopped = "" if all(cell.rivals[least]["finished"]) else ", stopped by its limit"
+            stopped = "" if all(cell.rivals[least]["finished"]) else ", stopped at its limit"
             ratios.append((cell.ratio(cell.rivals[least]), f"{cell.title}, {least}{stopped}"))
-    text = _verdict("Time: ISM's is the smallest of its row", len(own), slower)
+    text = _verdict("Time: ISM has the smallest time of its row", len(own), slower)
     if not ratios:
         return text
     nearest, furthest = min(ratios), max(ratios)
     return (
-        f"{text} Elsewhere the fastest competitor took from {_times(nearest[0])} as long ({nearest[1]})"
-        f" to {_times(furthest[0])} ({furthest[1]})."
-    ).replace("cells. Elsewhere the", "cells. The" if not slower else "cells. Elsewhere the")
+        f"{text} {'In the other cells the' if slower else 'The'} fastest competitor took from {_times(nearest[0])} as"
+        f" long ({nearest[1]}) to {_times(furthest[0])} ({furthest[1]})."
+    )
 
 
 def _sooner(cell: Cell, method: str) -> str:
     row = cell.rivals[method]
     if all(row["finished"]):
         return f"{method} took {_times(cell.ratio(row))} as long"
-    return f"{method} was stopped after {row['limit']:g} s, before the {seconds(cell.ours['seconds'])} of ISM"
+    return f"{method} was stopped after {row['limit']:g} s, ISM took {seconds(cell.ours['seconds'])}"
 
 
 def _times(ratio: float) -> str:
@@ -224,6 +224,4 @@ def _verdict(claim: str, count: int, exceptions: list[str]) -> str:
     if not exceptions:
         return f"- **{what}, holds:** {rest}, in all {count} cells."
     held = count - len(exceptions)
-    return (
-        f"- **{what}, does not hold everywhere:** {rest}, in {held} of {count} cells. Not so: {'; '.join(exceptions)}."
-    )
+    return f"- **{what}, holds in part:** {rest}, in {held} of {count} cells. Exceptions: {'; '.join(exceptions)}."
