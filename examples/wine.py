@@ -1,4 +1,4 @@
-"""A picture with the library alone: 178 wines of three growers in two dimensions, and the features that make them.
+"""Draw 178 wines of three growers on two new axes, with the loadings of the axes; no service is needed.
 
 python examples/wine.py wine.png
 """
@@ -30,7 +30,7 @@ bars.barh(places + 0.2, ism.components_[0][order], height=0.38, color="#4C4C4C",
 bars.barh(places - 0.2, ism.components_[1][order], height=0.38, color="#CC79A7", label="new feature 2")
 bars.axvline(0, color="black", linewidth=0.8)
 bars.set_yticks(places, names[order])
-bars.set(xlabel="loading", title="what they are made of")
+bars.set(xlabel="loading", title="loadings of the new features")
 bars.legend(frameon=False, loc="lower right")
 for axes in (picture, bars):
     axes.spines[["top", "right"]].set_visible(False)
