@@ -108,6 +108,14 @@ def test_every_relative_link_resolves(page: Path) -> None:
             assert anchor in anchors, f"{page.name} links to {target}{anchor}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_in_the_documents_exists(page: Path) -> None:
+    packages = "app|benchmarks|drills|examples|ism_cli|ism_client|ism_core|ism_jobs|ism_plots|tests|tools|worker"
+    paths = re.findall(rf"`((?:{packages})/[\w/.-]+)`", page.read_text())
+    generated = {"benchmarks/results", "benchmarks/results/", "benchmarks/results/choose.md"}
+    assert not [path for path in paths if path not in generated and not (ROOT / path).exists()]
+
+
 def test_every_test_that_the_guarantees_name_exists() -> None:
     named = re.findall(r"`(test_\w+)", (ROOT / "docs" / "guarantees.md").read_text())
     tests = {name for file in ROOT.glob("tests/**/*.py") for name in re.findall(r"def (test_\w+)", file.read_text())}
