@@ -8,7 +8,7 @@ from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
 from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.objective.alignment import aligned
-from ism_core.paradigms.base import Alternative, SemiSupervised, Supervised, Unsupervised
+from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver.result import Certificate, Error, Result, Step, Stop
 from ism_core.solver.solve import iterate, solve

@@ -17,8 +17,7 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import as_kernel
 from ism_core.objective import tiles
 from ism_core.objective.problem import Problem
-from ism_core.paradigms.base import Supervised
-from ism_core.paradigms.targets import Kind
+from ism_core.paradigms import Kind, Supervised
 
 SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
 

@@ -23,9 +23,7 @@ from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
-from ism_core.paradigms.base import Paradigm
-from ism_core.paradigms.regrouping import regrouped
-from ism_core.paradigms.spectral import Clustering
+from ism_core.paradigms import Clustering, Paradigm
 from ism_core.scaling import Whitening
 from ism_core.solver.ascent.spectral import ascend, drain
 from ism_core.solver.result import Result
@@ -95,7 +93,7 @@ def resampling(
         )
     options = EvaluationOptions(precision="single" if precision == "single" else "double")
     last = None if result.spectral is None else Clustering.of(result.spectral)
-    gamma, _ = regrouped(paradigm, table @ result.W, result.kernel, seed, delta, last, options)
+    gamma, _ = paradigm.gamma_at(table @ result.W, result.kernel, seed, delta, last, options)
     return _resampling(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
 
 

@@ -18,8 +18,7 @@ from ism_core import (
 from ism_core.engines.base import Engine
 from ism_core.kernels.base import Combination, Kernel, Term
 from ism_core.kernels.family import KERNELS, parameters
-from ism_core.paradigms import targets
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms import Paradigm
 from ism_core.scaling import Scale
 from ism_jobs.checks import TargetKind
 from ism_jobs.data import Guidance
@@ -44,8 +43,6 @@ from ism_jobs.spec import (
 )
 from worker.dask_engine import EngineName
 
-KINDS: dict[TargetKind, targets.Kind] = {"classes": "labels", "values": "real"}
-
 
 def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
     """The kernel that a spec asks for; "auto" is one that is to be chosen."""
@@ -60,9 +57,9 @@ def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) 
     assert kind is not None
     match spec:
         case SupervisedSpec():
-            return Supervised(given, KINDS[kind], balance=spec.balance, neighbors=spec.neighbors)
+            return Supervised(given, kind, balance=spec.balance, neighbors=spec.neighbors)
         case SemiSupervisedSpec():
-            return SemiSupervised(given, spec.clusters, spec.mu, KINDS[kind])
+            return SemiSupervised(given, spec.clusters, spec.mu, kind)
         case AlternativeSpec():
             return Alternative(given, spec.clusters, spec.mu)
         case never:

@@ -1,0 +1,30 @@
+"""Paradigms: what the projection is for. A paradigm only determines Γ = U diag(s) Uᵀ.
+
+supervised           Γ = H K_Y H                                   labels or real targets are given, Γ is fixed
+clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y and W are found in alternation
+    unsupervised         μ = 0
+    semi-supervised      μ > 0: towards expert scores Ŷ
+    alternative          μ < 0: away from a known clustering Ŷ
+"""
+
+from ism_core.paradigms.affinity import affordable_maps
+from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.clusterings import Alternative, SemiSupervised, Unsupervised
+from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
+from ism_core.paradigms.supervised import Supervised
+from ism_core.paradigms.targets import Kind, TargetKernel, Targets
+
+__all__ = [
+    "DENSE_ROWS",
+    "SAMPLE_ROWS",
+    "Alternative",
+    "Clustering",
+    "Kind",
+    "Paradigm",
+    "SemiSupervised",
+    "Supervised",
+    "TargetKernel",
+    "Targets",
+    "Unsupervised",
+    "affordable_maps",
+]

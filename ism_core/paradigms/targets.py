@@ -1,4 +1,4 @@
-"""What is known of each row besides X (labels, targets, scores), and the factor of the kernel between them."""
+"""Labels, targets or scores of the rows, and the factor of the kernel between them."""
 
 from functools import cached_property
 from numbers import Real
@@ -13,29 +13,29 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels.distances import median_distance
 from ism_core.scaling import standardized
 
-Kind = Literal["auto", "labels", "real"]
+Kind = Literal["auto", "classes", "values"]
 TargetKernel = Literal["gaussian", "linear"]
 
 CHOLESKY_TOLERANCE = 1e-6  # share of the kernel's trace that its factor may leave out
-MANY_CLASSES = 0.5  # of the rows
-FEW_VALUES = 20  # whole numbers stored as fractions are measurements if there are more distinct ones
-LARGEST_RANK = 300  # of the factor: many real targets have no low rank, and the rest of theirs is left out
+MANY_CLASSES = 0.5  # classes per row above which a warning suggests that y holds measurements
+FEW_VALUES = 20  # distinct whole numbers stored as floats up to which they count as classes
+LARGEST_RANK = 300  # columns of the factor at most: several real targets together have no low rank
 
 
 class Targets:
-    """One label, or one or several real numbers, for each row; some rows may have none.
+    """One class label, or one or several real values, for each row; rows may have none.
 
-    Text, truth values and whole numbers in one column are labels (more than 20 different ones only if stored as
-    integers); other numbers, and several columns, are real. `kind` overrides this.
+    One column of text, booleans or whole numbers holds classes; more than 20 distinct numbers only if they are stored
+    as integers. Other numbers, and several columns, are real values. `kind` overrides this.
     """
 
     def __init__(self, values: ArrayLike, name: str, kind: Kind = "auto") -> None:
-        if kind not in ("auto", "labels", "real"):
-            raise InvalidInput("kind", f'kind is {kind!r}; it must be "auto", "labels" or "real".')
+        if kind not in ("auto", "classes", "values"):
+            raise InvalidInput("kind", f'kind is {kind!r}; it must be "auto", "classes" or "values".')
         if values is None:
             raise InvalidInput(name, f"{name} is None; this paradigm requires y to be passed, one value for each row.")
         given = np.asarray(values)
-        if given.dtype.kind in "US":  # None and NaN beside text must not become text
+        if given.dtype.kind in "US":  # keeps None and NaN beside text from becoming text
             given = np.asarray(values, dtype=object)
         if np.iscomplexobj(given):
             raise InvalidInput(name, f"{name} holds complex numbers, and only real ones are supported.")
@@ -51,31 +51,31 @@ class Targets:
         self.missing = _missing(given)
         self.codes: Ints | None = None
         self._real: Array | None = None
-        if kind == "labels" or (kind == "auto" and _is_categorical(given[~self.missing])):
+        if kind == "classes" or (kind == "auto" and _is_categorical(given[~self.missing])):
             self.codes = self._encoded(given)
         else:
             self._real = self._numbers(given)
 
     @property
     def classes(self) -> int:
-        """How many classes there are; 0 for real values."""
+        """Number of classes; 0 for real values."""
         return 0 if self.codes is None else int(self.codes.max(initial=-1)) + 1
 
     @property
     def values(self) -> Array | None:
-        """The real values, a row of them for each row; None for labels."""
+        """The real values, one row for each row of X; None for classes."""
         return self._real
 
     def restricted(self, rows: Ints) -> "Targets":
-        """Those of some of the rows; classes that none of these has are no more."""
+        """Return the targets of some of the rows; classes without any of these rows disappear."""
         if self.codes is None:
             assert self._real is not None
-            return Targets(self._real[rows], self.name, "real")
+            return Targets(self._real[rows], self.name, "values")
         known = np.where(self.missing, np.nan, self.codes)
-        return Targets(known[rows], self.name, "labels")
+        return Targets(known[rows], self.name, "classes")
 
     def check(self, n: int) -> None:
-        """Whether they go with n rows, and say anything at all."""
+        """Raise InvalidInput if the targets do not fit n rows or do not vary."""
         if self.rows != n:
             raise InvalidInput(
                 self.name, f"{self.name} has {self.rows} value(s) but X has {n} rows; there must be one for each row."
@@ -94,33 +94,33 @@ class Targets:
             raise InvalidInput(self.name, f"{self.name} is the same number in its {known} known row(s); it must vary.")
 
     def warnings(self) -> list[str]:
-        """What a reader should know about how the values were read."""
+        """Return warnings about how the values were read."""
         if self.classes > MANY_CLASSES * self.rows:
             return [
                 f"{self.name} has {self.classes} distinct values in {self.rows} rows and was read as class labels;"
-                ' if they are measurements, pass kind="real".'
+                ' if they are measurements, pass kind="values".'
             ]
         return []
 
     def real_factor(self, kernel: TargetKernel = "gaussian") -> Array:
-        """A centered L with LLᵀ = H K H for a kernel on the standardized real values; rows without a value are zero."""
+        """Return a centered L with LLᵀ = H K H, K a kernel between standardized values; zero for missing values."""
         assert self._real is not None
         known = ~self.missing
         values = standardized(self._real[known], self.name)[0]
         factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
-        return self._spread(factor)
+        return self._on_all_rows(factor)
 
     @cached_property
     def unit_factor(self) -> Array:
-        """A centered U whose U Uᵀ weighs no direction by more than 1, as indicators of length 1 do."""
+        """A centered U whose U Uᵀ weighs no direction by more than 1."""
         if self.codes is None:
             factor = self.real_factor()
             return factor / np.linalg.norm(factor, ord=2)
         codes = self.codes[~self.missing]
         indicators = np.eye(self.classes)[codes]
-        return self._spread(indicators / np.sqrt(indicators.sum(axis=0)))
+        return self._on_all_rows(indicators / np.sqrt(indicators.sum(axis=0)))
 
-    def _spread(self, factor: Array) -> Array:
+    def _on_all_rows(self, factor: Array) -> Array:
         everywhere = np.zeros((self.rows, factor.shape[1]))
         everywhere[~self.missing] = factor - factor.mean(axis=0)
         return everywhere
@@ -131,7 +131,7 @@ class Targets:
         known = given[~self.missing]
         try:
             found = np.unique(known, return_inverse=True)[1]
-        except TypeError:  # labels of several types have no order among them
+        except TypeError:  # labels of several types cannot be sorted
             found = np.unique([f"{type(label).__name__} {label}" for label in known], return_inverse=True)[1]
         codes = np.zeros(self.rows, dtype=np.intp)
         codes[~self.missing] = found
@@ -168,12 +168,12 @@ def _is_absent(value: Any) -> bool:
         return True
     try:
         return bool(value != value)
-    except TypeError:  # pandas' NA is neither equal to itself nor not
+    except TypeError:  # pandas' NA has no truth value
         return True
 
 
 def _is_categorical(known: NDArray[Any]) -> bool:
-    """Text, truth values and whole numbers; of numbers that are stored as fractions only those with few values."""
+    """Tell whether the values are classes: text, booleans, integers, or few distinct whole numbers."""
     if known.ndim == 2:
         return False
     if known.dtype == object:
@@ -186,7 +186,7 @@ def _is_categorical(known: NDArray[Any]) -> bool:
 
 
 def _cholesky(values: Array, sigma: float) -> Array:
-    """L with L Lᵀ ≈ the gaussian kernel matrix, column by column at the row that is worst explained so far."""
+    """Return L with L Lᵀ ≈ the gaussian kernel matrix, by pivoted Cholesky factorization."""
     n = len(values)
     left = np.ones(n)
     columns: list[Array] = []

@@ -30,7 +30,7 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import Narrowing, as_kernel
 from ism_core.linalg.row_space import RowSpace
 from ism_core.objective.problem import Problem
-from ism_core.paradigms.base import Supervised, Unsupervised
+from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import iter_consensus

@@ -16,7 +16,7 @@ from ism_core.kernels.family import Narrowing
 from ism_core.linalg.row_space import RowSpace
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
-from ism_core.paradigms.base import Supervised
+from ism_core.paradigms import Supervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Trial
 from ism_core.selection.scoring import classification_scores, regression_scores, splits

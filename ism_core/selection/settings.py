@@ -7,7 +7,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from ism_core.kernels.base import Kernel
-from ism_core.paradigms.base import Paradigm, Supervised, Unsupervised
+from ism_core.paradigms import Paradigm, Supervised, Unsupervised
 from ism_core.scaling import Scale
 from ism_core.selection.choice import Auto, Choice, Trial
 from ism_core.selection.choose import iter_choose

@@ -22,8 +22,7 @@ from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import ROUGH, Problem
-from ism_core.paradigms.affinity import affordable_maps
-from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
+from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend, relay
 from ism_core.solver.ascent.surrogate_model import SurrogateModel

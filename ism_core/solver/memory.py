@@ -9,7 +9,7 @@ from ism_core.engines.threads import allowed_threads
 from ism_core.errors import InvalidInput
 from ism_core.linalg.row_space import LARGEST, SAMPLE
 from ism_core.objective.tiling import PACKED_COLUMNS
-from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS
+from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
 
 NUMBER = 8  # bytes
 MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace

@@ -13,7 +13,7 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import Narrowing, as_kernel
 from ism_core.objective.options import EvaluationOptions
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms import Paradigm
 
 TOLERANCE = 1e-8  # of cut feature maps
 LOOSE = 0.01  # times delta: the tolerance where that one would cost more than tiles

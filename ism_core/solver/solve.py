@@ -19,7 +19,7 @@ from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import count_informative, with_fixed_signs
 from ism_core.objective.problem import Problem
 from ism_core.objective.taylor_bound import ErrorBound
-from ism_core.paradigms.base import Paradigm, Supervised
+from ism_core.paradigms import Paradigm, Supervised
 from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, cluster
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint

@@ -29,7 +29,7 @@ from ism_core import (
 from ism_core.engines.base import Threads
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.paradigms.base import Supervised
+from ism_core.paradigms import Supervised
 from tests.ism_core.conftest import Labelled
 
 ESTIMATORS = [SupervisedISM, UnsupervisedISM, SemiSupervisedISM, AlternativeISM]

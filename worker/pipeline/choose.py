@@ -7,7 +7,7 @@ import numpy as np
 
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
-from ism_core.paradigms.base import Paradigm, Supervised
+from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import Settings, iter_settings
 from ism_jobs.spec import JOB_SPEC, JobSpec
 from worker.to_core import kernel_document, kernel_of

@@ -12,11 +12,10 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
-from ism_core.paradigms import targets
+from ism_core.paradigms import Kind
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.spec import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
 from worker.pipeline.validate import Validation
-from worker.to_core import KINDS
 
 Metrics = dict[str, float]
 Rows = NDArray[np.intp]
@@ -40,7 +39,7 @@ def metrics_of(
     if isinstance(spec, SupervisedSpec):
         assert training.guidance is not None
         assert training.guidance_kind is not None
-        found |= _dependence(P, training.guidance, KINDS[training.guidance_kind], result.kernel)
+        found |= _dependence(P, training.guidance, training.guidance_kind, result.kernel)
         if validation is not None and validation.scores:
             found[validation.measure] = float(np.mean(validation.scores))
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
@@ -70,11 +69,11 @@ def _clustering(P: Array, result: Result) -> Metrics:
     with suppress(InvalidInput):  # a projection that is the same for all rows has no affinities to speak of
         found["association"] = association(P[rows], result.labels[rows])
     if found["clusters"] > 1:
-        found |= _dependence(P, result.labels, "labels", result.kernel)
+        found |= _dependence(P, result.labels, "classes", result.kernel)
     return found
 
 
-def _dependence(P: Array, given: Guidance, kind: targets.Kind, kernel: Kernel) -> Metrics:
+def _dependence(P: Array, given: Guidance, kind: Kind, kernel: Kernel) -> Metrics:
     """HSIC between the projection, by the job's own kernel, and labels or values."""
     rows = _sample(len(P))
     if len(rows) < len(P):

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ism_core import Choice, Result, Trial, iterate
 from ism_core.arrays import Array
-from ism_core.paradigms.base import Paradigm, Supervised
+from ism_core.paradigms import Paradigm, Supervised
 from ism_core.stability import Stability, resampling
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec

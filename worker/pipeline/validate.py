@@ -16,14 +16,13 @@ from sklearn.svm import SVC, SVR
 
 from ism_core import InvalidInput, iterate
 from ism_core.arrays import Array
-from ism_core.paradigms.base import Supervised
-from ism_core.paradigms.targets import Targets
+from ism_core.paradigms import Supervised, Targets
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
 from ism_jobs.spec import JobSpec, SupervisedSpec
 from worker.pipeline.choose import decide
 from worker.pipeline.prepare import Preparation, filled
-from worker.to_core import KINDS, kernel_of, settled_q, settled_scale
+from worker.to_core import kernel_of, settled_q, settled_scale
 
 Rows = NDArray[np.intp]
 
@@ -53,7 +52,7 @@ class Folds:
         self._options = options
         self._y: Guidance = training.guidance
         assert training.guidance_kind is not None
-        self._kind = KINDS[training.guidance_kind]
+        self._kind = training.guidance_kind
         self._codes = codes = Targets(self._y, "y", self._kind).codes
         self.warnings: list[str] = []
         if codes is None:

@@ -9,8 +9,7 @@ from ism_core.arrays import Array, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.paradigms.regrouping import regrouped
-from ism_core.paradigms.spectral import Clustering
+from ism_core.paradigms import Clustering
 from ism_core.scaling import Whitening
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
@@ -86,7 +85,7 @@ def _settled(
 
 
 def _regrouped(given: Arguments, dense: Result, P: Array, last: Clustering | None) -> tuple[Gamma, Clustering | None]:
-    return regrouped(given.paradigm, P, dense.kernel, given.seed, given.delta, last, given.options)
+    return given.paradigm.gamma_at(P, dense.kernel, given.seed, given.delta, last, given.options)
 
 
 def _step(number: int, sparse: Sparse, features: Features) -> Step:

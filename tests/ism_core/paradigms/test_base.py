@@ -63,10 +63,10 @@ def test_supervised_finds_an_axis_that_a_target_depends_on_in_a_curve(rng: np.ra
 
 def test_whole_numbers_may_be_read_as_measurements(planted: Planted) -> None:
     target = np.round(20 * planted.hidden[:, 0]).astype(int)
-    result = solve(planted.X, Supervised(target, kind="real"), "gaussian", 1)
+    result = solve(planted.X, Supervised(target, kind="values"), "gaussian", 1)
     assert largest_angle(planted.axes[:, :1], result.W) < 0.4
     by_chance = solve(planted.X, Supervised(np.arange(150)), "gaussian", 1)
-    assert any('kind="real"' in warning for warning in by_chance.warnings)
+    assert any('kind="values"' in warning for warning in by_chance.warnings)
 
 
 def test_the_type_of_labels_does_not_matter(blobs: Labelled) -> None:

@@ -32,8 +32,8 @@ def test_fractions_and_several_columns_are_real(values: object) -> None:
 
 
 def test_kind_overrides_what_the_values_look_like() -> None:
-    assert Targets([3, 1, 2], "y", "real").codes is None
-    assert Targets([0.5, 1.5, 0.5], "y", "labels").classes == 2
+    assert Targets([3, 1, 2], "y", "values").codes is None
+    assert Targets([0.5, 1.5, 0.5], "y", "classes").classes == 2
 
 
 def test_labels_of_several_types_do_not_merge() -> None:

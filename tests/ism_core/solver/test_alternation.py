@@ -8,8 +8,8 @@ import pytest
 from ism_core import Alternative, Result, SemiSupervised, Step, Unsupervised, iterate, solve
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
+from ism_core.paradigms import Paradigm
 from ism_core.paradigms import spectral as clustering
-from ism_core.paradigms.base import Paradigm
 from ism_core.solver import alternation
 from tests.ism_core.conftest import Labelled, TwoClusterings
 

@@ -20,7 +20,7 @@ from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import eigenpairs
 from ism_core.metrics import hsic
-from ism_core.paradigms.targets import Targets
+from ism_core.paradigms import Targets
 
 
 @pytest.mark.parametrize("draw", range(16))

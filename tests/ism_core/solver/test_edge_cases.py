@@ -5,7 +5,7 @@ import pytest
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms import Paradigm
 from tests.ism_core.family import NAMES
 
 

@@ -9,7 +9,7 @@ from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iter
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import plan as costs
 from ism_core.objective import problem as surrogate
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms import Paradigm
 from tests.ism_core.conftest import Labelled
 
 CLUSTERINGS: dict[str, Callable[[Labelled], Paradigm]] = {

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iterate, solve
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms import Paradigm
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
 from worker.pipeline.run import Moment, Outcome, run
@@ -167,7 +167,7 @@ def test_the_kind_of_a_target_is_as_the_spec_says_in_all_that_is_measured(tmp_pa
         folds=2,
         kernel="linear",
     )
-    wanted = Supervised(y, "labels" if kind == "classes" else "real")
+    wanted = Supervised(y, kind)
     result = solve(standard(X), wanted, "linear", 2)
     assert_same(outcome, result, standard(X))
     assert ("accuracy" if kind == "classes" else "r2") in outcome.metrics

@@ -1,0 +1,124 @@
+"""The supervised paradigm: Γ = H K_Y H from class labels or real targets."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ism_core.arrays import Array, Ints
+from ism_core.errors import InvalidInput
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
+from ism_core.paradigms.base import Paradigm, Projected
+from ism_core.paradigms.targets import Kind, TargetKernel, Targets
+
+
+class Supervised(Paradigm):
+    """Keep what separates the classes, or what depends on real-valued targets.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,) or (n, t)
+        Class labels of any type, or one or several columns of real values.
+    kind : "auto", "classes" or "values", default="auto"
+        How to read y. "auto" reads text, booleans and whole numbers as classes, and other numbers as values.
+    target_kernel : "gaussian" or "linear", default="gaussian"
+        Kernel between real targets. The gaussian has the median distance between targets as its width.
+    balance : bool, default=False
+        Give all classes the same weight, so that frequent classes do not dominate rare ones.
+    neighbors : bool, default=False
+        Maximize the share of each row's own class among its nearest neighbors. Γ then depends on W.
+    """
+
+    alternates = False
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        kind: Kind = "auto",
+        target_kernel: TargetKernel = "gaussian",
+        balance: bool = False,
+        neighbors: bool = False,
+    ) -> None:
+        if target_kernel not in ("gaussian", "linear"):
+            raise InvalidInput(
+                "target_kernel", f'target_kernel is {target_kernel!r}; it must be "gaussian" or "linear".'
+            )
+        for name, flag in (("balance", balance), ("neighbors", neighbors)):
+            if not isinstance(flag, bool | np.bool_):
+                raise InvalidInput(name, f"{name} is {flag!r}; it must be True or False.")
+        self._targets = Targets(y, "y", kind)
+        self._target_kernel = target_kernel
+        self._balance, self._neighbors = bool(balance), bool(neighbors)
+        if balance and self._targets.codes is None:
+            raise InvalidInput(
+                "balance", "balance gives classes the same weight, and y holds real values; leave it out."
+            )
+        if neighbors and self._targets.codes is None:
+            raise InvalidInput(
+                "neighbors", "neighbors counts rows of the same class, and y holds real values; leave it out."
+            )
+        if neighbors and balance:
+            raise InvalidInput("balance", "balance does not go with neighbors; leave out one of the two.")
+
+    def check(self, n: int) -> list[str]:
+        self._targets.check(n)
+        if self._targets.missing.any():
+            first = int(np.argmax(self._targets.missing))
+            count = int(self._targets.missing.sum())
+            raise InvalidInput("y", f"y has {count} missing value(s), the first in row {first}. Drop those rows.")
+        return self._targets.warnings()
+
+    def _gamma_of(self, projected: Projected) -> tuple[Gamma, None]:
+        gamma = self.guidance()
+        return gamma if projected.rows is None else gamma.restricted(projected.rows), None
+
+    @property
+    def rank(self) -> int:
+        k = len(self._gamma.s)
+        return 2 * k + 2 if self._neighbors else k
+
+    @property
+    def neighbors(self) -> bool:
+        """Whether Γ counts nearest neighbors, and so depends on W."""
+        return self._neighbors
+
+    @property
+    def can_have_neighbors(self) -> bool:
+        """Whether this paradigm could count neighbors."""
+        return self.codes is not None and not self._balance
+
+    def guidance(self) -> Gamma:
+        return self._gamma
+
+    @property
+    def codes(self) -> Ints | None:
+        """The class of each row as a number; None for real targets."""
+        return self._targets.codes
+
+    @property
+    def values(self) -> Array | None:
+        """The real targets of each row; None for classes."""
+        return self._targets.values
+
+    def with_neighbors(self, neighbors: bool) -> "Supervised":
+        """Return this paradigm with or without a Γ that counts neighbors."""
+        if neighbors == self._neighbors:
+            return self
+        assert self.codes is not None
+        return Supervised(self.codes, "classes", balance=self._balance, neighbors=neighbors)
+
+    def restricted(self, rows: Ints) -> "Supervised":
+        """Return this paradigm for some of the rows."""
+        if self.codes is not None:
+            return Supervised(self.codes[rows], "classes", balance=self._balance, neighbors=self._neighbors)
+        assert self.values is not None
+        return Supervised(self.values[rows], "values", self._target_kernel)
+
+    @cached_property
+    def _gamma(self) -> Gamma:
+        codes = self._targets.codes
+        if codes is not None:
+            kind = NeighborGamma if self._neighbors else BalancedGamma if self._balance else LabelGamma
+            return kind.of(codes)
+        U = self._targets.real_factor(self._target_kernel)
+        return Gamma(U, np.ones(U.shape[1]))
