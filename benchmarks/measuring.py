@@ -22,8 +22,8 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels.taylor import Taylor
 from ism_core.objective import tiles
 from ism_core.objective.feature_blocks import features_of
+from ism_core.objective.options import Precision
 from ism_core.objective.pairs import COMPILED_ROWS
-from ism_core.objective.tiles import Precision
 
 Row = dict[str, Any]
 

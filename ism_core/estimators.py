@@ -19,7 +19,7 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import KERNELS, as_kernel, parameters
 from ism_core.linalg.subspaces import with_fixed_signs
-from ism_core.objective.tiles import Precision
+from ism_core.objective.options import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection import Auto, Starts, iter_settings

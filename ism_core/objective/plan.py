@@ -1,50 +1,86 @@
-"""What the ways of computing Φ cost, in flops of a matrix product."""
+"""Pick the evaluation strategy of a problem, by flops and memory."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from ism_core.gamma import Gamma
-from ism_core.kernels.feature_maps import TermMap
+import numpy as np
 
-PAIR_FLOPS = 60.0  # what f and f′ of one pair cost: passes over memory, exp
-FEATURE_FLOPS = 40.0  # what one feature of one row costs
+from ism_core.arrays import Array
+from ism_core.errors import InvalidInput
+from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.objective.data import ProblemData
+from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
+from ism_core.objective.strategies.exact_features import half_gradient_flops
+from ism_core.objective.taylor_bound import ErrorBound, least_degree
+
+COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to Φ(W)W, that does not slow an ascent down
+OBJECTIVE_SHARE = 0.1  # J may have this share of the relative error that is allowed for Φ(W)W
+MARGIN = 0.5  # share of the tolerance that a degree is chosen for: the error grows as W moves on
+SIZE_ROWS = 500  # rows that the sizes of J and Φ(W)W are estimated from
 
 
-@dataclass(frozen=True)
-class FlopCounts:
-    """For n rows of d columns, W with q, and a kernel of so many terms."""
+def exact_strategy(data: ProblemData) -> Strategy:
+    """Return the cheapest exact strategy: the kernel's finite feature maps, or all pairs."""
+    maps = exact_maps(data.kernel, data.q)
+    return AllPairs(data) if maps is None else _cheaper(ExactFeatures(data, maps))
 
-    n: int
-    d: int
-    q: int
-    terms: int
-    gamma: Gamma
 
-    def tiled_pull(self) -> float:
-        """Φ(W)W by tiles."""
-        return self._tiles(self.q)
+def strategy_within(
+    data: ProblemData, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None
+) -> Strategy:
+    """Return the cheapest strategy for W and its neighborhood, if the kernel has no exact feature maps.
 
-    def tiled(self) -> float:
-        """Φ by tiles."""
-        return self._tiles(self.d) + 3.0 * self.n * self.d**2
+    Parameters
+    ----------
+    tolerances
+        Relative errors of J and Φ(W)W that are allowed, in order of preference. The first that makes truncated features
+        cheaper than all pairs is taken; if none does, the strategy is exact.
+    size
+        The sizes of J and Φ(W)W; estimated from a sample of the rows if they are not given.
+    """
+    if data.options.features is not None:
+        return _random_features(data, data.options.features, W)
+    pairs = AllPairs(data)
+    if pairs.is_small or taylor_maps(data.kernel, data.q, 0) is None:
+        return pairs
+    norms, size = data.projections.norms(W, data.gamma), size or _estimated_size(data, W)
+    affordable = int(pairs.cost.half_gradient / (half_gradient_flops(data, 1) - half_gradient_flops(data, 0)))
+    for tolerance in tolerances:
+        allowed = ErrorBound(OBJECTIVE_SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
+        degree = least_degree(data.kernel, data.q, norms, allowed, affordable) if tolerance > 0 else None
+        if degree is None:
+            continue
+        enough = ErrorBound(np.inf, COARSE_TOLERANCE * size.gradient)
+        coarse = least_degree(data.kernel, data.q, norms, enough, affordable) or 0
+        maps, fewer = (taylor_maps(data.kernel, data.q, each) for each in (degree, min(degree, coarse)))
+        assert maps is not None
+        return _cheaper(TruncatedFeatures(data, maps, tolerance, None if fewer == maps else fewer))
+    return pairs
 
-    def half_gradient(self, count: int) -> float:
-        """Φ(W)W by so many features."""
-        return float(2 * self.n * count * (2 * (self.q + 1) + FEATURE_FLOPS) + 4 * self.n * self.d * self.q)
 
-    def features(self, maps: Sequence[TermMap]) -> float:
-        """Φ by features."""
-        n, d, r = self.n, self.d, len(self.gamma.s)
-        sums = sum(
-            self.gamma.moment_flops(d, each.slope.count) + (2 * d * d * r + FEATURE_FLOPS * n) * each.slope.count
-            for each in maps
+def _random_features(data: ProblemData, count: int, W: Array) -> RandomFeatures:
+    beta = 2 * float(np.var(data.X @ W, axis=0).sum())
+    maps = random_maps(data.kernel, data.q, count, beta, np.random.default_rng(data.options.seed))
+    if maps is None:
+        raise InvalidInput(
+            "approximation",
+            "The relative gaussian kernel has no random features, since its width differs from row to row;"
+            " leave out the approximation, or take another kernel.",
         )
-        return float(sums + n * d * d * any(each.form == "difference" for each in maps))
+    return RandomFeatures(data, maps, W)
 
-    def feature_bytes(self, maps: Sequence[TermMap], shares: int) -> int:
-        """The memory of the sums over features, in so many shares."""
-        widest = max((each.slope.count for each in maps), default=0)
-        return 8 * len(self.gamma.s) * widest * (self.d + 1) * shares
 
-    def _tiles(self, columns: int) -> float:
-        return float(self.n**2 * (columns + len(self.gamma.s) + self.q + PAIR_FLOPS * self.terms))
+def _cheaper(features: ExactFeatures) -> Strategy:
+    """Return these features, or all pairs if they are faster or the features do not fit into memory."""
+    pairs, spare = AllPairs(features.data), features.data.options.spare
+    fits = spare is None or features.cost.bytes <= spare
+    return features if fits and features.cost.ascent <= pairs.cost.ascent else pairs
+
+
+def _estimated_size(data: ProblemData, W: Array) -> ErrorBound:
+    """Estimate the sizes of J and Φ(W)W from a sample of the rows."""
+    sample = data
+    if len(data.X) > SIZE_ROWS:
+        sample = data.restricted(data.gamma.sample(SIZE_ROWS, np.random.default_rng(data.options.seed)))
+    half_gradient, objective = exact_strategy(sample).half_gradient(W)
+    scale = (len(data.X) / len(sample.X)) ** 2
+    return ErrorBound(scale * abs(objective), scale * float(np.linalg.norm(half_gradient)))

@@ -14,7 +14,6 @@ were at the upper edge of its bin, and after that a degree costs next to nothing
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.special import gammainc
@@ -25,12 +24,9 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.feature_maps import TermMap
 from ism_core.kernels.maps import taylor_maps
 from ism_core.kernels.taylor import MAX_DEGREE, Taylor
-from ism_core.linalg import row_passes as rows
 
 RATIO = 0.01  # of a bin's edges, in logarithms: the bound is at most (degree + 1)·RATIO/2 too large for it
 BINS = 1_200  # the last one, down to 0, begins at 6e-6 of the largest ‖p‖²
-MEAN_ROWS = 1_000
-SAME = 1e-12  # what rounding leaves of the difference between two bases of one space
 MARGIN = 1e-9  # for the rounding of the bins and of the incomplete gamma function
 
 
@@ -40,60 +36,6 @@ class ErrorBound:
 
     objective: float  # on |ΔJ|
     gradient: float  # on ‖ΔΦ(W)W‖, Frobenius
-
-
-class Projections:
-    """Where rows lie and how far out: kept for the last W, since Φ, Φ(W)W, several tolerances and the bound of a result
-    are asked for at one W."""
-
-    def __init__(self, X: Array) -> None:
-        self._X = X
-        self._projected: tuple[Array, Array] | None = None
-        self._known: tuple[Array, Array] | None = None
-        self._last: tuple[Array, Gamma, ProjectedNorms] | None = None
-
-    def projected(self, W: Array) -> Array:
-        """XW"""
-        if self._projected is None or not np.array_equal(self._projected[0], W):
-            self._projected = W, self._within(W)
-        return self._projected[1]
-
-    def know(self, basis: Array, coordinates: Array) -> None:
-        """The rows in an orthonormal basis: what W spans of it need not be projected anew."""
-        self._known = basis, coordinates
-
-    def _within(self, W: Array) -> Array:
-        if self._known is not None:
-            basis, coordinates = self._known
-            V = basis.T @ W
-            if _are_same(basis @ V, W):
-                within: Array = coordinates @ V
-                return within
-        return rows.projected(self._X, W)
-
-    def norms(self, W: Array, gamma: Gamma) -> "ProjectedNorms":
-        """Of the rows projected by W, or by another basis of what it spans, which has the same bounds."""
-        last = self._last
-        if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
-            last = self._last = W, gamma, ProjectedNorms.of(self._spanned(W), self._lengths, gamma)
-        return last[2]
-
-    def _spanned(self, W: Array) -> Array:
-        """XW, or what there is of the same span: a point turns its W to the eigenvectors."""
-        if self._projected is not None:
-            V, P = self._projected
-            if V.shape == W.shape and _are_same(V @ (V.T @ W), W):
-                return P
-        return self.projected(W)
-
-    @cached_property
-    def _lengths(self) -> Array:
-        """Less about the mean: any row would do."""
-        return np.sqrt(rows.square_lengths(self._X, self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0)))
-
-
-def _are_same(V: Array, W: Array) -> bool:
-    return bool(np.abs(V - W).max(initial=0) < SAME)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ All of them are symmetric, so that the upper triangle of tiles is enough (`ism_c
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from ism_core.kernels.base import Kernel
 from ism_core.linalg.buffers import Dtype, Tile, Workspace, buffers
 from ism_core.linalg.row_passes import convert, projected
 from ism_core.objective import tiling as panels
+from ism_core.objective.options import DTYPES, Precision
 from ism_core.objective.pairs import Pairs, pairs_of
 from ism_core.objective.tiling import blocks, items, panels_of
 
-Precision = Literal["double", "single"]
-
 GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
 FINE = 2  # times as narrow are tiles on the diagonal where each pair below it would cost a product with X
-DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 
 
 def evaluate(

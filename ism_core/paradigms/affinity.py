@@ -23,8 +23,8 @@ from ism_core.linalg.row_passes import blocks_of
 from ism_core.objective import tiles
 from ism_core.objective import tiling as panels
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.objective.options import Precision
 from ism_core.objective.pairs import pairs_of
-from ism_core.objective.tiles import Precision
 
 FEATURE_ROWS = 2  # features are used where there is one for this many rows at the most: there tiles cost as much
 LOOKED_AT = 256  # rows that the smallest value is looked for among, each against all others

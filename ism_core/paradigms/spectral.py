@@ -22,7 +22,7 @@ from ism_core.kernels.base import Kernel
 from ism_core.linalg import block_krylov as krylov
 from ism_core.linalg.subspaces import eigenpairs
 from ism_core.objective import tiles
-from ism_core.objective.tiles import Precision
+from ism_core.objective.options import Precision
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB

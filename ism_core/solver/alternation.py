@@ -21,7 +21,8 @@ from ism_core.kernels.maps import exact_maps
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective.options import EvaluationOptions
-from ism_core.objective.problem import ROUGH, Problem
+from ism_core.objective.plan import COARSE_TOLERANCE
+from ism_core.objective.problem import Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend, relay
@@ -169,7 +170,7 @@ class _Alternation:
                 P = problem.projections.projected(W)
                 gamma, found = self.gamma(P, clustering, NEAR if exact else NEARLY)
                 turned = largest_angle(clustering.Y, found.Y)
-            problem, clustering, last = replace(problem, gamma=gamma), found, point
+            problem, clustering, last = problem.with_gamma(gamma), found, point
         raise AssertionError("the last round returns")
 
     def _roughly(self, problem: Problem, W: Array, P: Array) -> Problem:
@@ -177,8 +178,8 @@ class _Alternation:
         if self._rows is None and problem.options.features is None and exact_maps(self._kernel, problem.q) is None:
             maps = affordable_maps(P, self._kernel, LEFT_OUT * self._given.delta)
             if maps is not None:
-                return replace(problem, maps=maps, rough=None, features_are="cut")
-        return problem.within((ROUGH,), W)
+                return problem.with_truncated_features(maps)
+        return problem.within((COARSE_TOLERANCE,), W)
 
     def _point(
         self, problem: Problem, W: Array, last: EvaluatedPoint | None, known: SurrogateModel | None
@@ -192,7 +193,7 @@ class _Alternation:
                 point = EvaluatedPoint.like(problem, W, known, *problem.half_gradient(W))
             if point is not None:
                 return point
-            problem = problem.within((ROUGH,), W)
+            problem = problem.within((COARSE_TOLERANCE,), W)
         return EvaluatedPoint.at(problem, W)
 
     def alternate(
@@ -214,7 +215,7 @@ class _Alternation:
             if (settled and still) or first >= max_iter:
                 return Solution(problem, point, stop if settled and still else Stop.ROUNDS, iteration, found)
             settled = still
-            problem, clustering, W, model = replace(problem, gamma=gamma), found, point.W, point.model
+            problem, clustering, W, model = problem.with_gamma(gamma), found, point.W, point.model
         raise AssertionError("every round takes at least one iteration")
 
 

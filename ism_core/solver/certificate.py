@@ -39,7 +39,7 @@ def certify(
             there, first = EvaluatedPoint.at(moments, inside), moments.basis.T @ first
         else:
             some = problem.sampled(max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS), rng)
-            few = _in_double(some if some is problem else some.within([problem.tolerance], W))
+            few = (some if some is problem else some.within([problem.tolerance], W)).in_precision("double")
             there = point if few is problem else _on(few, point)
         slack = there.gradient + ROUNDING
         curved = curvature(few, there, first).largest
@@ -63,9 +63,9 @@ def error(problem: Problem, point: EvaluatedPoint) -> Error:
     """How far J and Φ(W)W may be from those of the kernel itself."""
     if problem.method == "random features":
         return _estimated(problem, point)
-    bound = problem.bound(point.W)
+    bound = problem.error_bound(point.W)
     if bound.objective == bound.gradient == 0:
-        single = problem.options.precision == "single" and problem.maps is None
+        single = problem.options.precision == "single" and problem.method == "tiles"
         rounding = 1e-6 if single else float(np.finfo(np.float64).eps)  # the first as measured, for Φ(W)W
         return Error("rounding", rounding, rounding)
     half_gradient = float(np.linalg.norm(point.half_gradient))
@@ -80,13 +80,6 @@ def is_within(found: Error, tolerance: float) -> bool:
 def _estimated(problem: Problem, point: EvaluatedPoint) -> Error:
     """By what they differ on a sample of the rows."""
     few = problem.sampled(ESTIMATE_ROWS, np.random.default_rng(0))
-    there, exact = replace(few, maps=None, frame=None).half_gradient(point.W)
-    random, value = replace(few, maps=problem.maps, frame=problem.frame).half_gradient(point.W)
+    there, exact = few.by_all_pairs().half_gradient(point.W)
+    random, value = few.with_strategy_of(problem).half_gradient(point.W)
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
-
-
-def _in_double(problem: Problem) -> Problem:
-    """The same in double precision: differences over so short a step are lost in single."""
-    if problem.options.precision == "double":
-        return problem
-    return replace(problem, options=replace(problem.options, precision="double"))

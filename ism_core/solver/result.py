@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
 from ism_core.kernels.base import Kernel
-from ism_core.objective.problem import Method
+from ism_core.objective.strategies import Method
 
 
 class Stop(Enum):

@@ -106,7 +106,7 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
     with np.errstate(over="ignore", invalid="ignore"):
         totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
         if kept is not None:
-            problem.projections.know(basis, kept)
+            problem.projections.remember(basis, kept)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
         return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
 

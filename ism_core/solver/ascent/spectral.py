@@ -37,7 +37,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, orthonormal, spectral_norm
-from ism_core.objective.problem import Problem
+from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.solver.ascent.curvature import curvature, exchange
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import climb
@@ -127,7 +127,7 @@ def ascend(
 ) -> Generator[Step, None, Ascent]:
     """Steps from W upwards, or leaps where these are allowed, numbered from `first`; `known` is what is known of the Φ
     of a problem like this, of any scale. Looking out for saddles costs seven Φ(W)W more."""
-    if isinstance(problem, Problem) and problem.gamma_depends_on_W:
+    if isinstance(problem, NeighborProblem):
         W, stop, iteration = yield from climb(problem, W, delta, max_iter, round, first)
         with own_threads():
             return Ascent(EvaluatedPoint.at(problem, W), stop, iteration)

@@ -76,7 +76,7 @@ def _settled(
         gamma, other = _regrouped(given, dense, found.problem.X @ found.axes.W, clustering)
         assert other is not None
         turned, clustering = largest_angle(clustering.Y, other.Y), other
-        found = found.settled(replace(found.problem, gamma=gamma).within(given.tolerances, found.axes.W))
+        found = found.settled(found.problem.with_gamma(gamma).within(given.tolerances, found.axes.W))
         number += 1
         yield _step(number, found, features)
         if turned < given.delta:

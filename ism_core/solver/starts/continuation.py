@@ -23,7 +23,8 @@ from ism_core.engines.threads import own_threads
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.distances import median_distance
 from ism_core.kernels.family import Gaussian, Multiquadratic, Narrowing, Polynomial
-from ism_core.objective.problem import ROUGH, Problem
+from ism_core.objective.plan import COARSE_TOLERANCE
+from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.solver.ascent.lbfgs import climb
 from ism_core.solver.ascent.spectral import ascend, drain, relay
 from ism_core.solver.result import Step
@@ -88,7 +89,7 @@ def beginning(problem: Problem, rng: np.random.Generator) -> float:
     """The width that the path to the problem's kernel begins with."""
     kernel = problem.kernel
     assert isinstance(kernel, Narrowing)
-    if problem.gamma_depends_on_W:
+    if isinstance(problem, NeighborProblem):
         return OF_NEIGHBORS * widest(kernel, problem.X @ first(problem).W, rng)
     return widest(kernel, problem.X, rng)
 
@@ -132,10 +133,10 @@ def _leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) ->
     if start is None:
         with own_threads():
             start = Start(first(each).W)
-    if each.gamma_depends_on_W:
+    if isinstance(each, NeighborProblem):
         climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBORS)
         return Start(climbed.W)
-    rough = each.within([ROUGH], start.W)
+    rough = each.within([COARSE_TOLERANCE], start.W)
     point = (yield from ascend(rough, start.W, DELTA, ITERATIONS, known=start.model)).point
     return Start(point.W, point.model)
 
@@ -144,7 +145,7 @@ def descend(
     problem: Problem, kernels: list[Kernel], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
 ) -> Generator[Step, None, Start]:
     """Where to begin on all rows with the last of the kernels: after the path, on a sample where there are many."""
-    inexact = replace(problem, options=replace(problem.options, precision="single"))  # which is enough on the way
+    inexact = problem.in_precision("single")  # which is enough on the way
     few = inexact.sampled(problem.rows_within(FLOPS), rng)
     if few is inexact:
         return Start((yield from follow(few, kernels[:-1])).W)

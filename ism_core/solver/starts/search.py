@@ -22,7 +22,8 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, orthonormal
-from ism_core.objective.problem import ROUGH, Problem
+from ism_core.objective.plan import COARSE_TOLERANCE
+from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
 from ism_core.solver.ascent.spectral import Ascent, ascend, drain, relay
@@ -104,14 +105,14 @@ def grown(
 ) -> Generator[Step, None, Start]:
     """From a start on a sample of so many rows to a start on all of them; `number` counts what was tried."""
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
-        finer = problem.sampled(rows, rng).within([ROUGH], start.W)
+        finer = problem.sampled(rows, rng).within([COARSE_TOLERANCE], start.W)
         steps = ascend(finer, start.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=start.model)
         point = drain(steps).point
         start = Start(point.W, point.model)
         number += 1
         yield _report(number, point)
-    roughly, exactly = problem.within([ROUGH], start.W), problem.within(tolerances, start.W)
-    if roughly.features_are == "cut" and exactly.half_gradient_flops > WORTH * roughly.half_gradient_flops:
+    roughly, exactly = problem.within([COARSE_TOLERANCE], start.W), problem.within(tolerances, start.W)
+    if roughly.is_truncated and exactly.half_gradient_flops > WORTH * roughly.half_gradient_flops:
         steps = ascend(roughly, start.W, delta, ROUGH_ITERATIONS, known=start.model, looking_out=True)
         point = drain(steps).point
         yield _report(number + 1, point)

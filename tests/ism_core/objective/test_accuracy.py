@@ -1,6 +1,5 @@
 """What a solve may save by being less exact, and what it then says about its error."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,9 +23,9 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.objective import problem as surrogate_module
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
+from ism_core.objective.strategies import base as strategies_module
 from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import error, is_within
@@ -48,7 +47,7 @@ def many() -> Labelled:
 
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
+    monkeypatch.setattr(strategies_module, "SMALL_FLOPS", 0.0)
 
 
 def of(data: Labelled, kernel: Kernel, gamma: Gamma | None = None, options: EvaluationOptions | None = None) -> Problem:
@@ -61,7 +60,7 @@ def axes(*columns: int) -> Array:
 
 def true_errors(problem: Problem, W: Array) -> ErrorBound:
     """Of J and Φ(W)W, against sums over all pairs, relative to them."""
-    (half_gradient, J), (exact, exact_J) = (each.half_gradient(W) for each in (problem, replace(problem, maps=None)))
+    (half_gradient, J), (exact, exact_J) = (each.half_gradient(W) for each in (problem, problem.by_all_pairs()))
     return ErrorBound(abs(J / exact_J - 1), float(np.linalg.norm(half_gradient - exact) / np.linalg.norm(exact)))
 
 
@@ -86,7 +85,7 @@ def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
         true = true_errors(problem, W)
         assert true.objective <= found.objective + 1e-12
         assert true.gradient <= found.gradient + 1e-12
-        counts.append(max(each.slope.count for each in problem.maps))
+        counts.append(max(each.slope.count for each in problem.strategy.maps))
     assert counts[0] < counts[1] < counts[2]
 
 
@@ -97,7 +96,7 @@ def test_the_first_tolerance_that_pays_is_taken(many: Labelled) -> None:
         problem.within(tolerances, W) for tolerances in ([1e-8], [1e-4], [1e-40, 1e-4], [1e-40])
     )
     assert (tight.tolerance, loose.tolerance) == (1e-8, 1e-4)
-    assert both.maps == loose.maps != tight.maps
+    assert both.strategy.maps == loose.strategy.maps != tight.strategy.maps
     assert none.method == problem.within([0.0], W).method == "tiles"
 
 
@@ -125,7 +124,7 @@ def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest
     """Also where they are so cheap that the problem counts as small with them."""
     narrow, wide = axes(2, 3), axes(4, 0)
     problem = of(many, Gaussian(3.0))
-    monkeypatch.setattr(surrogate_module, "SMALL", 0.9 * problem.flops)
+    monkeypatch.setattr(strategies_module, "SMALL_FLOPS", 0.9 * problem.flops)
     once = problem.within([1e-6], narrow)
     assert once.is_small
     again = once.within([1e-6], wide)

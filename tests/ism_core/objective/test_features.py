@@ -17,7 +17,7 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
 from ism_core.objective import features
 from tests.ism_core import reference
-from tests.ism_core.family import EVERY, WITH_FEATURES
+from tests.ism_core.family import EVERY
 
 T = TypeVar("T")
 
@@ -42,24 +42,6 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     wide, narrow = request.param
     monkeypatch.setattr(features, "WIDE_BLOCK", wide)
     monkeypatch.setattr(features, "NARROW_BLOCKS", (narrow, narrow))
-
-
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("name", WITH_FEATURES)
-def test_exact_maps_give_the_sums_over_all_pairs(name: str, rows: Array, gamma: Gamma) -> None:
-    """At a W that is not orthonormal too."""
-    kernel = WITH_FEATURES[name]
-    W = np.random.default_rng(3).standard_normal((4, 2))
-    X, placed, maps = LOCAL.place(rows), LOCAL.place(gamma), exact_maps(kernel, 2)
-    phi, J = features.evaluate(X, placed, maps, W)
-    C, same_J = features.half_gradient(X, placed, maps, W)
-    expected = reference.evaluate(rows, gamma, kernel, W)
-    size = np.abs(expected).max()
-    np.testing.assert_allclose(phi, expected, rtol=1e-10, atol=1e-11 * size)
-    np.testing.assert_allclose(rows.T @ C, expected @ W, rtol=1e-10, atol=1e-10 * size)
-    np.testing.assert_array_equal(phi, phi.T)
-    for value in (J, same_J, features.objective(X, placed, maps, W)):
-        assert value == pytest.approx(reference.objective(rows, gamma, kernel, W), rel=1e-10)
 
 
 @pytest.mark.usefixtures("blocks")

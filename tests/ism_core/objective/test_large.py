@@ -14,10 +14,11 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import taylor_maps
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective import plan as costs
-from ism_core.objective import problem as surrogate_module
+from ism_core.objective import options as options_module
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
+from ism_core.objective.strategies import TruncatedFeatures, all_pairs
+from ism_core.objective.strategies import base as strategies_module
 from ism_core.solver import certificate
 from ism_core.solver.ascent import spectral as ascent_module
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
@@ -35,9 +36,9 @@ CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussi
 @pytest.fixture
 def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
-    monkeypatch.setattr(surrogate_module, "SMALL", 0.0)
+    monkeypatch.setattr(strategies_module, "SMALL_FLOPS", 0.0)
     monkeypatch.setattr(ascent_module, "DEAR", 1)
-    monkeypatch.setattr(costs, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
+    monkeypatch.setattr(all_pairs, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
     monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "COARSE_ROWS", 30)
@@ -101,7 +102,7 @@ def test_a_dear_problem_is_solved_like_a_cheap_one(
 def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
     kernel: Kernel, wdbc: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem, W = replace(labelled(wdbc, kernel), maps=None), turned(30, 2)
+    problem, W = labelled(wdbc, kernel).by_all_pairs(), turned(30, 2)
     assert problem.half_gradient_flops < problem.flops / 4
     known = problem.restricted(np.arange(0, 569, 3)).evaluate(W)[0]
     with monkeypatch.context() as patch:
@@ -130,7 +131,8 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
     wine: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = labelled(wine, Gaussian())
-    monkeypatch.setitem(vars(problem), "flops", 3.5 * problem.half_gradient_flops)
+    cost = problem.strategy.cost._replace(surrogate=3.5 * problem.half_gradient_flops)
+    monkeypatch.setitem(vars(problem.strategy), "cost", cost)
     counting = Counting(monkeypatch)
     points = ascent_module._Points(problem)
     point = points.first(turned(13, 2), None)
@@ -189,7 +191,8 @@ def test_a_phi_that_is_set_right_along_w_asks_for_that_once(
 ) -> None:
     """Whether a known Φ does at the start or not, Φ(W)W is pulled to see, and never again there."""
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
-    problem = replace(problem, maps=taylor_maps(problem.kernel, 2, 12), rough=taylor_maps(problem.kernel, 2, 3))
+    maps, fewer = (taylor_maps(problem.kernel, 2, degree) for degree in (12, 3))
+    problem = replace(problem, strategy=TruncatedFeatures(problem.data, maps, coarse_maps=fewer))
     assert problem.is_corrected
     phi, objective = problem.evaluate(W)
     known = SurrogateModel(phi if alike else np.diag(np.arange(13.0)), problem, 2)
@@ -248,10 +251,11 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
             return super().run(work, items, *args)
 
     engine, W = Elsewhere(), turned(13, 2)
-    problem = replace(labelled(wine, Gaussian()), options=EvaluationOptions(engine=engine))
+    kernel = Gaussian().bound(wine.X, np.random.default_rng(0))
+    problem = Problem.of(wine.X, LabelGamma.of(wine.y), kernel, 2, options=EvaluationOptions(engine=engine))
     there = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls == 0
-    monkeypatch.setattr(surrogate_module, "HERE", 0.0)
+    monkeypatch.setattr(options_module, "REMOTE_FLOPS", 0.0)
     here = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls > 0
     for ours, theirs in zip(here, there, strict=True):

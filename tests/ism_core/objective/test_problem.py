@@ -1,5 +1,6 @@
-"""Φ and J, in every way of computing them, against double loops over pairs."""
+"""Problems: which strategy they pick, and problems on some of their rows."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -9,21 +10,25 @@ from hypothesis import strategies as st
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
-from ism_core.gamma import Gamma, LabelGamma
+from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import exact_maps
-from ism_core.objective import features as features_module
-from ism_core.objective import tiling as panels
-from ism_core.objective.problem import Method, Problem
+from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.problem import NeighborProblem, Problem
+from ism_core.objective.projections import Projections
+from ism_core.objective.strategies import ExactFeatures, Method, base
 from tests.ism_core import reference
-from tests.ism_core.family import EVERY, KERNELS, SUMS, WITH_FEATURES
+from tests.ism_core.family import EVERY, KERNELS
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 
 
 def by(way: Method, X: Array, gamma: Gamma, kernel: Kernel, q: int) -> Problem:
     """The problem with its choice of way made for it."""
-    return replace(Problem.of(X, gamma, kernel, q), maps=exact_maps(kernel, q) if way == "features" else None)
+    problem = Problem.of(X, gamma, kernel, q).by_all_pairs()
+    if way == "tiles":
+        return problem
+    return replace(problem, strategy=ExactFeatures(problem.data, exact_maps(kernel, q)))
 
 
 @pytest.fixture(scope="module", params=EVERY)
@@ -34,88 +39,6 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def kernel(name: str, rows: Array) -> Kernel:
     return EVERY[name].bound(rows, np.random.default_rng(0))
-
-
-@pytest.fixture(scope="module")
-def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> tuple[Array, float]:
-    """Φ and J by the double loop."""
-    return reference.evaluate(rows, gamma, kernel, projection), reference.objective(rows, gamma, kernel, projection)
-
-
-# 23 rows in one block, and in blocks with a rest of 2 or of 1
-@pytest.mark.parametrize("block", [256, 7, 11])
-def test_tiles_are_the_sums_over_pairs(
-    block: int,
-    kernel: Kernel,
-    rows: Array,
-    gamma: Gamma,
-    projection: Array,
-    expected: tuple[Array, float],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(panels, "TILE", block)
-    assert_same(by("tiles", rows, gamma, kernel, 2), projection, *expected)
-
-
-@pytest.mark.parametrize("block", [1_024, 7, 11])
-@pytest.mark.parametrize("name", WITH_FEATURES, indirect=True)
-def test_features_are_the_sums_over_pairs(
-    block: int,
-    kernel: Kernel,
-    rows: Array,
-    gamma: Gamma,
-    projection: Array,
-    expected: tuple[Array, float],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(features_module, "WIDE_BLOCK", block)
-    monkeypatch.setattr(features_module, "NARROW_BLOCKS", (block, block))
-    assert_same(by("features", rows, gamma, kernel, 2), projection, *expected)
-
-
-def assert_same(problem: Problem, W: Array, phi: Array, J: float) -> None:
-    found, objective = problem.evaluate(W)
-    scale = np.abs(phi).max()
-    np.testing.assert_allclose(found / scale, phi / scale, **CLOSE)
-    np.testing.assert_allclose(found, found.T, rtol=1e-12, atol=1e-12 * scale)
-    assert objective == pytest.approx(J, rel=1e-10, abs=1e-9)
-    assert problem.objective(W) == pytest.approx(J, rel=1e-10, abs=1e-9)
-    half_gradient, same = problem.half_gradient(W)
-    np.testing.assert_allclose(half_gradient / scale, phi @ W / scale, **CLOSE)
-    assert same == pytest.approx(J, rel=1e-10, abs=1e-9)
-
-
-def test_twice_phi_w_is_the_gradient_at_any_w(
-    kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator
-) -> None:
-    W = 0.4 * rng.standard_normal((4, 2))  # not orthonormal
-    few = slice(0, 23, 3)
-    part = Problem.of(rows[few], gamma.restricted(np.arange(23)[few]), kernel.restricted(few, few), 2)
-    expected = reference.numerical_gradient(part.X, part.gamma, part.kernel, W)
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(2 * part.half_gradient(W)[0] / scale, expected / scale, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(2 * part.evaluate(W)[0] @ W / scale, expected / scale, rtol=1e-6, atol=1e-7)
-
-
-@pytest.mark.parametrize("sum_name", SUMS)
-def test_phi_of_a_sum_is_the_weighted_sum_of_phis(sum_name: str, rows: Array, gamma: Gamma, projection: Array) -> None:
-    kernel = SUMS[sum_name].bound(rows, np.random.default_rng(0))
-    whole, J = Problem.of(rows, gamma, kernel, 2).evaluate(projection)
-    parts = [(weight, Problem.of(rows, gamma, term, 2).evaluate(projection)) for weight, term in kernel.terms]
-    np.testing.assert_allclose(whole, sum(weight * phi for weight, (phi, _) in parts), rtol=1e-10, atol=1e-9)
-    total = sum(weight * objective for weight, (_, objective) in parts)
-    assert total == pytest.approx(J, rel=1e-10)
-
-
-@given(a=st.floats(0.01, 100), b=st.floats(0.01, 100), seed=st.integers(0, 99))
-def test_phi_is_linear_in_the_kernel(a: float, b: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    X, W = rng.standard_normal((12, 3)), np.linalg.qr(rng.standard_normal((3, 2)))[0]
-    gamma = Gamma(rng.standard_normal((12, 2)), np.array([1.0, -1.0]))
-    first, second = Gaussian(1.0), Polynomial(2, 1.0, 0.5)
-    whole = Problem.of(X, gamma, a * first + b * second, 2).evaluate(W)[0]
-    phis = [Problem.of(X, gamma, kernel, 2).evaluate(W)[0] for kernel in (first, second)]
-    np.testing.assert_allclose(whole, a * phis[0] + b * phis[1], rtol=1e-9, atol=1e-9 * (a + b))
 
 
 @pytest.mark.parametrize("steep", [name for name in EVERY if name != "polynomial c=0"])
@@ -129,19 +52,6 @@ def test_first_surrogate_keeps_the_sign_of_a_slope_that_is_zero_at_zero(rows: Ar
     flat = Problem.of(rows, gamma, KERNELS["polynomial c=0"], 2).initial_surrogate()
     np.testing.assert_allclose(flat, Problem.of(rows, gamma, Linear(), 2).initial_surrogate(), rtol=1e-12, atol=1e-12)
     assert np.abs(flat).max() > 1
-
-
-@pytest.mark.parametrize("tile", [7, 11, 256])
-def test_tiles_give_coefficients_of_the_rows_that_make_phi_times_w(
-    tile: int, kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(panels, "TILE", tile)
-    problem = by("tiles", rows, gamma, kernel, 2)
-    phi, J = problem.evaluate(projection)
-    coefficients, same_J = problem.row_coefficients(projection)
-    assert coefficients.shape == (23, 2)
-    np.testing.assert_allclose(rows.T @ coefficients, phi @ projection, rtol=1e-10, atol=1e-10 * np.abs(phi).max())
-    assert same_J == pytest.approx(J, rel=1e-12)
 
 
 @given(
@@ -187,3 +97,44 @@ def test_a_restricted_problem_is_the_problem_of_its_rows(
     expected = reference.evaluate(rows[chosen], part.gamma, kernel.restricted(chosen, chosen), projection)
     np.testing.assert_allclose(part.evaluate(projection)[0], expected, rtol=1e-10, atol=1e-10)
     assert len(part.X) == 6
+
+
+def test_a_problem_that_goes_back_to_all_pairs_has_no_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate would evaluate a sample with truncated features if it had."""
+    monkeypatch.setattr(base, "SMALL_FLOPS", 0.0)
+    rng = np.random.default_rng(5)
+    X, W = rng.standard_normal((800, 6)), np.eye(6)[:, :2]
+    problem = Problem.of(X, LabelGamma.of(np.arange(800) % 3), Gaussian(3.0), 2)
+    truncated = problem.within([1e-4], W)
+    assert (truncated.method, truncated.tolerance) == ("features", 1e-4)
+    for exact in (truncated.within([1e-40], W), truncated.by_all_pairs()):
+        assert (exact.method, exact.tolerance, exact.resolution) == ("tiles", 0.0, 0.0)
+
+
+def test_the_sample_that_sizes_are_estimated_from_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "SMALL_FLOPS", 0.0)
+    X, W = np.random.default_rng(5).standard_normal((800, 6)), np.eye(6)[:, :2]
+    gamma, samples = LabelGamma.of(np.arange(800) % 3), []
+    monkeypatch.setattr(LabelGamma, "sample", lambda _, count, rng: samples.append(rng.random()) or np.arange(count))
+    for seed in (0, 0, 1):
+        Problem.of(X, gamma, Gaussian(3.0), 2, options=EvaluationOptions(seed=seed)).within([1e-4], W)
+    assert samples[0] == samples[1] != samples[2]
+
+
+def test_a_gamma_that_depends_on_w_has_a_problem_of_its_own_on_samples_too(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((60, 4))
+    problem = Problem.of(X, NeighborGamma.of(np.arange(60) % 3), Gaussian(1.0), 2)
+    assert isinstance(problem, NeighborProblem)
+    assert isinstance(problem.sampled(30, rng), NeighborProblem)
+    assert problem.within([1e-4], np.eye(4)[:, :2]) is problem
+
+
+def test_threads_that_share_projections_each_get_their_own(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((50, 5))
+    shared, bases = Projections(X), [np.linalg.qr(rng.standard_normal((5, 2)))[0] for _ in range(8)]
+
+    def are_right(W: Array) -> bool:
+        return all(np.allclose(shared.projected(W), X @ W, atol=1e-12) for _ in range(300))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(are_right, bases))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ism_core import Gaussian, Multiquadratic, RelativeGaussian
 from ism_core.arrays import Array
-from ism_core.engines.base import ALONE, LOCAL
+from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.linalg.buffers import Workspace
@@ -19,12 +19,11 @@ from ism_core.objective import tiling as panels
 from ism_core.objective.compiled import pairs as compiled_pairs
 from ism_core.objective.compiled import tiles as compiled
 from ism_core.objective.numpy_pairs import NumpyPairs
-from ism_core.objective.tiles import Precision
+from ism_core.objective.options import Precision
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY
 
 NEVER = 10**9
-LIMITS: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}
 
 
 @pytest.fixture(params=[512, 7, 1])
@@ -52,13 +51,6 @@ def whole(kernel: Kernel, rows: Array) -> Array:
     return reference.kernel_matrix(rows, kernel)
 
 
-@pytest.fixture(scope="module")
-def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> tuple[Array, float, float]:
-    """Φ, J, and what J is a sum of without the signs."""
-    pieces = reference.dense(gamma) * reference.kernel_matrix(rows @ projection, kernel)
-    return reference.evaluate(rows, gamma, kernel, projection), float(pieces.sum()), float(np.abs(pieces).sum())
-
-
 def evaluate(X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision = "double") -> tuple[Array, float]:
     return tiles.evaluate(LOCAL.place(X), LOCAL.place(gamma), LOCAL.place(kernel), W, precision=precision)
 
@@ -71,42 +63,6 @@ def half_gradient(
 
 def assert_near(found: Array, wanted: Array, limit: float) -> None:
     assert np.linalg.norm(found - wanted) <= limit * np.linalg.norm(wanted)
-
-
-@pytest.mark.usefixtures("tile", "method")
-def test_phi_j_and_the_pull_are_the_sums_over_pairs(
-    kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, expected: tuple[Array, float, float]
-) -> None:
-    phi, J, size = expected
-    for precision, limit in LIMITS.items():
-        found, value = evaluate(rows, gamma, kernel, projection, precision)
-        C, same = half_gradient(rows, gamma, kernel, projection, precision)
-        assert C.shape == (23, 2)
-        np.testing.assert_array_equal(found, found.T)
-        assert_near(found, phi, limit)
-        assert_near(rows.T @ C, phi @ projection, limit)
-        assert abs(value - J) <= 0.1 * limit * size
-        assert abs(same - J) <= 0.1 * limit * size
-
-
-@pytest.mark.usefixtures("tile", "method")
-def test_phi_is_the_same_where_memory_is_lean(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> None:
-    placed = LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(kernel)
-    for precision, limit in LIMITS.items():
-        wide, J = tiles.evaluate(*placed, projection, precision=precision)
-        for engine in (LOCAL, ALONE):
-            lean, same = tiles.evaluate(*placed, projection, precision=precision, engine=engine, lean=True)
-            assert_near(lean, wide, limit)
-            assert same == pytest.approx(J, rel=limit)
-
-
-@pytest.mark.usefixtures("method")
-def test_the_pull_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
-    W = rng.standard_normal((4, 3))
-    phi, J = evaluate(rows, gamma, kernel, W)
-    C, same = half_gradient(rows, gamma, kernel, W)
-    np.testing.assert_allclose(rows.T @ C, phi @ W, rtol=1e-9, atol=1e-11 * np.abs(phi).max())
-    assert same == pytest.approx(J, rel=1e-12)
 
 
 @pytest.mark.usefixtures("tile", "method")
@@ -177,13 +133,6 @@ def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
                 assert_near(X.T @ C, phi @ W, limit)
                 assert value == pytest.approx(J, rel=limit)
                 assert same == pytest.approx(J, rel=limit)
-
-
-@pytest.mark.usefixtures("method")
-def test_a_sum_of_no_kernels_is_zero(rows: Array, gamma: Gamma, projection: Array) -> None:
-    phi, J = evaluate(rows, gamma, 0.0 * Gaussian(1.0), projection)
-    np.testing.assert_array_equal(phi, np.zeros((4, 4)))
-    assert J == 0
 
 
 @pytest.mark.usefixtures("method")

@@ -1,0 +1,115 @@
+"""The data of a problem: the rows, Γ, the kernel and what follows from them for every evaluation strategy."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ism_core.arrays import Array, Ints
+from ism_core.engines.base import LOCAL, Placed
+from ism_core.gamma import Gamma
+from ism_core.kernels.base import Kernel
+from ism_core.linalg import row_passes
+from ism_core.linalg.buffers import Workspace
+from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.projections import Projections
+
+SCATTER_ROWS = 2_000  # rows that the scatter matrix is estimated from; enough to rank directions by variance
+
+
+@dataclass(frozen=True)
+class ProblemData:
+    """Everything that J depends on besides W, with the options to compute it."""
+
+    rows: Placed[Array]
+    gamma: Gamma
+    kernel: Kernel  # bound to the rows
+    q: int
+    null_directions: Array  # d×e: directions in which no row has a component
+    options: EvaluationOptions
+    projections: Projections
+    workspace: Workspace = field(default_factory=Workspace)
+
+    @staticmethod
+    def of(
+        X: Array,
+        gamma: Gamma,
+        kernel: Kernel,
+        q: int,
+        null_directions: Array | None = None,
+        options: EvaluationOptions | None = None,
+    ) -> "ProblemData":
+        """Place the rows where the engine works on them."""
+        options = options or EvaluationOptions()
+        null_directions = np.empty((X.shape[1], 0)) if null_directions is None else null_directions
+        return ProblemData(options.engine.place(X), gamma, kernel, q, null_directions, options, Projections(X))
+
+    @property
+    def X(self) -> Array:  # noqa: N802
+        """The rows."""
+        return self.rows.here
+
+    @cached_property
+    def placed_gamma(self) -> Placed[Gamma]:
+        """Γ, placed where the engine works on it."""
+        return self.options.engine.place(self.gamma)
+
+    @cached_property
+    def placed_kernel(self) -> Placed[Kernel]:
+        """The kernel, placed likewise."""
+        return self.options.engine.place(self.kernel)
+
+    def restricted(self, chosen: Ints) -> "ProblemData":
+        """Return the data of some of the rows, for this process."""
+        return ProblemData.of(
+            row_passes.picked(self.X, chosen),
+            self.gamma.restricted(chosen),
+            self.kernel.restricted(chosen, chosen),
+            self.q,
+            self.null_directions,
+            replace(self.options, engine=LOCAL),
+        )
+
+    def column_sums(self, C: Array) -> Array:
+        """XᵀC, without the rounding errors along the null directions."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._without_null_part(row_passes.column_sums(self.X, C))
+
+    def clean(self, phi: Array) -> Array:
+        """Φ without the rounding errors along the null directions."""
+        if self.null_directions.shape[1] == 0:
+            return phi
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._without_null_part(self._without_null_part(phi).T)
+
+    def with_null_directions_last(self, phi: Array) -> Array:
+        """Φ with eigenvalues for the null directions that lie below all others."""
+        if self.null_directions.shape[1] == 0:
+            return phi
+        lowered: Array = phi - (2 * float(np.linalg.norm(phi, np.inf)) or 1.0) * self._null_projector
+        return lowered
+
+    @cached_property
+    def scatter(self) -> Array:
+        """XᵀX of the centered rows, or of a sample of them if there are many."""
+        return self.clean(self._centered_sample.T @ self._centered_sample)
+
+    def scatter_times(self, V: Array) -> Array:
+        """The scatter matrix times V, without the d×d matrix."""
+        return self._without_null_part(self._centered_sample.T @ (self._centered_sample @ V))
+
+    def _without_null_part(self, V: Array) -> Array:
+        N = self.null_directions
+        outside: Array = V - N @ (N.T @ V) if N.shape[1] else V
+        return outside
+
+    @cached_property
+    def _null_projector(self) -> Array:
+        projector: Array = self.null_directions @ self.null_directions.T
+        return projector
+
+    @cached_property
+    def _centered_sample(self) -> Array:
+        sample = self.X[:: max(1, len(self.X) // SCATTER_ROWS)]
+        centered: Array = sample - sample.mean(axis=0)
+        return centered

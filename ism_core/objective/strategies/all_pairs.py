@@ -1,0 +1,62 @@
+"""Sums over all pairs of rows, in tiles: exact, for every kernel, in time n²."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ism_core.arrays import Array
+from ism_core.engines.base import Threads
+from ism_core.objective import tiles
+from ism_core.objective.strategies.base import Cost, Strategy
+
+PAIR_FLOPS = 60.0  # f and f′ of one pair take as long as so many flops of a matrix product
+SINGLE_RESOLUTION = 1e-8  # relative rounding error of J in single precision, as measured
+
+
+@dataclass(frozen=True)
+class AllPairs(Strategy):
+    """Every pair of rows, tile by tile."""
+
+    method = "tiles"
+
+    def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
+        data, options = self.data, self.data.options
+        phi, objective = tiles.evaluate(
+            data.rows,
+            data.placed_gamma,
+            data.placed_kernel,
+            W,
+            precision=options.precision,
+            engine=options.engine_for(self.cost.surrogate),
+            lean=options.spare is not None and options.spare < data.X.nbytes,
+            workspace=data.workspace,
+        )
+        return data.clean(phi), objective
+
+    def row_coefficients(self, W: Array) -> tuple[Array, float]:
+        data = self.data
+        engine = data.options.engine_for(self.cost.half_gradient)
+        return tiles.half_gradient(
+            data.rows,
+            data.placed_gamma,
+            data.placed_kernel,
+            W,
+            precision=data.options.precision,
+            engine=engine,
+            # other processes project the rows themselves: W is smaller to send than XW
+            known=data.projections.projected(W) if isinstance(engine, Threads) else None,
+        )
+
+    @cached_property
+    def cost(self) -> Cost:
+        n, d = self.data.X.shape
+        return Cost(self._pair_flops(d) + 3.0 * n * d**2, self._pair_flops(self.data.q), 0)
+
+    @property
+    def resolution(self) -> float:
+        return SINGLE_RESOLUTION if self.data.options.precision == "single" else 0.0
+
+    def _pair_flops(self, columns: int) -> float:
+        """Flops of the sums over all pairs, with a product of so many columns for each."""
+        data = self.data
+        per_pair = columns + len(data.gamma.s) + data.q + PAIR_FLOPS * len(data.kernel.terms)
+        return float(len(data.X) ** 2 * per_pair)

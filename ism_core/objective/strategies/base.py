@@ -1,0 +1,79 @@
+"""What an evaluation strategy is: one way of computing Φ(W), Φ(W)W and J(W)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, Self
+
+from ism_core.arrays import Array
+from ism_core.linalg.subspaces import NARROW
+from ism_core.objective.data import ProblemData
+from ism_core.objective.taylor_bound import ErrorBound
+
+Method = Literal["tiles", "features", "random features"]
+
+SMALL_FLOPS = 1e9  # below, a Φ of few columns costs so little that approximating it saves nothing
+SMALL_FLOPS_OF_WIDE = 1e8  # the same if Φ has many columns
+HALF_GRADIENTS_PER_SURROGATE = 5  # evaluations of Φ(W)W for each Φ in a typical ascent
+
+
+class Cost(NamedTuple):
+    """What one evaluation costs, in flops of a matrix product and in bytes."""
+
+    surrogate: float  # flops of Φ(W)
+    half_gradient: float  # flops of Φ(W)W
+    bytes: int  # memory beyond what all pairs need
+
+    @property
+    def ascent(self) -> float:
+        """Flops of a typical ascent, for each Φ that it computes."""
+        return self.surrogate + HALF_GRADIENTS_PER_SURROGATE * self.half_gradient
+
+
+@dataclass(frozen=True)
+class Strategy(ABC):
+    """A way of computing Φ(W), Φ(W)W and J(W) for one problem's data."""
+
+    data: ProblemData
+
+    method: ClassVar[Method]
+    is_corrected: ClassVar[bool] = False  # whether Φ(W) is an approximation, made exact along W by Φ(W)W
+
+    @abstractmethod
+    def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
+        """Return Φ(W) and J(W); Φ(W)W and J(W) may be known already."""
+
+    @abstractmethod
+    def row_coefficients(self, W: Array) -> tuple[Array, float]:
+        """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W)."""
+
+    def half_gradient(self, W: Array) -> tuple[Array, float]:
+        """Return Φ(W)W, half of the gradient of J at any W, orthonormal or not; and J(W)."""
+        C, objective = self.row_coefficients(W)
+        return self.data.column_sums(C), objective
+
+    def objective(self, W: Array) -> float:
+        """Return J(W)."""
+        return self.row_coefficients(W)[1]
+
+    @property
+    @abstractmethod
+    def cost(self) -> Cost:
+        """The cost of one evaluation."""
+
+    def error_bound(self, W: Array) -> ErrorBound:
+        """Return proven bounds on the errors of J and Φ(W)W, rounding aside."""
+        return ErrorBound(0.0, 0.0)
+
+    @property
+    def resolution(self) -> float:
+        """The share of J below which a change of J says nothing."""
+        return 0.0
+
+    @property
+    def is_small(self) -> bool:
+        """Whether Φ costs so little that approximating it saves nothing."""
+        return self.cost.surrogate < (SMALL_FLOPS if self.data.X.shape[1] < NARROW else SMALL_FLOPS_OF_WIDE)
+
+    def on(self, data: ProblemData) -> Self:
+        """Return the same strategy for other data."""
+        return replace(self, data=data)

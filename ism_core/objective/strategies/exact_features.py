@@ -1,0 +1,67 @@
+"""Sums over features of the rows, in time linear in n, for kernels with a finite feature map."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ism_core.arrays import Array
+from ism_core.engines.threads import allowed_threads
+from ism_core.kernels.feature_maps import TermMap
+from ism_core.objective import features
+from ism_core.objective.data import ProblemData
+from ism_core.objective.strategies.base import Cost, Method, Strategy
+
+FEATURE_FLOPS = 40.0  # one feature of one row takes as long as so many flops of a matrix product
+
+
+@dataclass(frozen=True)
+class ExactFeatures(Strategy):
+    """One feature map for each term of the kernel; the base of the strategies whose feature maps are approximate."""
+
+    maps: Sequence[TermMap]
+
+    method: ClassVar[Method] = "features"
+
+    def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
+        return self._surrogate(self.maps, W)
+
+    def row_coefficients(self, W: Array) -> tuple[Array, float]:
+        data, engine = self.data, self.data.options.engine_for(self.cost.half_gradient)
+        P = data.projections.projected(W)
+        return features.half_gradient(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
+
+    def objective(self, W: Array) -> float:
+        data, engine = self.data, self.data.options.engine_for(self.cost.half_gradient)
+        P = data.projections.projected(W)
+        return features.objective(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
+
+    @cached_property
+    def cost(self) -> Cost:
+        return self._cost_with(self.maps)
+
+    def _surrogate(self, maps: Sequence[TermMap], W: Array) -> tuple[Array, float]:
+        data, engine = self.data, self.data.options.engine_for(self.cost.surrogate)
+        P = data.projections.projected(W)
+        phi, objective = features.evaluate(data.rows, data.placed_gamma, maps, W, known=P, engine=engine)
+        return data.clean(phi), objective
+
+    def _cost_with(self, maps: Sequence[TermMap]) -> Cost:
+        """The cost if Φ is computed with these maps."""
+        data = self.data
+        (n, d), r = data.X.shape, len(data.gamma.s)
+        half_gradient = half_gradient_flops(data, sum(each.slope.count for each in self.maps))
+        surrogate = float(n * d * d * any(each.form == "difference" for each in maps))
+        for each in maps:
+            count = each.slope.count
+            surrogate += data.gamma.moment_flops(d, count) + (2 * d * d * r + FEATURE_FLOPS * n) * count
+        copies = allowed_threads() + 2  # of the sums over features: one for each thread, and those made from them
+        widest = max((each.slope.count for each in maps), default=0)
+        total = surrogate + half_gradient if self.is_corrected else surrogate
+        return Cost(total, half_gradient, 8 * r * widest * (d + 1) * copies)
+
+
+def half_gradient_flops(data: ProblemData, features: int) -> float:
+    """Flops of Φ(W)W with so many features."""
+    n, d = data.X.shape
+    return float(2 * n * features * (2 * (data.q + 1) + FEATURE_FLOPS) + 4 * n * d * data.q)
