@@ -1,1 +1,3 @@
-"""Rehearsals of bad days on real processes: `make chaos` kills and pauses them, `make load` makes them busy."""
+"""Drills on real processes: `chaos` injects faults, `load` measures under load, `fuzzing` and `deployment` check input
+and installation. Each has a target in the Makefile.
+"""

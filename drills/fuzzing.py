@@ -1,7 +1,7 @@
-"""Broken tables without number: valid files of every format, changed at random, and garbage that looks like a table.
+"""Fuzz the table readers with randomly changed files of every format: `python -m drills.fuzzing [FILES [SEED]]`.
 
-`make fuzz` reads 100,000 of them; the test suite a few hundred. Each must be read, or refused with a problem, within
-seconds and in memory that is a multiple of its size. Should the process die, the file that it read is still there.
+Each file must be read, or refused with a problem, within seconds and in memory proportional to its size. If the process
+dies, the file that it read is still on disk. The test suite reads a few hundred files, `make fuzz` 100,000.
 """
 
 import gzip
@@ -29,9 +29,9 @@ from ism_jobs.tables import Limits, open_table
 from tools.table_files import npy, npz, parquet
 
 LIMITS = Limits(bytes=1 << 22, rows=20_000, columns=2_000, cells=200_000, text_length=10_000)
-SECONDS = 10  # for one file: some milliseconds, and what else the machine is doing
-LEAST_MEMORY = 64 << 20  # the buffers of every reader, whatever the file's size
-MEMORY = 64  # and so many bytes for each byte of the file, or of what it inflates to at most
+SECONDS = 10  # time limit of one file; it takes milliseconds on an idle machine
+BASE_MEMORY = 64 << 20  # bytes that the buffers of a reader take for any file
+MEMORY_PER_BYTE = 64  # bytes of memory for each byte of the file, or of its inflated size
 
 _rng = np.random.default_rng(0)
 _GRID = _rng.normal(size=(40, 3)).round(3)
@@ -103,7 +103,7 @@ wrappings = st.sampled_from(["", "", "", "", "gzip", "npz", "twice"])
 
 @st.composite
 def inputs(draw: st.DrawFn) -> tuple[str, bytes]:
-    """A file's name and content."""
+    """Draw the name and the content of a file."""
     name = draw(st.sampled_from(sorted(SEEDS)))
     content = changed(SEEDS[name], draw(changes)) if draw(st.integers(0, 4)) else draw(garbage)
     wrapping = draw(wrappings)
@@ -118,7 +118,7 @@ def inputs(draw: st.DrawFn) -> tuple[str, bytes]:
 
 
 def changed(content: bytes, steps: list[tuple[str, int, Any]]) -> bytes:
-    """The content after some changes; half of the places are counted from its end, where footers are."""
+    """Apply changes to the content; half of the places count from its end, where footers are."""
     for kind, place, how in steps:
         at = place // 2 % (len(content) + 1)
         at = len(content) - at if place % 2 else at
@@ -142,7 +142,7 @@ def changed(content: bytes, steps: list[tuple[str, int, Any]]) -> bytes:
 
 
 class Reading:
-    """Reads files from one place on the disk, and keeps count of what came of them."""
+    """Writes files to one path, reads them, and counts how many were read or refused."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -150,9 +150,9 @@ class Reading:
         self.most_memory, self.longest = 0, 0.0
 
     def check(self, name: str, content: bytes) -> None:
-        """Read or refused, in time and in bounds."""
+        """Read one file; it must be read or refused within the limits of time and memory."""
         self.path.write_bytes(content)
-        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak of the memory
         before, began = _memory("VmRSS"), time.perf_counter()
         refusal: Problem | None = None
         signal.signal(signal.SIGALRM, _too_slow)
@@ -170,7 +170,9 @@ class Reading:
         assert refusal is None or (refusal.status < 500 and 20 < len(refusal.detail) < 1000), refusal
         self.longest = max(self.longest, time.perf_counter() - began)
         self.most_memory = max(self.most_memory, growth)
-        assert growth < LEAST_MEMORY + MEMORY * max(len(content), LIMITS.bytes // MEMORY), f"{growth:,} bytes"
+        assert growth < BASE_MEMORY + MEMORY_PER_BYTE * max(len(content), LIMITS.bytes // MEMORY_PER_BYTE), (
+            f"{growth:,} bytes"
+        )
 
 
 def _memory(which: str) -> int:
@@ -180,11 +182,11 @@ def _memory(which: str) -> int:
 
 
 def _too_slow(number: int, frame: FrameType | None) -> None:
-    raise AssertionError(f"still reading after {SECONDS} s")
+    raise AssertionError(f"The reader did not finish within {SECONDS} s.")
 
 
 def fuzz(reading: Reading, count: int, start: int) -> None:
-    """So many files, others for another start."""
+    """Read `count` random files; another `start` gives other files."""
 
     @seed(start)
     @settings(
@@ -203,14 +205,14 @@ def fuzz(reading: Reading, count: int, start: int) -> None:
 
 
 def main() -> None:
-    """A table of what was read, or the first file that breaks a reader."""
+    """Fuzz and print the counts; a file that breaks a reader ends the run with a traceback."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     start = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
     handle, name = tempfile.mkstemp(prefix="ism-fuzz-")
     os.close(handle)
     reading, began = Reading(Path(name)), time.perf_counter()
-    print(f"{count:,} files, start {start}; each is read from {name}", flush=True)
-    for part in range(0, count, 1000):  # hypothesis remembers what it has tried, and gets slower
+    print(f"{count:,} files with seed {start}; each is read from {name}", flush=True)
+    for part in range(0, count, 1000):  # in parts, because hypothesis remembers all examples and gets slower
         fuzz(reading, min(1000, count - part), start + part)
         if part % 10_000 == 9_000:
             print(f"{part + 1000:,} in {time.perf_counter() - began:.0f} s", flush=True)

@@ -1,4 +1,4 @@
-"""Tables for people, and the same as JSON."""
+"""Print results as tables and save them as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ Row = Sequence[object]
 
 
 def table(title: str, rows: Sequence[Row]) -> str:
-    """Rows of cells under a title; the first column to the left, the others to the right."""
+    """Return rows of cells under a title; the first column is aligned to the left, the others to the right."""
     text = [[_cell(cell) for cell in row] for row in rows]
     columns = max(len(row) for row in text)
     widths = [max((len(row[place]) for row in text if len(row) > place), default=0) for place in range(columns)]
@@ -24,7 +24,7 @@ def table(title: str, rows: Sequence[Row]) -> str:
 
 
 def save(path: Path, document: dict[str, Any]) -> None:
-    """As JSON."""
+    """Write a document as JSON."""
     path.write_text(json.dumps(document, indent=1, default=str))
 
 

@@ -1,4 +1,4 @@
-"""The drills themselves: the checker finds what is wrong, and small runs of both find nothing."""
+"""The chaos checker finds every kind of violation, and small runs of both drills pass."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from drills import chaos, load
-from drills.checker import check
-from drills.figures import Scale, document, shown
-from drills.history import History, Look, Outcome, Post, Reference
-from drills.memory import Growth
+from drills.chaos.checker import check
+from drills.chaos.figures import Scale, as_text, document
+from drills.chaos.history import History, Observation, Outcome, Post, Reference
+from drills.load.memory import Growth
 from tools.local_service import running_service
 
 W = [[1.0, 0.0], [0.0, 1.0]]
@@ -20,8 +20,8 @@ END = "2026-01-01T00:00:09Z"
 
 
 def history() -> History:
-    """Two jobs that a client was told of, the second after asking twice; a third got no answer, and was not made."""
-    looks = [Look("queued", 0, None), Look("running", 1, None), Look("succeeded", 1, END)]
+    """Two acknowledged jobs, the second after two requests; a third request got no answer and made no job."""
+    seen = [Observation("queued", 0, None), Observation("running", 1, None), Observation("succeeded", 1, END)]
     return History(
         references={"values": Reference(W, 3.0), "clustering": Reference(W, 3.0)},
         posts=[
@@ -29,7 +29,7 @@ def history() -> History:
             Post("b", "clustering", "key", ["2", "2"], unanswered=1),
             Post("c", "values", None, unanswered=1),
         ],
-        looks={"1": list(looks), "2": [Look("running", 1, None), Look("succeeded", 2, END)]},
+        observations={"1": list(seen), "2": [Observation("running", 1, None), Observation("succeeded", 2, END)]},
         outcomes=[
             Outcome("1", "a", "values", "succeeded", 1, None, ["running", "succeeded"], "state", W, 3.0),
             Outcome("2", "b", "clustering", "succeeded", 2, None, list(STREAM), "state", W, 3.0),
@@ -38,9 +38,9 @@ def history() -> History:
     )
 
 
-def test_a_good_history_is_good() -> None:
+def test_a_history_without_violations_passes() -> None:
     verdict = check(history())
-    assert verdict.good, verdict
+    assert verdict.passed, verdict
     assert verdict.identical == 2
 
 
@@ -54,7 +54,7 @@ def never_ended(history: History) -> None:
     history.ends_counted = 1
 
 
-def end_told_twice(history: History) -> None:
+def end_in_the_stream_twice(history: History) -> None:
     history.outcomes[1].stream.append("succeeded")
 
 
@@ -77,7 +77,7 @@ def other_w(history: History) -> None:
     history.outcomes[0].W = OTHER
 
 
-def almost_the_same_w_without_a_reason(history: History) -> None:
+def almost_the_same_w_without_a_resumption(history: History) -> None:
     history.outcomes[0].W = [[1.0 + 1e-12, 0.0], [0.0, 1.0]]
 
 
@@ -94,24 +94,24 @@ def failed(history: History) -> None:
 
 
 def ran_again_after_its_end(history: History) -> None:
-    history.looks["1"].append(Look("running", 2, None))
+    history.observations["1"].append(Observation("running", 2, None))
 
 
 def ended_again(history: History) -> None:
-    history.looks["1"].append(Look("succeeded", 1, "2026-01-01T00:00:10Z"))
+    history.observations["1"].append(Observation("succeeded", 1, "2026-01-01T00:00:10Z"))
 
 
 def step_after_its_end(history: History) -> None:
     history.outcomes[0].last_event = "step"
 
 
-def unasked(history: History) -> None:
+def job_without_a_request(history: History) -> None:
     history.outcomes.append(Outcome("3", "z", "values", "succeeded", 1, None, ["succeeded"], "state", W, 3.0))
     history.ends_counted = 3
 
 
 def server_error(history: History) -> None:
-    history.odd_answers.append("POST /jobs: 500")
+    history.unexpected_answers.append("POST /jobs: 500")
 
 
 @pytest.mark.parametrize(
@@ -119,60 +119,60 @@ def server_error(history: History) -> None:
     [
         (not_there, "lost"),
         (never_ended, "lost"),
-        (end_told_twice, "duplicated"),
+        (end_in_the_stream_twice, "duplicated"),
         (end_counted_twice, "duplicated"),
         (one_key_two_jobs, "duplicated"),
         (made_twice, "duplicated"),
         (other_w, "different"),
-        (almost_the_same_w_without_a_reason, "different"),
+        (almost_the_same_w_without_a_resumption, "different"),
         (other_w_after_a_resumption, "different"),
         (other_shape, "different"),
         (failed, "failed"),
         (ran_again_after_its_end, "changed"),
         (ended_again, "changed"),
         (step_after_its_end, "changed"),
-        (unasked, "odd"),
-        (server_error, "odd"),
+        (job_without_a_request, "unexpected"),
+        (server_error, "unexpected"),
     ],
 )
-def test_a_forged_history_is_found_out(forge: Callable[[History], None], found: str) -> None:
+def test_every_violation_is_found(forge: Callable[[History], None], found: str) -> None:
     forged = history()
     forge(forged)
     verdict = check(forged)
     assert getattr(verdict, found)
-    assert not verdict.good
+    assert not verdict.passed
 
 
-def test_a_resumed_job_may_take_other_steps_to_the_same_end() -> None:
+def test_a_resumed_job_may_differ_within_the_tolerance() -> None:
     resumed = history()
     resumed.outcomes[1].W = [[1.0 + 1e-7, 0.0], [0.0, 1.0]]
     verdict = check(resumed)
-    assert verdict.good
+    assert verdict.passed
     assert verdict.resumed == 1
     assert verdict.worst_clustering == pytest.approx(1e-7)
 
 
-def test_growth_is_more_than_what_comes_and_goes() -> None:
+def test_growth_below_the_tolerance_is_noise() -> None:
     assert Growth("api", 100e6, 130e6).grew
     assert not Growth("api", 200e6, 215e6).grew
     assert not Growth("redis", 5e6, 12e6).grew
 
 
-def test_a_few_seconds_of_chaos_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
     scale = Scale(seconds=6, seed=3, rows=150, clients=2, apis=1, workers=2)
     done = asyncio.run(chaos.run(scale, tmp_path))
-    assert done.verdict.good, shown(done)
+    assert done.verdict.passed, as_text(done)
     assert not done.orphans
     assert done.nemesis.kills > 0
     assert sum(bool(post.jobs) for post in done.history.posts) > 0
     assert document(done)["restarts"] == done.restarts
 
 
-def test_a_little_load_makes_no_errors(tmp_path: Path) -> None:
+def test_a_short_load_run_has_no_errors(tmp_path: Path) -> None:
     scale = load.Scale(seconds=4, followers=10, rows=600)
     with running_service(tmp_path, workers=2, **load.SETTINGS) as (url, process):
         done = asyncio.run(load.run(scale, url, process.pid))
-    assert not done.measured.errors, done.shown()
+    assert not done.measured.errors, done.as_text()
     assert done.measured.jobs > 0
     assert done.measured.most_following == 10
     assert {growth.process.split()[0] for growth in done.growths} >= {"serve", "redis", "api", "worker"}

@@ -13,7 +13,6 @@ EXCEPTIONS = {
     "benchmarks",
     "benchmarks/bare_app.py",
     "benchmarks/paper",
-    "drills",
     "ism_core/errors.py",
     "ism_core/estimators.py",
     "ism_core/objective/options.py",

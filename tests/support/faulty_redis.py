@@ -1,4 +1,4 @@
-"""A Redis that can be killed, stopped, filled and started again, behind a network that can be slow or cut."""
+"""A Redis that a test can kill, pause, fill and restart, behind a network that it can slow down or cut."""
 
 import asyncio
 import signal
@@ -13,24 +13,24 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from drills.proxy import Link
 from ism_cli.embedded import find_executable
 from tools.local_service import free_port
+from tools.tcp_proxy import TcpProxy
 
 
 class FaultyRedis:
-    """`url` leads through the network, `direct` is a client that does not."""
+    """`url` leads through the proxy; `direct` is a client that is connected without it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._port = free_port()
         self._loop = asyncio.new_event_loop()
-        self._link = Link(self._port)
+        self._proxy = TcpProxy(self._port)
         self._process: subprocess.Popen[bytes] | None = None
         self.direct = Redis(port=self._port, retry=Retry(ConstantBackoff(0.02), 500))
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        port = asyncio.run_coroutine_threadsafe(self._link.open(), self._loop).result()
+        port = asyncio.run_coroutine_threadsafe(self._proxy.open(), self._loop).result()
         self.url = f"redis://127.0.0.1:{port}/0"
 
     def start(self) -> None:
@@ -67,36 +67,36 @@ class FaultyRedis:
 
     @contextmanager
     def away(self, seconds: float) -> Iterator[None]:
-        """The network takes so many seconds longer, in each direction."""
-        self._on_link(lambda link: setattr(link, "delay", seconds))
+        """Delay the network by so many seconds in each direction."""
+        self._on_proxy(lambda proxy: setattr(proxy, "delay", seconds))
         try:
             yield
         finally:
-            self._on_link(Link.heal)
+            self._on_proxy(TcpProxy.restore)
 
     @contextmanager
     def unreachable(self) -> Iterator[None]:
-        self._on_link(Link.shut)
+        self._on_proxy(TcpProxy.refuse_connections)
         try:
             yield
         finally:
-            self._on_link(Link.heal)
+            self._on_proxy(TcpProxy.restore)
 
     def cut(self) -> None:
-        """Break all connections."""
-        self._on_link(Link.cut)
+        """Reset all connections."""
+        self._on_proxy(TcpProxy.drop_connections)
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(self._link.close(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._proxy.close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self.direct.close()
         self.kill()
 
-    def _on_link(self, do: Callable[[Link], Any]) -> None:
+    def _on_proxy(self, do: Callable[[TcpProxy], Any]) -> None:
         async def now() -> None:
-            do(self._link)
+            do(self._proxy)
 
         asyncio.run_coroutine_threadsafe(now(), self._loop).result()
 

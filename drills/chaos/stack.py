@@ -1,4 +1,4 @@
-"""The service under test: a Redis, some APIs and workers as users start them, each on a network of its own to Redis."""
+"""The service under test: a Redis, some APIs and workers, each connected to Redis through its own proxy."""
 
 import asyncio
 import os
@@ -14,34 +14,34 @@ from typing import Any
 import httpx
 from redis.asyncio import Redis
 
-from drills.processes import Kept
-from drills.proxy import Link
+from drills.chaos.processes import RestartedProcess
 from ism_cli.embedded import find_executable
 from tools.local_service import free_port
+from tools.tcp_proxy import TcpProxy
 
-READY_SECONDS = 240
-# Jobs lose their process here far more often than a poisoned one may.
+READY_SECONDS = 240  # time for the service to become ready, at first and after the faults
+# The default number of attempts is for jobs that kill their process; here the drill kills it far more often.
 SETTINGS = {"ISM_MAX_ATTEMPTS": "1000", "ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "info"}
 
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """All of its processes, their links to Redis by name, and the harness's own undisturbed connection."""
+    """The processes, their proxies to Redis by name, and the drill's own connection to Redis without a proxy."""
 
-    redis: Kept
-    apis: list[Kept]
-    workers: list[Kept]
-    links: dict[str, Link]
+    redis: RestartedProcess
+    apis: list[RestartedProcess]
+    workers: list[RestartedProcess]
+    proxies: dict[str, TcpProxy]
     urls: list[str]
     inspect: Any  # redis.asyncio.Redis
 
     @property
-    def processes(self) -> list[Kept]:
-        """Redis first."""
+    def processes(self) -> list[RestartedProcess]:
+        """Return all processes, Redis first."""
         return [self.redis, *self.apis, *self.workers]
 
     def url(self, rng: random.Random) -> str:
-        """One of the APIs."""
+        """Return the address of a random API."""
         return rng.choice(self.urls)
 
     async def ready(self) -> None:
@@ -64,43 +64,49 @@ async def _is_ready(client: httpx.AsyncClient, url: str) -> bool:
 
 @asynccontextmanager
 async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Stack]:
-    """Started, and kept running whatever dies, until the end; then all is gone but the folder with the logs."""
+    """Start the service and restart what dies until the block ends; then end everything. The logs stay in `folder`."""
     port = free_port()
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("ISM_")}
-    redis = Kept("redis", _redis_command(folder, port), plain, folder)
-    links: dict[str, Link] = {}
-    kept: dict[str, list[Kept]] = {"api": [], "worker": []}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("ISM_")}
+    redis = RestartedProcess("redis", _redis_command(folder, port), inherited, folder)
+    proxies: dict[str, TcpProxy] = {}
+    by_role: dict[str, list[RestartedProcess]] = {"api": [], "worker": []}
     urls = []
     for role, count in (("api", apis), ("worker", workers)):
         for number in range(1, count + 1):
             name, arguments = f"{role} {number}", [role]
-            links[name] = Link(port)
+            proxies[name] = TcpProxy(port)
             if role == "api":
                 arguments += ["--port", str(free_port())]
                 urls.append(f"http://127.0.0.1:{arguments[-1]}")
-            environment = {**plain, **SETTINGS, "ISM_REDIS_URL": f"redis://127.0.0.1:{await links[name].open()}/0"}
-            kept[role].append(Kept(name, [sys.executable, "-m", "ism_cli.main", *arguments], environment, folder))
+            environment = {
+                **inherited,
+                **SETTINGS,
+                "ISM_REDIS_URL": f"redis://127.0.0.1:{await proxies[name].open()}/0",
+            }
+            by_role[role].append(
+                RestartedProcess(name, [sys.executable, "-m", "ism_cli.main", *arguments], environment, folder)
+            )
     inspect = Redis(port=port, decode_responses=True, socket_timeout=1, socket_connect_timeout=1)
-    stack = Stack(redis, kept["api"], kept["worker"], links, urls, inspect)
-    keeping = []
+    stack = Stack(redis, by_role["api"], by_role["worker"], proxies, urls, inspect)
+    supervising = []
     try:
         for process in stack.processes:
             process.start()
-            keeping.append(asyncio.create_task(process.keep()))
+            supervising.append(asyncio.create_task(process.supervise()))
         await stack.ready()
         yield stack
     finally:
-        for task in keeping:
+        for task in supervising:
             task.cancel()
         await inspect.aclose()
-        for link in links.values():
-            await link.close()
+        for proxy in proxies.values():
+            await proxy.close()
         for process in reversed(stack.processes):
             process.close()
 
 
 def _redis_command(folder: Path, port: int) -> list[str]:
-    """As docs/operations.md wants it: what was acknowledged is on disk."""
+    """Return the command as docs/operations.md recommends it: acknowledged writes are on disk."""
     return [
         find_executable(),
         *("--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder.resolve()), "--save", ""),

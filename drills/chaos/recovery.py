@@ -1,4 +1,4 @@
-"""How long the job of a killed process waits until a worker begins it again."""
+"""Measure how long the job of a killed process waits until a worker starts its next attempt."""
 
 import asyncio
 import statistics
@@ -9,29 +9,29 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from drills.history import ENDED
-from drills.processes import Kept
-from drills.stack import Stack
+from drills.chaos.history import ENDED
+from drills.chaos.processes import RestartedProcess
+from drills.chaos.stack import Stack
 from ism_jobs.store import keys
 
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 
 
 @dataclass
 class Recovery:
-    """One job that lost its process."""
+    """One job whose process was killed."""
 
     job: str
-    attempt: int  # that was lost
+    attempt: int  # the attempt that was killed
     killed: float  # time.monotonic
-    by: str
-    served: float = 0.0  # seconds since then in which Redis was there for a worker, awake if not free
-    seconds: float | None = None  # until it was begun again
-    had_ended: bool = False  # it needed no further attempt
+    by: str  # the fault
+    available_seconds: float = 0.0  # part of the wait in which a worker was awake and connected to Redis
+    seconds: float | None = None  # until the next attempt started
+    had_ended: bool = False  # the job had ended already and needed no further attempt
 
 
 class Recoveries:
-    """Finds out which job a process has, and waits for the job's next attempt."""
+    """Finds the jobs of a process in Redis, and waits for their next attempt."""
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
@@ -40,7 +40,7 @@ class Recoveries:
         self.all: list[Recovery] = []
 
     async def jobs_of(self, pids: list[int]) -> list[tuple[str, int]]:
-        """The (id, attempt) of the jobs that these workers run; none where Redis does not answer."""
+        """Return the (id, attempt) of the jobs that these workers run; none if Redis does not answer."""
         workers, found = await self._workers(), []
         with suppress(RedisError):
             for id in await self._redis.zrange(keys.RUNNING, 0, -1):
@@ -49,17 +49,17 @@ class Recoveries:
                     found.append((id, int(attempt)))
         return found
 
-    async def awake(self) -> list[Kept]:
-        """The workers that could take a job, or have one; none where Redis does not answer."""
-        known, links = set((await self._workers()).values()), self._stack.links
+    async def available_workers(self) -> list[RestartedProcess]:
+        """Return the workers that run and reach Redis; none if Redis does not answer."""
+        known, proxies = set((await self._workers()).values()), self._stack.proxies
         return [
             worker
             for worker in self._stack.workers
-            if worker.awake and worker.pid in known and links[worker.name].passes
+            if worker.is_awake and worker.pid in known and proxies[worker.name].is_passable
         ]
 
     async def _workers(self) -> dict[str, int]:
-        """The process ids of all workers that have announced themselves, by RQ's names for them."""
+        """Return the process ids of all registered workers by their RQ names."""
         found = {}
         with suppress(RedisError):
             for key in await self._redis.smembers("rq:workers"):
@@ -67,29 +67,29 @@ class Recoveries:
         return found
 
     def killed(self, jobs: list[tuple[str, int]], by: str) -> None:
-        """These have just lost their process."""
+        """Record that the process of these jobs was killed just now."""
         lost = [Recovery(id, attempt, time.monotonic(), by) for id, attempt in jobs]
         self._waiting += lost
         self.all += lost
 
     async def watch(self) -> None:
-        """Notice when a job is begun again."""
+        """Watch for the next attempts until cancelled."""
         last = time.monotonic()
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
             passed, last = time.monotonic() - last, time.monotonic()
             if self._waiting:
-                served = passed if await self.awake() else 0.0
+                available = passed if await self.available_workers() else 0.0
                 with suppress(RedisError):
-                    await self._look(served)
+                    await self._update(available)
 
-    async def _look(self, served: float) -> None:
+    async def _update(self, available: float) -> None:
         for one in list(self._waiting):
-            one.served += served
+            one.available_seconds += available
             state, attempt = await self._redis.hmget(keys.job(one.job), "state", "attempt")
             if int(attempt or 0) > one.attempt:
                 one.seconds = time.monotonic() - one.killed
-                one.served = min(one.served, one.seconds)
+                one.available_seconds = min(one.available_seconds, one.seconds)
             elif state in ENDED:
                 one.had_ended = True
             else:
@@ -97,7 +97,7 @@ class Recoveries:
             self._waiting.remove(one)
 
     def document(self) -> dict[str, Any]:
-        """Median and worst in seconds, over all and by what was killed; also without the time when nobody was there."""
+        """Return median and maximum in seconds, over all and by fault, with and without times without a worker."""
         groups = {"all": self.all, **{by: [one for one in self.all if one.by == by] for by in _kinds(self.all)}}
         return {name: _summary(group) for name, group in groups.items()}
 
@@ -113,5 +113,5 @@ def _summary(group: list[Recovery]) -> dict[str, Any]:
         "never": sum(one.seconds is None and not one.had_ended for one in group),
         "median": statistics.median(seconds) if seconds else None,
         "worst": max(seconds, default=None),
-        "worst_served": max((one.served for one in group if one.seconds is not None), default=None),
+        "worst_available": max((one.available_seconds for one in group if one.seconds is not None), default=None),
     }

@@ -1,4 +1,4 @@
-"""Processes that are started again when they die, can be killed and paused, and leave nothing behind."""
+"""Processes that the drill can kill and pause, and that are restarted when they die."""
 
 import asyncio
 import os
@@ -10,17 +10,17 @@ from pathlib import Path
 
 import psutil
 
-LOOK_SECONDS = 0.1
-RESTART_SECONDS = 1.0  # between the death of a process and its successor, as under `ism serve`
+POLL_SECONDS = 0.1
+RESTART_SECONDS = 1.0  # pause between the death of a process and its restart, as in `ism serve`
 
 
-class Kept:
-    """One process in a session of its own; `pid` changes with every start."""
+class RestartedProcess:
+    """One process in its own session; `pid` changes with every start."""
 
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         self.name = name
         self.restarts = 0
-        self.own_deaths = 0  # without having been killed by us
+        self.unprovoked_deaths = 0  # deaths that the drill did not cause
         self._command = command
         self._environment = environment
         self._log = folder / f"{name.replace(' ', '-')}.log"
@@ -31,12 +31,12 @@ class Kept:
 
     @property
     def pid(self) -> int:
-        """Of the process that was started last."""
+        """Return the id of the process that was started last."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Begin, or begin again."""
+        """Start or restart the process."""
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -50,60 +50,60 @@ class Kept:
         self._killed, self._paused = False, []
 
     @property
-    def lives(self) -> bool:
-        """Whether it runs, or is paused."""
+    def is_alive(self) -> bool:
+        """Whether the process runs or is paused."""
         return self._process is not None and self._process.poll() is None
 
     @property
-    def awake(self) -> bool:
-        """Whether it runs."""
-        return self.lives and not self._paused
+    def is_awake(self) -> bool:
+        """Whether the process runs and is not paused."""
+        return self.is_alive and not self._paused
 
     def kill(self) -> bool:
-        """End it without a chance to tidy up; False if it was dead already."""
-        if not self.lives:
+        """Send SIGKILL; return False if the process was dead already."""
+        if not self.is_alive:
             return False
         self._killed = True
         os.kill(self.pid, signal.SIGKILL)
         return True
 
     def children(self) -> list[psutil.Process]:
-        """The processes that it has started itself."""
+        """Return the processes below this one."""
         try:
             return list(psutil.Process(self.pid).children(recursive=True))
         except psutil.NoSuchProcess:
             return []
 
     def pause(self) -> None:
-        """Stop it and its children where they are."""
+        """Send SIGSTOP to the process and its children."""
         for pid in (self.pid, *(child.pid for child in self.children())):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
                 self._paused.append(pid)
 
     def resume(self) -> None:
-        """Let them go on."""
+        """Send SIGCONT to all that `pause` stopped."""
         for pid in self._paused:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
         self._paused = []
 
-    async def keep(self) -> None:
-        """Start it again whenever it has died."""
+    async def supervise(self) -> None:
+        """Restart the process whenever it has died."""
         while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            if not self.lives:
-                self.own_deaths += not self._killed
+            await asyncio.sleep(POLL_SECONDS)
+            if not self.is_alive:
+                self.unprovoked_deaths += not self._killed
                 await asyncio.sleep(RESTART_SECONDS)
                 self.start()
                 self.restarts += 1
 
     def orphans(self) -> list[str]:
-        """What an earlier start has left running, as "pid command"."""
+        """Return the processes that earlier starts left running, as "pid command"."""
         return [_described(one) for one in _members(self._sessions[:-1])]
 
     def close(self) -> None:
-        """End it, and all that any of its starts has left."""
+        """Kill the process and all that any of its starts left running."""
         for one in _members(self._sessions):
             with suppress(psutil.NoSuchProcess):
                 one.kill()

@@ -1,4 +1,4 @@
-"""Clients that post jobs, insist where they have a key, follow what was acknowledged, and write down what they see."""
+"""Clients that post jobs, retry those with an idempotency key, follow the events and record what they observe."""
 
 import asyncio
 import json
@@ -8,21 +8,21 @@ from collections import Counter
 
 import httpx
 
-from drills.history import History, Look, Post
-from drills.stack import Stack
-from drills.streams import Refused, events
-from drills.workload import Workload
+from drills.chaos.history import History, Observation, Post
+from drills.chaos.stack import Stack
+from drills.chaos.workload import Workload
+from drills.event_stream import StreamRefused, events
 
-KEYED = 0.6  # the share of jobs posted with an Idempotency-Key
-ASKED_TWICE = 0.3  # the share of those that are posted again although the first was answered
-MOST_OPEN = 8  # jobs that wait or run, over all clients
-ANSWER_SECONDS = 6.0
-AGAIN_SECONDS = 0.3
-SILENCE_SECONDS = 20.0  # a stream without a sign of life is taken up again
+KEYED_SHARE = 0.6  # of the jobs are posted with an Idempotency-Key
+REPEATED_SHARE = 0.3  # of the jobs with a key are posted again although the first request was answered
+MAX_OPEN_JOBS = 8  # queued or running jobs of all clients together
+ANSWER_SECONDS = 6.0  # timeout of a request
+RETRY_SECONDS = 0.3  # pause before a request is repeated
+SILENCE_SECONDS = 20.0  # timeout of an event stream; the client then connects again
 
 
 class Clients:
-    """All clients together: what they know is one history."""
+    """All clients of a run; they share one history."""
 
     def __init__(self, stack: Stack, workload: Workload, history: History, seed: int) -> None:
         self.answers: Counter[str] = Counter()
@@ -36,27 +36,27 @@ class Clients:
         self._http = httpx.AsyncClient(timeout=httpx.Timeout(ANSWER_SECONDS, read=SILENCE_SECONDS))
 
     async def close(self) -> None:
-        """Stop following."""
+        """Stop following events."""
         for task in self._following:
             task.cancel()
         await asyncio.gather(*self._following, return_exceptions=True)
         await self._http.aclose()
 
     async def post_until(self, deadline: float, name: str) -> None:
-        """Post one job after the other; a job with a key is asked for until there is an answer, also past the end."""
+        """Post one job after the other; repeat a request with a key until it is answered, even past the deadline."""
         number = 0
         while time.monotonic() < deadline:
-            if self.open < MOST_OPEN:
+            if self.open < MAX_OPEN_JOBS:
                 number += 1
                 self.open += 1
                 await self._post(f"{name}-{number}")
             await asyncio.sleep(self._rng.uniform(0.05, 0.5))
 
     async def _post(self, token: str) -> None:
-        key = f"key-{token}" if self._rng.random() < KEYED else None
+        key = f"key-{token}" if self._rng.random() < KEYED_SHARE else None
         post = Post(token, self._workload.draw(self._rng), key)
         self._history.posts.append(post)
-        wanted = 2 if key and self._rng.random() < ASKED_TWICE else 1
+        wanted = 2 if key and self._rng.random() < REPEATED_SHARE else 1
         while len(post.jobs) < wanted and (key or not post.unanswered):
             await self._ask(post)
         if not post.jobs:
@@ -81,30 +81,30 @@ class Clients:
             if answer.status_code == 202:
                 post.jobs.append(answer.json()["id"])
                 return
-            post.unanswered += 1  # what became of it is not known
+            post.unanswered += 1  # the job may exist or not
             if answer.status_code != 503:
-                self._history.odd_answers.append(f"POST /jobs: {answer.status_code} {answer.text[:200]}")
-        await asyncio.sleep(AGAIN_SECONDS)
+                self._history.unexpected_answers.append(f"POST /jobs: {answer.status_code} {answer.text[:200]}")
+        await asyncio.sleep(RETRY_SECONDS)
 
     async def _follow(self, job: str) -> None:
-        """Until its end, through whatever breaks."""
+        """Follow the events of a job until it ends; connect again after every failure."""
         last = ""
         while True:
             try:
                 url = f"{self._stack.url(self._rng)}/jobs/{job}/events"
-                async for told in events(self._http, url, last):
-                    last = told.id
-                    if told.kind == "state" and self._ended(job, Look.at(json.loads(told.data))):
+                async for event in events(self._http, url, last):
+                    last = event.id
+                    if event.kind == "state" and self._has_ended(job, Observation.of(json.loads(event.data))):
                         return
             except httpx.TransportError:
                 pass
-            except Refused as refused:
+            except StreamRefused as refused:
                 if refused.status != 503:
-                    self._history.odd_answers.append(str(refused))
-            await asyncio.sleep(AGAIN_SECONDS)
+                    self._history.unexpected_answers.append(str(refused))
+            await asyncio.sleep(RETRY_SECONDS)
 
-    def _ended(self, job: str, look: Look) -> bool:
-        self._history.saw(job, look)
-        self.ended += look.ended
-        self.open -= look.ended
-        return look.ended
+    def _has_ended(self, job: str, seen: Observation) -> bool:
+        self._history.observe(job, seen)
+        self.ended += seen.ended
+        self.open -= seen.ended
+        return seen.ended

@@ -1,4 +1,4 @@
-"""A job's stream of events as a client without a library reads it."""
+"""Read the server-sent events of a job."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import httpx
 
 
-class Refused(Exception):
-    """The stream was answered with something else than 200."""
+class StreamRefused(Exception):
+    """The service answered the request for a stream with another status than 200."""
 
     def __init__(self, url: str, status: int, text: str) -> None:
         super().__init__(f"GET {url}: {status} {text[:200]}")
@@ -15,8 +15,8 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
-    """One event."""
+class Event:
+    """One server-sent event."""
 
     id: str
     kind: str
@@ -24,17 +24,17 @@ class Told:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Milliseconds, as Redis's clock had it, and the place among those of the same."""
+        """Return the id as numbers: milliseconds of Redis's clock, and the place among events of that millisecond."""
         milliseconds, place = self.id.split("-")
         return int(milliseconds), int(place)
 
 
-async def events(http: httpx.AsyncClient, url: str, last: str = "") -> AsyncIterator[Told]:
-    """All after the last that is known, until the stream ends."""
+async def events(http: httpx.AsyncClient, url: str, last: str = "") -> AsyncIterator[Event]:
+    """Yield the events after the one with the id `last`, until the stream ends."""
     headers = {"Last-Event-ID": last} if last else {}
     async with http.stream("GET", url, headers=headers) as answer:
         if answer.status_code != 200:
-            raise Refused(url, answer.status_code, (await answer.aread()).decode(errors="replace"))
+            raise StreamRefused(url, answer.status_code, (await answer.aread()).decode(errors="replace"))
         fields: dict[str, str] = {}
         async for line in answer.aiter_lines():
             if line:
@@ -42,5 +42,5 @@ async def events(http: httpx.AsyncClient, url: str, last: str = "") -> AsyncIter
                 fields[name] = value.strip()
                 continue
             if "event" in fields:
-                yield Told(fields["id"], fields["event"], fields["data"])
+                yield Event(fields["id"], fields["event"], fields["data"])
             fields = {}

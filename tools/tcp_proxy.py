@@ -1,59 +1,59 @@
-"""A network between one process and Redis that can be slow, hang, break, or be away."""
+"""A TCP proxy that can delay, stall, drop or refuse connections: a bad network between a process and Redis."""
 
 import asyncio
 from contextlib import suppress
 
-CHUNK_BYTES = 2**16
+CHUNK_BYTES = 2**16  # read at once; large enough that forwarding costs little
 
 
-class Link:
-    """A TCP proxy on a port of its own. Without further orders it only passes bytes on."""
+class TcpProxy:
+    """Forward a port of 127.0.0.1 to another one; the methods disturb the connections until `restore`."""
 
     def __init__(self, upstream: int) -> None:
-        self.delay = 0.0  # seconds that everything takes longer, in each direction
+        self.delay = 0.0  # seconds added in each direction
         self._upstream = upstream
-        self._flowing = asyncio.Event()  # cleared: nothing passes, and nobody is told
+        self._flowing = asyncio.Event()  # cleared while traffic is stalled: connections stay open, no byte passes
         self._flowing.set()
-        self._shut = False  # nobody gets through
+        self._refusing = False
         self._writers: set[asyncio.StreamWriter] = set()
         self._connections: set[asyncio.Task[None] | None] = set()
         self._server: asyncio.Server | None = None
 
     async def open(self) -> int:
-        """Begin to listen; gives the port."""
+        """Start to listen and return the port."""
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         return int(self._server.sockets[0].getsockname()[1])
 
-    def cut(self) -> None:
-        """Break all connections as they are; what was on its way is lost."""
+    def drop_connections(self) -> None:
+        """Reset all open connections; bytes on their way are lost."""
         for writer in self._writers:
             writer.transport.abort()
 
-    def shut(self) -> None:
-        """Break all connections and refuse new ones until `heal`."""
-        self._shut = True
-        self.cut()
+    def refuse_connections(self) -> None:
+        """Reset all open connections and refuse new ones until `restore`."""
+        self._refusing = True
+        self.drop_connections()
 
-    def hold(self) -> None:
-        """Let nothing pass until `heal`; then all of it does."""
+    def stall(self) -> None:
+        """Let no byte pass until `restore`; then all of them pass."""
         self._flowing.clear()
 
-    def heal(self) -> None:
-        """Back to a good network."""
-        self.delay, self._shut = 0.0, False
+    def restore(self) -> None:
+        """End every disturbance."""
+        self.delay, self._refusing = 0.0, False
         self._flowing.set()
 
     @property
-    def passes(self) -> bool:
-        """Whether anything gets through, be it slowly."""
-        return self._flowing.is_set() and not self._shut
+    def is_passable(self) -> bool:
+        """Whether bytes get through, even if slowly."""
+        return self._flowing.is_set() and not self._refusing
 
     async def close(self) -> None:
-        """Stop listening, and break what is open."""
+        """Stop listening and reset the open connections."""
         if self._server is not None:
             self._server.close()
         while self._connections:
-            self.cut()
+            self.drop_connections()
             await asyncio.sleep(0.01)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -65,7 +65,7 @@ class Link:
             self._connections.discard(task)
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._shut:
+        if self._refusing:
             writer.transport.abort()
             return
         try:

@@ -1,4 +1,4 @@
-"""What the clients of a load run do, and how long each answer took."""
+"""The clients of a load run: they post, poll, download, delete and follow jobs, and time every answer."""
 
 import asyncio
 import json
@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import numpy as np
 
-from drills.streams import Refused, events
+from drills.event_stream import StreamRefused, events
 
 QUICK = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2, "folds": 0}
-LONG = {  # tens of seconds of steps
+LONG = {  # runs for tens of seconds
     "paradigm": "unsupervised",
     "clusters": 4,
     "kernel": "gaussian",
@@ -25,19 +25,21 @@ LONG = {  # tens of seconds of steps
 
 @dataclass
 class Measured:
-    """Seconds by call, and everything that went wrong."""
+    """Latencies in seconds by call, counts and errors."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
     jobs: int = 0
     events: int = 0
-    followed: int = 0  # streams, to their end
-    steps: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))  # that followers of a job were told
-    following: int = 0  # now
+    followed: int = 0  # streams that were followed to their end
+    steps: dict[str, set[int]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # numbers of steps that its followers received
+    following: int = 0  # at the moment
     most_following: int = 0
 
     def percentiles(self) -> dict[str, dict[str, float]]:
-        """In milliseconds."""
+        """Return the percentiles of each call in milliseconds."""
         return {
             call: {
                 "count": len(taken),
@@ -48,7 +50,7 @@ class Measured:
 
 
 class Traffic:
-    """Clients of one service that share what they measure."""
+    """Clients of one service; they share their measurements."""
 
     def __init__(self, url: str, dataset: str, large: str, connections: int) -> None:
         self.measured = Measured()
@@ -56,10 +58,10 @@ class Traffic:
         self.http = httpx.AsyncClient(base_url=url, timeout=60, limits=limits)
         self._quick = {**QUICK, "dataset": dataset}
         self._long = {**LONG, "dataset": large}
-        self._followed: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # the long job of now
+        self._followed: asyncio.Future[str] = asyncio.get_running_loop().create_future()  # the current long job
 
     async def _call(self, name: str, method: str, path: str, expected: int, **more: Any) -> httpx.Response | None:
-        """One request, timed if it has a name; None where it went wrong."""
+        """Send one request and time it if it has a name; return None if it failed."""
         began = time.perf_counter()
         try:
             answer = await self.http.request(method, path, **more)
@@ -74,7 +76,7 @@ class Traffic:
         return answer
 
     async def submit(self, every: float) -> None:
-        """A quick job every so many seconds, however long each takes."""
+        """Start a quick job every so many seconds, without waiting for the earlier ones."""
         running: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -86,7 +88,7 @@ class Traffic:
             await asyncio.gather(*running)
 
     async def _job(self) -> None:
-        """From its POST to its deletion."""
+        """Post, poll, download and delete one job."""
         posted, began = await self._call("submit", "POST", "/jobs", 202, json=self._quick), time.perf_counter()
         if posted is None:
             return
@@ -105,7 +107,7 @@ class Traffic:
         self.measured.jobs += 1
 
     async def keep_long_job(self) -> None:
-        """There is always one job that runs for long, for the followers; the last is cancelled at the end."""
+        """Keep one long job running for the followers; cancel the last one at the end."""
         while True:
             posted = await self._call("submit", "POST", "/jobs", 202, json=self._long)
             if posted is None:
@@ -123,32 +125,32 @@ class Traffic:
                 raise
 
     async def follow(self) -> None:
-        """The events of one long job after the other."""
+        """Follow the events of one long job after the other."""
         while True:
             path = await asyncio.shield(self._followed)
             self.measured.following += 1
             self.measured.most_following = max(self.measured.most_following, self.measured.following)
             try:
                 self.measured.steps[path].add(await self._follow(f"{path}/events"))
-            except (httpx.HTTPError, Refused) as error:
+            except (httpx.HTTPError, StreamRefused) as error:
                 self.measured.errors.append(f"GET {path}/events: {error!r}")
             finally:
                 self.measured.following -= 1
 
     async def _follow(self, path: str) -> int:
-        """To the end, in order; gives the number of steps."""
+        """Follow a stream to its end, check the order of its events, and return the number of steps."""
         began, steps, last, ended = time.time(), 0, (0, 0), False
-        async for told in events(self.http, path):
+        async for event in events(self.http, path):
             self.measured.events += 1
-            if told.order < last or ended:
-                self.measured.errors.append(f"GET {path}: {told.id} after {last}")
-            last = told.order
-            if told.kind == "step":
+            if event.order < last or ended:
+                self.measured.errors.append(f"GET {path}: {event.id} after {last}")
+            last = event.order
+            if event.kind == "step":
                 steps += 1
                 if last[0] / 1000 > began:
                     self.measured.seconds["event to follower"].append(time.time() - last[0] / 1000)
-            ended = told.kind == "state" and json.loads(told.data)["state"] not in ("queued", "running")
+            ended = event.kind == "state" and json.loads(event.data)["state"] not in ("queued", "running")
         if not ended:
-            self.measured.errors.append(f"GET {path} broke off after {last}")
+            self.measured.errors.append(f"GET {path} ended before its job, after {last}")
         self.measured.followed += 1
         return steps

@@ -1,4 +1,4 @@
-"""What the service says at the end, when all is healed: every job that it has, with its stream and its result."""
+"""Ask the service for all of its jobs, their event streams and their results, before and after the faults."""
 
 import asyncio
 import json
@@ -8,18 +8,18 @@ from typing import Any
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from drills.history import History, Look, Outcome, Reference
-from drills.stack import Stack
-from drills.streams import events
-from drills.workload import KINDS, Workload
+from drills.chaos.history import History, Observation, Outcome, Reference
+from drills.chaos.stack import Stack
+from drills.chaos.workload import KINDS, Workload
+from drills.event_stream import events
 from ism_jobs.store import keys
 
-PAGE = 1000
-SECOND_LOOK_SECONDS = 3.0
+PAGE_SIZE = 1000  # jobs per request of the list
+SECOND_SURVEY_SECONDS = 3.0  # between the two surveys: an ended job must not change in between
 
 
 async def learn_references(http: httpx.AsyncClient, workload: Workload) -> dict[str, Reference]:
-    """Run one job of each kind while nobody disturbs."""
+    """Run one job of each kind without faults and return the results."""
     jobs = {}
     for kind in KINDS:
         answer = await http.post("/jobs", json=workload.spec(kind, {"token": f"reference {kind}"}))
@@ -29,14 +29,14 @@ async def learn_references(http: httpx.AsyncClient, workload: Workload) -> dict[
         while (view := (await http.get(f"/jobs/{id}", params={"wait": 30})).json())["state"] in ("queued", "running"):
             pass
         if view["state"] != "succeeded":
-            raise RuntimeError(f"An undisturbed job ({kind}) has {view['state']}: {view['error']}")
+            raise RuntimeError(f"A job without faults ({kind}) ended as {view['state']}: {view['error']}")
         result = (await http.get(f"/jobs/{id}/result")).json()
         references[kind] = Reference(result["W"], result["objective"])
     return references
 
 
-async def quiet(http: httpx.AsyncClient, seconds: float) -> None:
-    """Wait until no job waits or runs any more, for so long at most: who has not ended then is reported as lost."""
+async def wait_until_idle(http: httpx.AsyncClient, seconds: float) -> None:
+    """Wait until no job is queued or running, at most so many seconds. The checker reports the rest as lost."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         open = [await _page(http, state=state, limit="1") for state in ("queued", "running")]
@@ -46,12 +46,12 @@ async def quiet(http: httpx.AsyncClient, seconds: float) -> None:
 
 
 async def survey(http: httpx.AsyncClient, stack: Stack, history: History) -> None:
-    """Write into the history how each job stands, twice: what has ended must stay as it is."""
+    """Record the state of each job twice, because an ended job must not change, and then its outcome."""
     for round in range(2):
-        await asyncio.sleep(round * SECOND_LOOK_SECONDS)
+        await asyncio.sleep(round * SECOND_SURVEY_SECONDS)
         views = await _all(http)
         for view in views:
-            history.saw(view["id"], Look.at(view))
+            history.observe(view["id"], Observation.of(view))
     history.outcomes = [await _outcome(http, stack, view) for view in views]
     history.ends_counted = await _ends(http)
 
@@ -60,9 +60,11 @@ async def _outcome(http: httpx.AsyncClient, stack: Stack, view: dict[str, Any]) 
     id, succeeded = view["id"], view["state"] == "succeeded"
     result = (await http.get(f"/jobs/{id}/result")).raise_for_status().json() if succeeded else {}
     stream = []
-    if Look.at(view).ended:
+    if Observation.of(view).ended:
         stream = [
-            json.loads(told.data)["state"] async for told in events(http, f"/jobs/{id}/events") if told.kind == "state"
+            json.loads(event.data)["state"]
+            async for event in events(http, f"/jobs/{id}/events")
+            if event.kind == "state"
         ]
     ((_, last_event),) = await stack.inspect.xrevrange(keys.events(id), count=1)
     return Outcome(
@@ -83,7 +85,7 @@ async def _all(http: httpx.AsyncClient) -> list[dict[str, Any]]:
     views: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
     while True:
-        page = await _page(http, limit=str(PAGE), **cursor)
+        page = await _page(http, limit=str(PAGE_SIZE), **cursor)
         views += page["items"]
         if not page["next"]:
             return views

@@ -1,7 +1,4 @@
-"""A Jepsen-like run: clients post jobs while a nemesis kills, pauses and cuts; then every job is accounted for.
-
-python -m drills.chaos [--seconds 300] [--seed 0]
-"""
+"""Run the chaos drill: clients post jobs while a nemesis injects faults; then every job is checked."""
 
 import argparse
 import asyncio
@@ -13,22 +10,22 @@ from pathlib import Path
 import httpx
 
 from drills import report
-from drills.checker import check
-from drills.clients import Clients
-from drills.figures import Run, Scale, document, shown
-from drills.history import History
-from drills.nemesis import Nemesis
-from drills.recovery import Recoveries
-from drills.stack import running
-from drills.survey import learn_references, quiet, survey
-from drills.workload import Workload, table
+from drills.chaos.checker import check
+from drills.chaos.clients import Clients
+from drills.chaos.figures import Run, Scale, as_text, document
+from drills.chaos.history import History
+from drills.chaos.nemesis import Nemesis
+from drills.chaos.recovery import Recoveries
+from drills.chaos.stack import running
+from drills.chaos.survey import learn_references, survey, wait_until_idle
+from drills.chaos.workload import Workload, table
 
-HEALING_SECONDS = 120
-PROGRESS_SECONDS = 10
+HEALING_SECONDS = 120  # time after the faults for clients to be answered, and again for jobs to end
+PROGRESS_SECONDS = 10  # between two lines of progress
 
 
 async def run(scale: Scale, folder: Path) -> Run:
-    """Start, learn how the jobs end undisturbed, disturb, heal, look, judge."""
+    """Start the service, run reference jobs, inject faults, heal, survey and check."""
     began = time.monotonic()
     history = History()
     async with running(folder, apis=scale.apis, workers=scale.workers) as stack:
@@ -39,15 +36,18 @@ async def run(scale: Scale, folder: Path) -> Run:
         recoveries = Recoveries(stack)
         nemesis = Nemesis(stack, recoveries, scale.seed)
         clients = Clients(stack, workload, history, scale.seed)
-        watching = [asyncio.create_task(recoveries.watch()), asyncio.create_task(_progress(history, clients, nemesis))]
+        watching = [
+            asyncio.create_task(recoveries.watch()),
+            asyncio.create_task(_print_progress(history, clients, nemesis)),
+        ]
         deadline = time.monotonic() + scale.seconds
         posting = [asyncio.create_task(clients.post_until(deadline, f"client{n}")) for n in range(scale.clients)]
-        await nemesis.rage(scale.seconds)
+        await nemesis.inject_faults(scale.seconds)
         await nemesis.heal()
         await stack.ready()
-        await _answered(posting, history)
+        await _wait_for_answers(posting, history)
         async with httpx.AsyncClient(base_url=stack.urls[0], timeout=60) as http:
-            await quiet(http, HEALING_SECONDS)
+            await wait_until_idle(http, HEALING_SECONDS)
             await survey(http, stack, history)
         await clients.close()
         for task in watching:
@@ -60,21 +60,23 @@ async def run(scale: Scale, folder: Path) -> Run:
             recoveries,
             dict(clients.answers),
             sum(process.restarts for process in stack.processes),
-            {process.name: process.own_deaths for process in stack.processes if process.own_deaths},
+            {process.name: process.unprovoked_deaths for process in stack.processes if process.unprovoked_deaths},
             [orphan for process in stack.processes for orphan in process.orphans()],
             time.monotonic() - began,
         )
 
 
-async def _answered(posting: list[asyncio.Task[None]], history: History) -> None:
-    """Those who insist on an answer get it when all is healed."""
+async def _wait_for_answers(posting: list[asyncio.Task[None]], history: History) -> None:
+    """Wait for the clients that repeat a request until it is answered."""
     _, left = await asyncio.wait(posting, timeout=HEALING_SECONDS)
     for task in left:
         task.cancel()
-        history.odd_answers.append(f"A client was not answered in {HEALING_SECONDS} seconds after all was healed.")
+        history.unexpected_answers.append(
+            f"A client was not answered within {HEALING_SECONDS} seconds after the faults."
+        )
 
 
-async def _progress(history: History, clients: Clients, nemesis: Nemesis) -> None:
+async def _print_progress(history: History, clients: Clients, nemesis: Nemesis) -> None:
     began = time.monotonic()
     while True:
         await asyncio.sleep(PROGRESS_SECONDS)
@@ -87,20 +89,16 @@ async def _progress(history: History, clients: Clients, nemesis: Nemesis) -> Non
 
 
 def main() -> None:
-    """Run it, print the table, keep the figures; exit code 1 where a promise did not hold."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=Scale.seconds)
-    parser.add_argument("--seed", type=int, default=Scale.seed)
-    parser.add_argument("--folder", type=Path, default=Path("build/chaos"), help="For logs, Redis's files and figures.")
+    """Run the drill, print the table and save the figures; exit with 1 if the run did not pass."""
+    parser = argparse.ArgumentParser("python -m drills.chaos", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=Scale.seconds, help="with faults")
+    parser.add_argument("--seed", type=int, default=Scale.seed, help="another seed injects other faults")
+    parser.add_argument("--folder", type=Path, default=Path("build/chaos"), help="for logs, Redis's files and figures")
     options = parser.parse_args()
     shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True)
     done = asyncio.run(run(Scale(options.seconds, options.seed), options.folder))
     report.save(options.folder / "chaos.json", document(done))
-    print(shown(done))
-    if not done.good:
-        sys.exit(f"The logs, and the history as chaos.json, are in {options.folder}.")
-
-
-if __name__ == "__main__":
-    main()
+    print(as_text(done))
+    if not done.passed:
+        sys.exit(f"See the logs and the history (chaos.json) in {options.folder}.")

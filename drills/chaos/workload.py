@@ -1,4 +1,4 @@
-"""What the clients ask for: a few jobs of some seconds, of which everybody knows how they must end."""
+"""The jobs that clients post: six kinds of some seconds each, with known results."""
 
 import random
 from collections.abc import Mapping
@@ -9,7 +9,8 @@ import numpy as np
 
 COLUMNS = 20
 GROUPS = 4
-TIGHT = 1e-9  # so that a supervised job that was resumed ends where it would have
+SUPERVISED_DELTA = 1e-9  # tight, so that a resumed job ends at the same W
+CLUSTERING_DELTA = 1e-6
 KINDS: dict[str, dict[str, Any]] = {
     "values, gaussian": {"paradigm": "supervised", "target": "value", "kernel": "gaussian", "folds": 3},
     "values, multiquadratic": {"paradigm": "supervised", "target": "value", "kernel": "multiquadratic", "folds": 3},
@@ -22,31 +23,31 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Workload:
-    """A data set that has been uploaded, and the jobs on it by kind."""
+    """An uploaded data set and the jobs on it."""
 
     dataset: str
 
     def spec(self, kind: str, metadata: Mapping[str, str]) -> dict[str, Any]:
-        """The body of POST /jobs."""
+        """Return the body of POST /jobs for a job of this kind."""
         supervised = KINDS[kind]["paradigm"] == "supervised"
         return {
             "dataset": self.dataset,
             "features": [f"x{place}" for place in range(COLUMNS)],
             "q": 3,
             "seed": 7,
-            "delta": TIGHT if supervised else 1e-6,
+            "delta": SUPERVISED_DELTA if supervised else CLUSTERING_DELTA,
             "label": kind,
             "metadata": dict(metadata),
             **KINDS[kind],
         }
 
     def draw(self, rng: random.Random) -> str:
-        """A kind."""
+        """Return a random kind."""
         return rng.choice(list(KINDS))
 
 
 def table(rows: int) -> bytes:
-    """A CSV of groups that lie apart, and a value that follows from three of the columns."""
+    """Return a CSV with separated groups and a value that depends on three of the columns."""
     rng = np.random.default_rng(5)
     group = rng.integers(0, GROUPS, rows)
     X = rng.standard_normal((GROUPS, COLUMNS))[group] + rng.standard_normal((rows, COLUMNS))

@@ -1,7 +1,4 @@
-"""Bounded load on one `ism serve`: jobs posted steadily, polled, downloaded and deleted, while many follow events.
-
-python -m drills.load [--seconds 120] [--followers 200]
-"""
+"""Run the load drill: clients post jobs at a steady rate and many follow events; latency and memory are measured."""
 
 import argparse
 import asyncio
@@ -17,31 +14,32 @@ import httpx
 import numpy as np
 from sklearn.datasets import load_wine
 
-from drills import memory, report
-from drills.memory import Growth, Memory
-from drills.traffic import Measured, Traffic
+from drills import report
+from drills.load import memory
+from drills.load.memory import Growth, Memory
+from drills.load.traffic import Measured, Traffic
 from tools.local_service import running_service
 
-WARM_SHARE = 0.25  # of the run, after which memory should be what it will be
-SPAN_SHARE = 0.15  # over which it is looked at
-PROGRESS_SECONDS = 10
+WARM_SHARE = 0.25  # share of the run after which memory should not grow any more
+SPAN_SHARE = 0.15  # share of the run over which the median of the memory is taken
+PROGRESS_SECONDS = 10  # between two lines of progress
 SETTINGS = {"ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "warning"}
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a run is."""
+    """The size of a run."""
 
     seconds: float = 120.0
     followers: int = 200
     jobs_per_second: float = 2.0
-    rows: int = 4_000  # of the table for the long job that is followed
+    rows: int = 4_000  # of the table of the long job
     workers: int = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What was measured."""
+    """The measurements of a run."""
 
     scale: Scale
     measured: Measured
@@ -49,10 +47,10 @@ class Load:
     seconds: float
 
     @property
-    def complaints(self) -> list[str]:
-        """Everything that should not be."""
+    def violations(self) -> list[str]:
+        """Return the errors, followers that missed steps, and processes that grew."""
         uneven = [
-            f"Followers of {job} were told of {seen} steps."
+            f"Followers of {job} received different numbers of steps: {sorted(seen)}."
             for job, seen in self.measured.steps.items()
             if len(seen) > 1
         ]
@@ -62,9 +60,9 @@ class Load:
         return [*self.measured.errors, *uneven, *grown]
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the figures for JSON."""
         return {
-            "good": not self.complaints,
+            "passed": not self.violations,
             "scale": asdict(self.scale),
             "seconds": self.seconds,
             "jobs_per_second": self.measured.jobs / self.seconds,
@@ -74,11 +72,11 @@ class Load:
             "streams_followed": self.measured.followed,
             "milliseconds": self.measured.percentiles(),
             "memory": [asdict(one) for one in self.growths],
-            "complaints": self.complaints,
+            "violations": self.violations,
         }
 
-    def shown(self) -> str:
-        """As tables."""
+    def as_text(self) -> str:
+        """Return the figures as tables."""
         figures = self.document()
         names = ("jobs_per_second", "requests_per_second", "events_per_second")
         rows: list[report.Row] = [
@@ -90,9 +88,9 @@ class Load:
         for call, one in sorted(figures["milliseconds"].items()):
             times.append((call, one["count"], *(f"{one[share]:.0f}" for share in ("p50", "p95", "p99"))))
         title = f"Load: {self.seconds:.0f} s, {self.scale.followers} followers"
-        grown = [("process", "warm", "at the end"), *memory.rows(self.growths)]
-        tables = [report.table(title, rows), report.table("Time to an answer", times), report.table("Memory", grown)]
-        return "\n\n".join([*tables, *self.complaints[:20], "NOT GOOD." if self.complaints else "Good."])
+        grown = [("process", "after warm-up", "at the end"), *memory.rows(self.growths)]
+        tables = [report.table(title, rows), report.table("Latency", times), report.table("Memory", grown)]
+        return "\n\n".join([*tables, *self.violations[:20], "FAILED" if self.violations else "PASSED"])
 
 
 def _requests(measured: Measured) -> dict[str, list[float]]:
@@ -100,10 +98,10 @@ def _requests(measured: Measured) -> dict[str, list[float]]:
 
 
 async def run(scale: Scale, url: str, process: int) -> Load:
-    """Load the service at this address, which this process is the root of."""
+    """Load the service at `url`; `process` is the id of its root process."""
     dataset, large = await _upload(url, _wine()), await _upload(url, _noise(scale.rows))
     traffic, watched = Traffic(url, dataset, large, scale.followers + 100), Memory(process)
-    watching = [asyncio.create_task(watched.watch()), asyncio.create_task(_progress(traffic.measured))]
+    watching = [asyncio.create_task(watched.watch()), asyncio.create_task(_print_progress(traffic.measured))]
     following = [asyncio.create_task(traffic.follow()) for _ in range(scale.followers)]
     working = [
         asyncio.create_task(traffic.submit(1 / scale.jobs_per_second)),
@@ -114,7 +112,7 @@ async def run(scale: Scale, url: str, process: int) -> Load:
     for task in working:
         task.cancel()
     await asyncio.wait(working)
-    while traffic.measured.following:  # those who follow hear of the end
+    while traffic.measured.following:  # followers read their streams to the end
         await asyncio.sleep(0.1)
     seconds = time.monotonic() - began
     for task in (*following, *watching):
@@ -125,12 +123,12 @@ async def run(scale: Scale, url: str, process: int) -> Load:
     return Load(scale, traffic.measured, growths, seconds)
 
 
-async def _progress(measured: Measured) -> None:
+async def _print_progress(measured: Measured) -> None:
     began = time.monotonic()
     while True:
         await asyncio.sleep(PROGRESS_SECONDS)
         print(
-            f"{time.monotonic() - began:5.0f} s: {measured.jobs} jobs, {measured.following} follow,"
+            f"{time.monotonic() - began:5.0f} s: {measured.jobs} jobs, {measured.following} followers,"
             f" {measured.events} events, {len(measured.errors)} errors",
             flush=True,
         )
@@ -147,7 +145,7 @@ def _wine() -> bytes:
 
 
 def _noise(rows: int) -> bytes:
-    """A table in which groups are looked for in vain, and so for long."""
+    """Return a table without groups, on which a clustering takes long."""
     file = io.BytesIO()
     np.savetxt(
         file,
@@ -164,11 +162,11 @@ _HEADER = ",".join(f"x{place}" for place in range(40))
 
 
 def main() -> None:
-    """Start a service, load it, print the tables, keep the figures; exit code 1 where something is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    """Start a service, load it, print the tables and save the figures; exit with 1 if there is a violation."""
+    parser = argparse.ArgumentParser("python -m drills.load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=Scale.seconds)
     parser.add_argument("--followers", type=int, default=Scale.followers)
-    parser.add_argument("--folder", type=Path, default=Path("build/load"), help="For logs, Redis's files and figures.")
+    parser.add_argument("--folder", type=Path, default=Path("build/load"), help="for logs, Redis's files and figures")
     options = parser.parse_args()
     shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True)
@@ -176,10 +174,6 @@ def main() -> None:
     with running_service(options.folder, workers=scale.workers, **SETTINGS) as (url, process):
         done = asyncio.run(run(scale, url, process.pid))
     report.save(options.folder / "load.json", done.document())
-    print(done.shown())
-    if done.complaints:
-        sys.exit(f"The log, and the figures as load.json, are in {options.folder}.")
-
-
-if __name__ == "__main__":
-    main()
+    print(done.as_text())
+    if done.violations:
+        sys.exit(f"See the log and the figures (load.json) in {options.folder}.")
