@@ -11,7 +11,7 @@ from ism_core.objective.alignment import aligned
 from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver.result import Certificate, Error, Result, Step, Stop
-from ism_core.solver.solve import iterate, solve
+from ism_core.solver.solve import iter_solve, solve
 
 __all__ = [
     "Alternative",
@@ -41,6 +41,6 @@ __all__ = [
     "aligned",
     "choose",
     "iter_choose",
-    "iterate",
+    "iter_solve",
     "solve",
 ]

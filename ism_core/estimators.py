@@ -23,7 +23,7 @@ from ism_core.objective.options import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection import Auto, Starts, iter_settings
-from ism_core.solver.ascent.spectral import drain
+from ism_core.solver.progress import drain
 from ism_core.solver.solve import solve
 
 C = TypeVar("C", bound=type)

@@ -25,7 +25,8 @@ from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.paradigms import Clustering, Paradigm
 from ism_core.scaling import Whitening
-from ism_core.solver.ascent.spectral import ascend, drain
+from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.progress import drain
 from ism_core.solver.result import Result
 from ism_core.solver.sparse.sparsity import Features
 from ism_core.solver.sparse.supports import at, climbed

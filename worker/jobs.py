@@ -10,6 +10,7 @@ import structlog
 from redis.exceptions import RedisError
 
 from ism_core import InvalidInput
+from ism_core.solver import ReturnCapture
 from ism_jobs.data import used_columns
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
@@ -122,12 +123,8 @@ def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: 
     """Drive a job to its outcome, telling the store about every step."""
     saved = reported = time.monotonic()
     stage = ""
-    while True:
-        try:
-            moment = next(moments)
-        except StopIteration as end:
-            outcome: Outcome = end.value
-            return outcome
+    capture = ReturnCapture(moments)
+    for moment in capture:
         if stopping.is_set():
             if trace.rows or trace.choice:
                 _save_checkpoint(attempt, trace)
@@ -142,6 +139,7 @@ def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: 
         if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
             _save_checkpoint(attempt, trace)
             saved = now
+    return capture.value
 
 
 def _problem(error: Exception) -> Problem:

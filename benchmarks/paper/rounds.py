@@ -23,7 +23,8 @@ from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective.problem import Problem
 from ism_core.paradigms import DENSE_ROWS, Clustering
-from ism_core.solver.ascent.spectral import ascend, drain
+from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.progress import drain
 
 NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
 WARMING_ROWS = 300

@@ -83,16 +83,15 @@ def _shown(moments: Any, shown: bool) -> Any:
     """Drive a run to its outcome behind a progress bar."""
     from ism_client.events import Event
     from ism_client.progress import ProgressBar
+    from ism_core.solver import ReturnCapture
 
     with ProgressBar(shown) as bar:
-        while True:
-            try:
-                moment = next(moments)
-            except StopIteration as end:
-                return end.value
+        capture = ReturnCapture(moments)
+        for moment in capture:
             state = {"state": "running", "progress": moment.progress.document()}
             is_fold = moment.kind == "validation"
             bar.tell(Event("validation", moment.event()) if is_fold else Event("state", state))
+    return capture.value
 
 
 def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:

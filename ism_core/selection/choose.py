@@ -35,7 +35,7 @@ from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
-from ism_core.solver.ascent.spectral import drain
+from ism_core.solver.progress import drain
 from ism_core.solver.starts.continuation import LONG, beginning, opened, widths, with_width
 
 SAMPLE = 800  # rows of the subsample that the search uses, if the table has more (tuned on the paper's data)

@@ -10,6 +10,7 @@ rule was better on the paper's data.
 
 import time
 from collections.abc import Generator
+from functools import partial
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
@@ -21,7 +22,8 @@ from ism_core.kernels.family import Narrowing, Polynomial
 from ism_core.paradigms import Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Candidate, Choice, Trial
-from ism_core.solver.solve import iterate
+from ism_core.solver.progress import relay
+from ism_core.solver.solve import iter_solve
 from ism_core.solver.starts.continuation import widest, with_width
 
 WIDTHS = (1.0, 0.7, 0.5, 0.35)  # relative to the median distance (tuned on the paper's data)
@@ -60,15 +62,12 @@ def iter_consensus(
     few = Scaling.learnt(table[rows], scale)[1]
     for number, each in enumerate(kernels, 1):
         began = time.perf_counter()
-        steps = iterate(few, some, each, axes, delta=DELTA, max_iter=ITERATIONS, seed=seed)
+        steps = iter_solve(few, some, each, axes, delta=DELTA, max_iter=ITERATIONS, seed=seed)
         best = max(_agreement(found)[0]) if len(found) > 1 else 0.0
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                found.append(end.value.labels)
-                break
-            yield Trial(scale, axes, number, len(kernels), len(found), best)
+        trial = Trial(scale, axes, number, len(kernels), len(found), best)
+        labels = (yield from relay(steps, partial(_same, trial))).labels
+        assert labels is not None
+        found.append(labels)
         seconds.append(time.perf_counter() - began)
     candidates = tuple(
         Candidate(each, scale, axes, False, score, error, taken)
@@ -78,6 +77,10 @@ def iter_consensus(
     yield Trial(scale, axes, len(kernels), len(kernels), len(found), chosen.score)
     reason = "Its clusters agree best with those of the other candidates."
     return Choice("consensus", candidates, chosen, len(rows), reason)
+
+
+def _same(trial: Trial, _: object) -> Trial:
+    return trial
 
 
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:

@@ -20,15 +20,15 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.maps import exact_maps
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend, relay
+from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.newton_mixing import Mixing
-from ism_core.solver.options import Arguments
+from ism_core.solver.options import SolveInput
+from ism_core.solver.progress import relay
 from ism_core.solver.result import Error, Step, Stop
 from ism_core.solver.starts.candidates import candidates
 from ism_core.solver.starts.search import Start, search
@@ -61,15 +61,15 @@ class Solution(NamedTuple):
 
 
 def cluster(
-    given: Arguments, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
+    given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
     """W and a clustering that belong together: on a sample first where there are many rows, then on all of them."""
     everything = _Alternation(given, kernel, None)
     n = len(space.Z)
     if before is not None:
         start, last, first = before.padded(space), before.clustering, before.iteration + 1
-    elif given.start is not None:
-        start, last, first = Start(space.into(given.start)), None, 0
+    elif given.initial_W is not None:
+        start, last, first = Start(space.into(given.initial_W)), None, 0
     elif n > DENSE_ROWS:
         chosen = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
         few = _Alternation(given, kernel.restricted(chosen, chosen), chosen)
@@ -81,7 +81,7 @@ def cluster(
     else:
         return (yield from everything.from_nothing(space.Z, space.null_directions, rng))
     gamma, clustering = everything.gamma(space.Z @ start.W, last)
-    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.options)
+    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     if n > DENSE_ROWS:
         return (yield from everything.settle(problem, clustering, start, first))
     return (yield from everything.alternate(problem, clustering, start, first))
@@ -90,11 +90,12 @@ def cluster(
 class _Alternation:
     """The rounds of one solve, on all rows or on some of them."""
 
-    def __init__(self, given: Arguments, kernel: Kernel, rows: Ints | None) -> None:
+    def __init__(self, given: SolveInput, kernel: Kernel, rows: Ints | None) -> None:
         self._given = given
         self._kernel = kernel
         self._rows = rows
-        self._means: EvaluationOptions = given.options if rows is None else replace(given.options, engine=LOCAL)
+        self._options = given.options
+        self._evaluation = given.evaluation if rows is None else replace(given.evaluation, engine=LOCAL)
 
     def gamma(self, P: Array, last: Clustering | None, nearness: float = NEAR) -> tuple[Gamma, Clustering]:
         """For the projected rows; where they are many, with a Y that is off by so many times delta at the most."""
@@ -103,11 +104,11 @@ class _Alternation:
             gamma, clustering = self._given.paradigm.gamma(
                 P,
                 self._kernel,
-                self._given.seed,
+                self._options.seed,
                 last,
                 rows=self._rows,
-                tolerance=nearness * self._given.delta if many else None,
-                options=self._means,
+                tolerance=nearness * self._options.delta if many else None,
+                options=self._evaluation,
             )
         assert clustering is not None
         return gamma, clustering
@@ -117,19 +118,19 @@ class _Alternation:
     ) -> Generator[Step, None, Solution]:
         """Beginning at W = I; on a sample only until W and Y are near, unless starts were asked for."""
         gamma, clustering = self.gamma(X, None)
-        problem = Problem.of(X, gamma, self._kernel, self._given.q, null_directions, self._means)
-        if self._rows is not None and not isinstance(self._given.starts, int):
+        problem = Problem.of(X, gamma, self._kernel, self._given.q, null_directions, self._evaluation)
+        if self._rows is not None and not isinstance(self._options.starts, int):
             start = Start(next(candidates(problem, rng)))
             return (yield from self.settle(problem, clustering, start, 0))
-        starts = self._given.starts if isinstance(self._given.starts, int) else 1
-        start = yield from search(problem, starts, self._given.delta, rng, self._given.tolerances)
+        starts = self._options.starts if isinstance(self._options.starts, int) else 1
+        start = yield from search(problem, starts, self._options.delta, rng, self._options.tolerances)
         return (yield from self.alternate(problem, clustering, start, 0))
 
     def settle(
         self, problem: Problem, clustering: Clustering, start: Start, first: int
     ) -> Generator[Step, None, Solution]:
         """One step of W for each clustering, until neither moves; on a sample, until both are near."""
-        delta, max_iter = self._given.delta, self._given.max_iter
+        delta, max_iter = self._options.delta, self._options.max_iter
         still, gradient = (delta, delta / 10) if self._rows is None else (NEAR_Y, np.inf)
         exact = False
         mixing = Mixing()
@@ -140,7 +141,7 @@ class _Alternation:
         P = problem.projections.projected(W)
         for iteration in range(first, max_iter):
             with own_threads():  # between sums over rows, those of the BLAS would be in the way of ours
-                problem = problem.within(self._given.tolerances, W) if exact else self._roughly(problem, W, P)
+                problem = problem.within(self._options.tolerances, W) if exact else self._roughly(problem, W, P)
                 point = self._point(problem, W, last, start.model)
             if last is not None:
                 change = _change(last.eigenvalues, point.eigenvalues)
@@ -176,7 +177,7 @@ class _Alternation:
     def _roughly(self, problem: Problem, W: Array, P: Array) -> Problem:
         """With few features, on all rows for Φ(W)W alone: that takes far less than all of Φ, and may have more."""
         if self._rows is None and problem.options.features is None and exact_maps(self._kernel, problem.q) is None:
-            maps = affordable_maps(P, self._kernel, LEFT_OUT * self._given.delta)
+            maps = affordable_maps(P, self._kernel, LEFT_OUT * self._options.delta)
             if maps is not None:
                 return problem.with_truncated_features(maps)
         return problem.within((COARSE_TOLERANCE,), W)
@@ -200,12 +201,12 @@ class _Alternation:
         self, problem: Problem, clustering: Clustering, start: Start, first: int
     ) -> Generator[Step, None, Solution]:
         """A few steps of W for the clustering, then it for W, until it stands still; then W to the end."""
-        delta, max_iter = self._given.delta, self._given.max_iter
+        delta, max_iter = self._options.delta, self._options.max_iter
         settled = False
         W, model = start.W, start.model
         for round in range(max_iter):
             budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
-            problem = problem.within(self._given.tolerances, W)
+            problem = problem.within(self._options.tolerances, W)
             point, stop, iteration = yield from ascend(
                 problem, W, delta, budget, round, first, known=model, leaping=settled
             )

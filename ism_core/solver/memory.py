@@ -8,8 +8,10 @@ from ism_core.arrays import Array
 from ism_core.engines.threads import allowed_threads
 from ism_core.errors import InvalidInput
 from ism_core.linalg.row_space import LARGEST, SAMPLE
+from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.tiling import PACKED_COLUMNS
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
+from ism_core.solver.options import SolveInput
 
 NUMBER = 8  # bytes
 MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace
@@ -47,10 +49,17 @@ class Shape:
         return BASE + NUMBER * numbers
 
 
-def spare_bytes(shape: Shape, X: Array, limit: int | None) -> int | None:
+def within_memory_limit(given: SolveInput, X: Array) -> EvaluationOptions:
+    """The evaluation options with the memory that is left for X; raise InvalidInput if X needs more than the limit."""
+    if given.options.memory_limit is None:
+        return given.evaluation
+    rows, columns = X.shape
+    shape = Shape(rows, columns, given.q, given.paradigm.rank, given.paradigm.alternates)
+    return replace(given.evaluation, spare=spare_bytes(shape, X, given.options.memory_limit))
+
+
+def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
     """What is left of the limit for ways that take more; InvalidInput where even the leanest does not fit."""
-    if limit is None:
-        return None
     taken = max(_resident(), X.nbytes)
     left = limit - taken - shape.bytes()
     if left >= 0:

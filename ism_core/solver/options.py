@@ -1,7 +1,7 @@
-"""What `solve` was given, checked before anything is computed."""
+"""The options of `solve` and the validation of all its arguments, before anything is computed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,90 +14,108 @@ from ism_core.kernels.base import Kernel
 from ism_core.kernels.family import Narrowing, as_kernel
 from ism_core.objective.options import EvaluationOptions
 from ism_core.paradigms import Paradigm
+from ism_core.scaling import Whitening
 
-TOLERANCE = 1e-8  # of cut feature maps
-LOOSE = 0.01  # times delta: the tolerance where that one would cost more than tiles
+# Default tolerance of truncated feature maps, relative to J and Φ(W)W.
+DEFAULT_TOLERANCE = 1e-8
+# Times delta: the tolerance that is tried next if the default one makes features dearer than tiles.
+LOOSE_TOLERANCE_PER_DELTA = 0.01
+# Values of X beyond these over- or underflow when they are squared several times.
+LARGEST_VALUE, SMALLEST_VALUE = 1e20, 1e-20
 
 
 @dataclass(frozen=True)
-class Arguments:
-    """In the form that the solver works with."""
+class SolveOptions:
+    """The keyword arguments of `solve`, under the same names and with the same defaults."""
 
-    table: Array
+    delta: float = 0.01
+    max_iter: int = 300
+    starts: int | Literal["path"] | None = None
+    seed: int = 0
+    initial_W: ArrayLike | None = field(default=None, repr=False)  # noqa: N815
+    precision: Literal["double", "single"] = "double"
+    tolerance: float | None = None
+    approximation: Mapping[str, int] | None = None
+    engine: Engine | Literal["local", "dask"] = "local"
+    memory_limit: int | None = None
+    features_per_axis: int | None = None
+    whitening: Whitening | None = None
+
+    @property
+    def tolerances(self) -> tuple[float, ...]:
+        """Tolerances of truncated feature maps; the first one that makes features cheaper than tiles is used."""
+        if self.tolerance is not None:
+            return (self.tolerance,)
+        return DEFAULT_TOLERANCE, LOOSE_TOLERANCE_PER_DELTA * self.delta
+
+    def check(self, q: int, paradigm: Paradigm, kernel: Kernel) -> None:
+        """Raise InvalidInput for values that no table could go with."""
+        if not _is_number(self.delta) or not 0 < self.delta <= 1:
+            raise InvalidInput("delta", f"delta is {self.delta!r}; it must be a number above 0 and at most 1.")
+        _check_whole("max_iter", self.max_iter, 1)
+        if self.starts == "path":
+            _check_path(kernel, paradigm)
+        elif self.starts is not None:
+            _check_whole("starts", self.starts, 1, ', "path", or None for the default')
+        _check_whole("seed", self.seed, 0)
+        if self.memory_limit is not None:
+            _check_whole("memory_limit", self.memory_limit, 1, " (bytes), or None for no limit")
+        if self.tolerance is not None and (not _is_number(self.tolerance) or not 0 <= self.tolerance <= 0.01):
+            raise InvalidInput(
+                "tolerance",
+                f"tolerance is {self.tolerance!r}; it must be a number from 0 to 0.01, or None for the default.",
+            )
+        if self.precision not in ("double", "single"):
+            raise InvalidInput("precision", f'precision is {self.precision!r}; it must be "double" or "single".')
+        _check_approximation(self.approximation)
+        _check_features_per_axis(self.features_per_axis, q, self.whitening)
+
+    def evaluation(self) -> EvaluationOptions:
+        """The options that concern how J and Φ are evaluated."""
+        count = None if self.approximation is None else self.approximation["features"]
+        return EvaluationOptions(self.precision, features=count, seed=self.seed, engine=_as_engine(self.engine))
+
+
+@dataclass(frozen=True)
+class SolveInput:
+    """The validated arguments of a solve."""
+
+    X: Array
     paradigm: Paradigm
     kernel: Kernel
     q: int
-    delta: float
-    max_iter: int
-    starts: int | Literal["path"] | None
-    seed: int
-    start: Array | None
-    options: EvaluationOptions
-    tolerances: tuple[float, ...]  # of cut feature maps, the first that pays is taken
-    memory_limit: int | None
-    notes: list[str]
+    options: SolveOptions
+    evaluation: EvaluationOptions
+    initial_W: Array | None  # noqa: N815
+    warnings: list[str]  # about the paradigm's data
 
-
-def checked(
-    X: ArrayLike,
-    paradigm: Paradigm,
-    kernel: Kernel | str,
-    q: int,
-    delta: float,
-    max_iter: int,
-    starts: int | str | None,
-    seed: int,
-    initial_W: ArrayLike | None,
-    precision: str,
-    tolerance: float | None,
-    approximation: Mapping[str, int] | None,
-    engine: Engine | str,
-    memory_limit: int | None,
-) -> Arguments:
-    """The arguments, or InvalidInput."""
-    if not isinstance(paradigm, Paradigm):
-        raise InvalidInput(
-            "paradigm", f"paradigm is {paradigm!r}; it must be one such as Supervised(y) or Unsupervised(3)."
+    @staticmethod
+    def of(X: ArrayLike, paradigm: Paradigm, kernel: Kernel | str, q: int, options: SolveOptions) -> "SolveInput":
+        """Validate the arguments; raise InvalidInput if one is wrong."""
+        if not isinstance(paradigm, Paradigm):
+            raise InvalidInput(
+                "paradigm", f"paradigm is {paradigm!r}; it must be one such as Supervised(y) or Unsupervised(3)."
+            )
+        table = as_table(X)
+        d = table.shape[1]
+        _check_magnitude(table)
+        if not is_whole(q) or not 1 <= q <= d:
+            raise InvalidInput(
+                "q", f"q is {q!r}; it must be a whole number from 1 to the {d} feature(s) of X (n_features = {d})."
+            )
+        named = as_kernel(kernel)
+        options.check(q, paradigm, named)
+        evaluation = options.evaluation()
+        warnings = paradigm.check(len(table))
+        initial_W = None if options.initial_W is None else _checked_initial(options.initial_W, d, q)
+        options = replace(
+            options,
+            delta=float(options.delta),
+            max_iter=int(options.max_iter),
+            starts=options.starts if options.starts is None or options.starts == "path" else int(options.starts),
+            seed=int(options.seed),
         )
-    table = as_table(X)
-    d = table.shape[1]
-    _check_size(table)
-    if not is_whole(q) or not 1 <= q <= d:
-        raise InvalidInput(
-            "q", f"q is {q!r}; it must be a whole number from 1 to the {d} feature(s) of X (n_features = {d})."
-        )
-    if not _is_number(delta) or not 0 < delta <= 1:
-        raise InvalidInput("delta", f"delta is {delta!r}; it must be a number above 0 and at most 1.")
-    _check_whole("max_iter", max_iter, 1)
-    given = as_kernel(kernel)
-    if starts == "path":
-        _check_path(given, paradigm)
-    if starts is not None and starts != "path":
-        _check_whole("starts", starts, 1, ', "path", or None for the default')
-    _check_whole("seed", seed, 0)
-    if memory_limit is not None:
-        _check_whole("memory_limit", memory_limit, 1, " (bytes), or None for no limit")
-    if tolerance is not None and (not _is_number(tolerance) or not 0 <= tolerance <= 0.01):
-        raise InvalidInput(
-            "tolerance", f"tolerance is {tolerance!r}; it must be a number from 0 to 0.01, or None for the default."
-        )
-    options = _means(precision, approximation, engine, seed)
-    notes = paradigm.check(len(table))
-    return Arguments(
-        table=table,
-        paradigm=paradigm,
-        kernel=given,
-        q=int(q),
-        delta=float(delta),
-        max_iter=int(max_iter),
-        starts="path" if isinstance(starts, str) else starts,
-        seed=int(seed),
-        start=None if initial_W is None else _as_start(initial_W, d, q),
-        options=options,
-        tolerances=(TOLERANCE, LOOSE * float(delta)) if tolerance is None else (float(tolerance),),
-        memory_limit=memory_limit,
-        notes=notes,
-    )
+        return SolveInput(table, paradigm, named, int(q), options, evaluation, initial_W, warnings)
 
 
 def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
@@ -113,43 +131,52 @@ def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
         )
 
 
-def _means(
-    precision: str, approximation: Mapping[str, int] | None, engine: Engine | str, seed: int
-) -> EvaluationOptions:
-    if precision not in ("double", "single"):
-        raise InvalidInput("precision", f'precision is {precision!r}; it must be "double" or "single".')
-    count = None
-    if approximation is not None:
-        if not isinstance(approximation, Mapping) or set(approximation) != {"features"}:
-            raise InvalidInput(
-                "approximation", f'approximation is {approximation!r}; it must be {{"features": 2048}} or the like.'
-            )
-        count = approximation["features"]
-        if not is_whole(count) or not 16 <= count <= 65_536:
-            raise InvalidInput(
-                "approximation", f"approximation asks for {count!r} features; it must be a whole number, 16 to 65,536."
-            )
-    return EvaluationOptions(
-        precision="single" if precision == "single" else "double", features=count, seed=seed, engine=_engine(engine)
-    )
+def _check_approximation(approximation: Any) -> None:
+    if approximation is None:
+        return
+    if not isinstance(approximation, Mapping) or set(approximation) != {"features"}:
+        raise InvalidInput(
+            "approximation", f'approximation is {approximation!r}; it must be {{"features": 2048}} or the like.'
+        )
+    count = approximation["features"]
+    if not is_whole(count) or not 16 <= count <= 65_536:
+        raise InvalidInput(
+            "approximation", f"approximation asks for {count!r} features; it must be a whole number, 16 to 65,536."
+        )
 
 
-def _engine(engine: Engine | str) -> Engine:
+def _check_features_per_axis(limit: int | None, q: int, whitening: Whitening | None) -> None:
+    if limit is None:
+        return
+    if not is_whole(limit) or limit < 1:
+        raise InvalidInput(
+            "features_per_axis",
+            f"features_per_axis is {limit!r}; it must be a whole number of 1 or more, or None for no limit.",
+        )
+    if whitening is not None and limit < q:
+        raise InvalidInput(
+            "features_per_axis",
+            f"features_per_axis is {limit} and q is {q}; if X is whitened, each axis needs at least q features to be"
+            f' uncorrelated with the others. Raise it to {q}, or set scale to "standard".',
+        )
+
+
+def _as_engine(engine: Engine | str) -> Engine:
     if isinstance(engine, Engine):
         return engine
     if engine == "local":
         return LOCAL
     if engine == "dask":
-        from ism_core.engines.dask import Dask  # which needs a package that others can do without
+        from ism_core.engines.dask import Dask  # imported here because distributed is an optional dependency
 
         return Dask.current()
     raise InvalidInput("engine", f'engine is {engine!r}; it must be "local", "dask" or an Engine.')
 
 
-def _check_size(table: Array) -> None:
+def _check_magnitude(table: Array) -> None:
     lowest, highest = extremes(table)
     largest = max(highest, -lowest)
-    if largest > 1e20 or 0 < largest < 1e-20:
+    if largest > LARGEST_VALUE or 0 < largest < SMALLEST_VALUE:
         raise InvalidInput(
             "X",
             f"The largest value of X is {largest:.3g}, too {'large' if largest > 1 else 'small'} to compute with;"
@@ -166,7 +193,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _as_start(initial_W: ArrayLike, d: int, q: int) -> Array:
+def _checked_initial(initial_W: ArrayLike, d: int, q: int) -> Array:
     W = as_table(initial_W, "initial_W", min_rows=1)
     if W.shape != (d, q):
         raise InvalidInput("initial_W", f"initial_W has the shape {W.shape}; for this X and q it must be ({d}, {q}).")

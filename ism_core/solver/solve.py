@@ -1,4 +1,4 @@
-"""ISM from beginning to end: `iterate` gives every step to whoever drives it, `solve` drives it to the result."""
+"""ISM from beginning to end: `iter_solve` gives every step to whoever drives it, `solve` drives it to the result."""
 
 import math
 from collections.abc import Generator, Mapping
@@ -23,12 +23,13 @@ from ism_core.paradigms import Paradigm, Supervised
 from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, cluster
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend, drain, relay
+from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.certificate import certify, error, is_within
-from ism_core.solver.memory import Shape, spare_bytes
-from ism_core.solver.options import Arguments, checked
+from ism_core.solver.memory import within_memory_limit
+from ism_core.solver.options import SolveInput, SolveOptions
+from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Result, Step, Stop
-from ism_core.solver.sparse.readable import check_features_per_axis, readable
+from ism_core.solver.sparse.readable import readable
 from ism_core.solver.starts.continuation import descend, path
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
 from ism_core.solver.starts.straight import has_constant_slope, solved
@@ -55,47 +56,88 @@ def solve(
     features_per_axis: int | None = None,
     whitening: Whitening | None = None,
 ) -> Result:
-    """The W (d×q, orthonormal columns) that maximizes J(W) = Σij Γij f(βij), Γ by the paradigm and f by the kernel.
+    """Find the W (d×q, orthonormal columns) that maximizes J(W) = Σij Γij f(βij).
 
-    X is taken as it is given: standardize it first unless its scales mean something. `delta` is how still the
-    eigenvalues must stand (relative change) and, at a tenth of it, the subspace (radians) and the gradient
-    (relative). `starts` is how many starting points are tried: by default 3 where Γ is fixed and 1 for clusterings
-    (which, if a number is given and the rows are many, cluster their sample to the end first), and 1 is the paper's own
-    start alone; "path" follows the kernel from wide to narrow, which is the default for a gaussian narrower than the
-    median distance. `initial_W` replaces them. The same seed gives the same result.
+    The paradigm defines the weights Γ, the kernel defines f. X is taken as it is: standardize it first, unless its
+    scales mean something.
 
-    What it costs and how exact it is: `precision` is that of sums over pairs of rows. `tolerance` is how far Φ(W)W may
-    be off, proven, where a gaussian kernel is cut to finitely many features: by default 1e-8, or delta/100 where that
-    many features would cost more than all pairs; 0 cuts nothing. `approximation` = {"features": 2048} replaces gaussian
-    and multiquadratic kernels by so many random features. `engine` = "dask" works on a cluster. With a `memory_limit`
-    in bytes, a problem that would take more is refused, or solved in a leaner way.
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The table: a row for each sample, a column for each feature.
+    paradigm : Paradigm
+        `Supervised(y)`, `Unsupervised(k)`, `SemiSupervised(scores, k)` or `Alternative(clustering, k)`.
+    kernel : Kernel or str
+        A kernel such as `Gaussian()`, a weighted sum of kernels, or a kernel's name.
+    q : int
+        The number of columns of W.
+    delta : float
+        Convergence tolerance: the relative change of the eigenvalues. The subspace (radians) and the relative gradient
+        must settle within a tenth of it.
+    max_iter : int
+        The largest number of iterations.
+    starts : int, "path" or None
+        The number of starting points to try. 1 is the paper's start alone. None means 3 if Γ is fixed and 1 for a
+        clustering, whose subsample is clustered to the end first if a number is given. "path" follows the kernel from
+        wide to narrow; it is the default for a gaussian narrower than the median distance.
+    seed : int
+        Seed of all random numbers. The same seed gives the same result.
+    initial_W : array-like of shape (d, q) or None
+        A starting point that replaces the search.
+    precision : "double" or "single"
+        Precision of sums over pairs of rows.
+    tolerance : float or None
+        Proven bound on the relative error of Φ(W)W if a gaussian kernel is truncated to finitely many features. None
+        means 1e-8, or delta/100 if 1e-8 needs more work than all pairs. 0 means no truncation.
+    approximation : mapping or None
+        `{"features": 2048}` replaces gaussian and multiquadratic kernels by that many random features.
+    engine : Engine, "local" or "dask"
+        Where sums over rows are computed.
+    memory_limit : int or None
+        Bytes that the process may use. A problem that needs more is refused, or solved with less memory.
+    features_per_axis : int or None
+        The largest number of features with a nonzero weight in each column of W, chosen for the smallest loss of J.
+    whitening : Whitening or None
+        How X was whitened, so that `features_per_axis` counts features before whitening.
 
-    With `features_per_axis`, at most so many features make up each column of W, chosen for the smallest loss of J; the
-    columns stay orthonormal. Where X was whitened, features are those before, and `whitening` says how.
+    Returns
+    -------
+    Result
+        W with its eigenvalues, objective, steps, certificate and warnings.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is wrong. The message says which one, its value, and what to do.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ism_core import Gaussian, Supervised, solve
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
+    >>> result = solve(X, Supervised(y), Gaussian(), q=2)
+    >>> result.W.shape, result.converged
+    ((13, 2), True)
     """
-    return drain(
-        iterate(
-            X,
-            paradigm,
-            kernel,
-            q,
-            delta=delta,
-            max_iter=max_iter,
-            starts=starts,
-            seed=seed,
-            initial_W=initial_W,
-            precision=precision,
-            tolerance=tolerance,
-            approximation=approximation,
-            engine=engine,
-            memory_limit=memory_limit,
-            features_per_axis=features_per_axis,
-            whitening=whitening,
-        )
+    options = SolveOptions(
+        delta=delta,
+        max_iter=max_iter,
+        starts=starts,
+        seed=seed,
+        initial_W=initial_W,
+        precision=precision,
+        tolerance=tolerance,
+        approximation=approximation,
+        engine=engine,
+        memory_limit=memory_limit,
+        features_per_axis=features_per_axis,
+        whitening=whitening,
     )
+    return drain(_iter_solve(SolveInput.of(X, paradigm, kernel, q, options)))
 
 
-def iterate(
+def iter_solve(
     X: ArrayLike,
     paradigm: Paradigm,
     kernel: Kernel | str,
@@ -114,42 +156,56 @@ def iterate(
     features_per_axis: int | None = None,
     whitening: Whitening | None = None,
 ) -> Generator[Step, None, Result]:
-    """The same as a generator: yields a Step for each start tried and each iteration, and returns the Result.
+    """Solve as a generator: yield a Step for each start tried and each iteration, and return the Result.
 
-    Bad input is refused at once, before the first step. The steps of the search ("search") and those towards few
-    features ("sparsity") tell J on a sample of the rows where there are many, and are not part of `Result.steps`. A
-    caller that stops early keeps the W of the last Step, and may go on from it later with `initial_W`.
+    Bad input is refused at once, before the first step. Steps of the stages "search" and "sparsity" may tell J of a
+    sample of the rows, and are not part of `Result.steps`. A caller that stops early keeps the W of the last Step, and
+    may continue from it later with `initial_W`.
+
+    Parameters
+    ----------
+    X, paradigm, kernel, q, delta, max_iter, starts, seed, initial_W, precision, tolerance, approximation, engine, \
+    memory_limit, features_per_axis, whitening
+        As for `solve`.
+
+    Yields
+    ------
+    Step
+        A starting point or an iterate.
+
+    Returns
+    -------
+    Result
+        What `solve` returns.
     """
-    given = checked(
-        X,
-        paradigm,
-        kernel,
-        q,
-        delta,
-        max_iter,
-        starts,
-        seed,
-        initial_W,
-        precision,
-        tolerance,
-        approximation,
-        engine,
-        memory_limit,
+    options = SolveOptions(
+        delta=delta,
+        max_iter=max_iter,
+        starts=starts,
+        seed=seed,
+        initial_W=initial_W,
+        precision=precision,
+        tolerance=tolerance,
+        approximation=approximation,
+        engine=engine,
+        memory_limit=memory_limit,
+        features_per_axis=features_per_axis,
+        whitening=whitening,
     )
-    check_features_per_axis(features_per_axis, given.q, whitening)
-    if features_per_axis is None or features_per_axis >= given.table.shape[1]:
-        return _iterate(given)
-    return _iterate_to_few(given, features_per_axis, whitening)
+    return _iter_solve(SolveInput.of(X, paradigm, kernel, q, options))
 
 
-def _iterate_to_few(given: Arguments, most: int, whitening: Whitening | None) -> Generator[Step, None, Result]:
-    result = yield from _iterate(given)
-    return (yield from readable(given, result, most, whitening))
+def _iter_solve(given: SolveInput) -> Generator[Step, None, Result]:
+    result = yield from _iter_dense(given)
+    limit = given.options.features_per_axis
+    if limit is None or limit >= given.X.shape[1]:
+        return result
+    return (yield from readable(given, result, limit))
 
 
-def _iterate(given: Arguments) -> Generator[Step, None, Result]:
-    rng = np.random.default_rng(given.seed)
-    table, q, paradigm = given.table, given.q, given.paradigm
+def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
+    rng = np.random.default_rng(given.options.seed)
+    table, q, paradigm, options = given.X, given.q, given.paradigm, given.options
     bound = given.kernel.bound(table, rng, paradigm.guidance())
     if not bound.terms:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
@@ -159,9 +215,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         )
     if all(term.form == "difference" for _, term in bound.terms):
         table = _centered(table)
-    n, d = table.shape
-    shape = Shape(n, d, q, paradigm.rank, paradigm.alternates)
-    given = replace(given, options=replace(given.options, spare=spare_bytes(shape, table, given.memory_limit)))
+    given = replace(given, evaluation=within_memory_limit(given, table))
     space = _space(given, table, bound)
     trace: list[Step] = []
 
@@ -177,7 +231,7 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
     while True:
         outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
-        if left < given.delta / 10 or found.iteration + 1 >= given.max_iter:
+        if left < options.delta / 10 or found.iteration + 1 >= options.max_iter:
             break
         space = space.widened(outside)
         found = yield from relay(find(given, space, bound, rng, found), seen_outside)
@@ -200,27 +254,28 @@ def _iterate(given: Arguments) -> Generator[Step, None, Result]:
         kernel=bound,
         method=problem.method,
         error=found.error or error(problem, point),
-        warnings=tuple(given.notes + _warnings(point, stop, space.rank, table.shape[1])),
-        labels=None if found.clustering is None else found.clustering.labels(given.seed),
+        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1])),
+        labels=None if found.clustering is None else found.clustering.labels(options.seed),
         spectral=None if found.clustering is None else found.clustering.Y,
     )
 
 
-def _space(given: Arguments, table: Array, kernel: Kernel) -> RowSpace:
+def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
     """Where W is sought. A straight kernel's eigenvectors keep out of empty directions by themselves."""
     if has_constant_slope(kernel) and not given.paradigm.alternates:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
             return space
-    return RowSpace.of(table, given.q).reaching(given.start)
+    return RowSpace.of(table, given.q).reaching(given.initial_W)
 
 
 def _reduce(
-    given: Arguments, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
+    given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
     """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
-    gamma, _ = given.paradigm.gamma(space.Z, kernel, given.seed, None)
-    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.options)
+    options = given.options
+    gamma, _ = given.paradigm.gamma(space.Z, kernel, options.seed, None)
+    problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     first = 0 if before is None else before.iteration + 1
     if has_constant_slope(kernel):
         point, gap = solved(problem)
@@ -228,35 +283,36 @@ def _reduce(
         return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
     if before is not None:
         start = before.padded(space)
-    elif given.start is not None:
-        start = Start(space.into(given.start))
+    elif given.initial_W is not None:
+        start = Start(space.into(given.initial_W))
     else:
         start = yield from _start(problem, given, rng)
     size = None
     while True:
-        problem = start.problem or problem.within(given.tolerances, start.W, size)
+        problem = start.problem or problem.within(options.tolerances, start.W, size)
         point, stop, iteration = yield from ascend(
-            problem, start.W, given.delta, given.max_iter - first, first=first, known=start.model
+            problem, start.W, options.delta, options.max_iter - first, first=first, known=start.model
         )
         off = error(problem, point)
-        if is_within(off, problem.tolerance) or iteration + 1 >= given.max_iter:
+        if is_within(off, problem.tolerance) or iteration + 1 >= options.max_iter:
             return Solution(problem, point, stop, iteration, error=off)
         # The features were cut for a W that is too far from this one.
         start, first = Start(point.W, point.model), iteration + 1
         size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
-def _start(problem: Problem, given: Arguments, rng: np.random.Generator) -> Generator[Step, None, Start]:
+def _start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """Where to begin: at the end of a path, or at the most promising of several points."""
-    asked = given.starts == "path"
-    if asked or (given.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
+    options = given.options
+    asked = options.starts == "path"
+    if asked or (options.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
         kernels = path(problem, rng, asked=asked)
         if len(kernels) == 1:
-            return (yield from search(problem, 1, given.delta, rng, given.tolerances))
+            return (yield from search(problem, 1, options.delta, rng, options.tolerances))
         if kernels:
-            return (yield from descend(problem, kernels, rng, given.tolerances, given.delta))
-    starts = given.starts if isinstance(given.starts, int) else DEFAULT_STARTS
-    return (yield from search(problem, starts, given.delta, rng, given.tolerances))
+            return (yield from descend(problem, kernels, rng, options.tolerances, options.delta))
+    starts = options.starts if isinstance(options.starts, int) else DEFAULT_STARTS
+    return (yield from search(problem, starts, options.delta, rng, options.tolerances))
 
 
 def _centered(table: Array) -> Array:

@@ -22,7 +22,7 @@ from ism_core import (
     Unsupervised,
     UnsupervisedISM,
     aligned,
-    iterate,
+    iter_solve,
     solve,
 )
 
@@ -181,7 +181,7 @@ def test_bad_input_is_refused_with_what_came(name: str) -> None:
 
 def test_iterate_refuses_what_solve_refuses() -> None:
     with pytest.raises(InvalidInput) as caught:
-        next(iterate(X, Supervised(y), "gaussian", 9))
+        next(iter_solve(X, Supervised(y), "gaussian", 9))
     assert caught.value.parameter == "q"
 
 

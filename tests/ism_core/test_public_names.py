@@ -32,7 +32,7 @@ def test_public_names_are_these() -> None:
         "aligned",
         "choose",
         "iter_choose",
-        "iterate",
+        "iter_solve",
         "solve",
     ]
 

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from ism_core import Choice, Result, Trial, iterate
+from ism_core import Result, Step, Trial, iter_solve
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
+from ism_core.solver import ReturnCapture, relay
 from ism_core.stability import Stability, resampling
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
@@ -122,18 +123,13 @@ def _decide(
     """The spec that is solved: as it was posted, as it was decided by an earlier attempt, or as it is decided now."""
     if trace.choice is not None:
         return JOB_SPEC.validate_python(trace.choice["spec"])
-    trials, before, began = decide(spec, filled(training.X, spec.missing), paradigm), None, clock.elapsed
-    while True:
-        try:
-            trial = next(trials)
-        except StopIteration as end:
-            decided: JobSpec = end.value[0]
-            choice: Choice | None = end.value[1]
-            break
+    trials, before, began = ReturnCapture(decide(spec, filled(training.X, spec.missing), paradigm)), None, clock.elapsed
+    for trial in trials:
         progress, now = _choosing(spec, clock, trial), (trial.scale, trial.q, trial.fold)
         told = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
         yield Moment(progress) if now == before else Moment(progress, "trial", told)
         before = now
+    decided, choice = trials.value
     if choice is not None:
         trace.choice = choice_document(choice, decided, clock.elapsed - began)
         told = {name: value for name, value in trace.choice.items() if name != "candidates"}
@@ -149,7 +145,7 @@ def _choosing(spec: JobSpec, clock: Clock, trial: Trial | None = None) -> Progre
 def _solve(
     X: Array, spec: JobSpec, paradigm: Paradigm, trace: Trace, clock: Clock, options: Mapping[str, Any]
 ) -> Generator[Moment, None, Result]:
-    steps = iterate(
+    steps = iter_solve(
         X,
         paradigm,
         kernel_of(spec),
@@ -158,12 +154,8 @@ def _solve(
         initial_W=trace.W,
         **options,
     )
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+
+    def moment(step: Step) -> Moment:
         row = trace.add(step)
         remaining = clock.after_step(step, row["iteration"], settled_delta(spec))
         progress = Progress(
@@ -176,7 +168,9 @@ def _solve(
             elapsed_seconds=clock.elapsed,
             remaining_seconds=remaining,
         )
-        yield Moment(progress, "step", row)
+        return Moment(progress, "step", row)
+
+    return (yield from relay(steps, moment))
 
 
 def _resample(
@@ -199,26 +193,20 @@ def _resample(
         whitening=preparation.scaling.whitening,
         precision=spec.precision,
     )
-    while True:
-        try:
-            done = next(halves)
-        except StopIteration as end:
-            found: Stability = end.value
-            return found
-        yield Moment(_progress("stability", spec, last, clock, None, done, spec.resamples), "resample")
+
+    def moment(done: int) -> Moment:
+        return Moment(_progress("stability", spec, last, clock, None, done, spec.resamples), "resample")
+
+    return (yield from relay(halves, moment))
 
 
 def _validate(folds: Folds, spec: JobSpec, last: Row, clock: Clock) -> Generator[Moment, None, Validation]:
-    began, scores, fold = clock.elapsed, folds.scores(), 0
-    while True:
-        try:
-            done = next(scores)
-        except StopIteration as end:
-            validation: Validation = end.value
-            return validation
+    began, scores, fold = clock.elapsed, ReturnCapture(folds.scores()), 0
+    for done in scores:
         fold = fold if done is None else done
         progress = _progress("validation", spec, last, clock, clock.after_fold(fold, began), fold, folds.count)
         yield Moment(progress, "" if done is None else "validation")
+    return scores.value
 
 
 def _progress(

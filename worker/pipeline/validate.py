@@ -14,9 +14,10 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
-from ism_core import InvalidInput, iterate
+from ism_core import InvalidInput, iter_solve
 from ism_core.arrays import Array
 from ism_core.paradigms import Supervised, Targets
+from ism_core.solver import relay
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
 from ism_jobs.spec import JobSpec, SupervisedSpec
@@ -94,25 +95,13 @@ class Folds:
         rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
         decision = decide(spec, filled(rows, spec.missing), paradigm)
-        while True:
-            try:
-                next(decision)
-            except StopIteration as end:
-                decided: JobSpec = end.value[0]
-                break
-            yield None
+        decided, _ = yield from relay(decision, _nothing)
         preparation, X = Preparation.learnt(rows, spec.missing, settled_scale(decided), paradigm.codes)
         options = self._options(decided) | {"whitening": preparation.scaling.whitening}
         assert isinstance(decided, SupervisedSpec)
         paradigm = self._paradigm(train, decided)
-        steps = iterate(X, paradigm, kernel_of(decided), settled_q(decided), max_iter=spec.max_iter, **options)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                W: Array = end.value.W
-                break
-            yield None
+        steps = iter_solve(X, paradigm, kernel_of(decided), settled_q(decided), max_iter=spec.max_iter, **options)
+        W = (yield from relay(steps, _nothing)).W
         taught, judged = self._sample(train), self._sample(test)
         P_taught = preparation.apply(self._training.X[taught]) @ W
         P_judged = preparation.apply(self._training.X[judged]) @ W
@@ -132,6 +121,10 @@ class Folds:
             return shuffled[:SVM_ROWS]
         first_of_each = np.unique(self._codes[shuffled], return_index=True)[1]
         return shuffled[np.union1d(first_of_each, np.arange(SVM_ROWS))]
+
+
+def _nothing(_: object) -> None:
+    """Say only that the work goes on."""
 
 
 def _r2(P_train: Array, y_train: Guidance, P_test: Array, y_test: Guidance) -> float:

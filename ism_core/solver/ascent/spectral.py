@@ -28,9 +28,9 @@ that looks out asks, before it stops, in which direction J curves most, and goes
 higher.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
-from typing import NamedTuple, TypeGuard, TypeVar
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -43,9 +43,8 @@ from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import climb
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, flops, is_possible
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
+from ism_core.solver.progress import drain
 from ism_core.solver.result import Step, Stop
-
-T = TypeVar("T")
 
 ROUNDING = 1e-13  # the share of J, or of ‖Φ‖, below which two values of J are the same
 SMALLEST_ANGLE = 1e-9  # radians; below it a step moves W by rounding only
@@ -165,27 +164,6 @@ def ascend(
             if better is not here:
                 here, shift = better, 0.0
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
-
-
-def drain(steps: Generator[object, None, T]) -> T:
-    """What the steps lead to, with nobody watching."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-
-
-def relay(steps: Generator[Step, None, T], changed: Callable[[Step], Step]) -> Generator[Step, None, T]:
-    """The same steps changed, leading to the same."""
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        yield changed(step)
 
 
 def can_leap(problem: Objective) -> TypeGuard[Problem]:

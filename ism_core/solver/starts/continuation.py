@@ -26,7 +26,8 @@ from ism_core.kernels.family import Gaussian, Multiquadratic, Narrowing, Polynom
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.solver.ascent.lbfgs import climb
-from ism_core.solver.ascent.spectral import ascend, drain, relay
+from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Step
 from ism_core.solver.starts.initial_surrogate import first
 from ism_core.solver.starts.search import Start, grown

@@ -26,8 +26,9 @@ from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
-from ism_core.solver.ascent.spectral import Ascent, ascend, drain, relay
+from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
+from ism_core.solver.progress import ReturnCapture, drain, relay
 from ism_core.solver.result import Step
 from ism_core.solver.starts.candidates import AXES, ROWS, candidates, heaviest, others
 from ism_core.solver.starts.candidates import outlying as outlying_of
@@ -191,19 +192,15 @@ def _climb(
 ) -> EvaluatedPoint:
     """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
     known = None if best is None else best.model
-    steps = ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known)
+    ascent = ReturnCapture(ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known))
     before = -np.inf
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            reached: Ascent = end.value
-            return reached.point
+    for step in ascent:
         if best is not None and step.objective < best.objective:
             within_reach = step.objective + REACH * (step.objective - before)
             if within_reach < best.objective or largest_angle(step.W, best.W) < SAME_ANGLE:
                 return best
         before = step.objective
+    return ascent.value.point
 
 
 def _exchange(

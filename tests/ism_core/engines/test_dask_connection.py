@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from ism_core import Supervised, iterate, solve
+from ism_core import Supervised, iter_solve, solve
 from ism_core.arrays import Array
 from ism_core.engines import dask as cluster
 from ism_core.engines.dask import Dask
@@ -98,5 +98,5 @@ def test_without_the_package_the_sentence_says_what_to_install(table: Array, mon
     monkeypatch.delitem(sys.modules, "ism_core.engines.dask")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InvalidInput, match=r'pip install "ism\[dask\]"') as refused:
-        iterate(table, LABELS, "gaussian", 2, engine="dask")
+        iter_solve(table, LABELS, "gaussian", 2, engine="dask")
     assert refused.value.parameter == "engine"

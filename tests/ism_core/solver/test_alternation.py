@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ism_core import Alternative, Result, SemiSupervised, Step, Unsupervised, iterate, solve
+from ism_core import Alternative, Result, SemiSupervised, Step, Unsupervised, iter_solve, solve
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.paradigms import Paradigm
@@ -38,7 +38,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def watched(data: Labelled, paradigm: Paradigm, kernel: str, starts: int | None = None) -> tuple[list[Step], Result]:
-    steps = iterate(data.X, paradigm, kernel, 2, starts=starts)
+    steps = iter_solve(data.X, paradigm, kernel, 2, starts=starts)
     seen = []
     while True:
         try:
@@ -88,7 +88,7 @@ def test_going_on_from_where_a_solve_ended_stays_there(kernel: str, many: Labell
 @pytest.mark.usefixtures("few_at_a_time")
 def test_going_on_from_a_solve_that_was_stopped_ends_where_it_would_have(many: Labelled) -> None:
     whole = solve(many.X, Unsupervised(3), "gaussian", 2)
-    steps = iterate(many.X, Unsupervised(3), "gaussian", 2)
+    steps = iter_solve(many.X, Unsupervised(3), "gaussian", 2)
     stopped = next(step for step in steps if step.stage == "ascent")
     resumed = solve(many.X, Unsupervised(3), "gaussian", 2, initial_W=stopped.W)
     assert largest_angle(whole.W, resumed.W) < 0.02

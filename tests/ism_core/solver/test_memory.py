@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iterate, solve
+from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iter_solve, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.objective.options import EvaluationOptions
@@ -90,7 +90,7 @@ def test_the_rows_that_would_fit_do(d: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_solve_that_does_not_fit_is_refused_before_it_starts(blobs: Labelled) -> None:
-    steps = iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, memory_limit=1_000_000)
+    steps = iter_solve(blobs.X, Supervised(blobs.y), "gaussian", 2, memory_limit=1_000_000)
     with pytest.raises(InvalidInput, match=r"would take about .* [MG]iB, and 1 MiB are allowed") as caught:
         next(steps)
     assert caught.value.parameter == "memory"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iterate, solve
+from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iter_solve, solve
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import plan as costs
 from ism_core.objective import problem as surrogate
@@ -23,7 +23,7 @@ CLUSTERINGS: dict[str, Callable[[Labelled], Paradigm]] = {
 def test_a_solve_that_was_stopped_early_goes_on_from_its_last_w(kernel: str, blobs: Labelled) -> None:
     whole = solve(blobs.X, Supervised(blobs.y), kernel, 2, starts=1, delta=1e-6)
     assert whole.iterations > 2
-    steps = iterate(blobs.X, Supervised(blobs.y), kernel, 2, starts=1, delta=1e-6)
+    steps = iter_solve(blobs.X, Supervised(blobs.y), kernel, 2, starts=1, delta=1e-6)
     for _ in range(3):
         last = next(steps)
     steps.close()
@@ -53,7 +53,7 @@ def test_a_start_at_the_maximum_stays_there(blobs: Labelled) -> None:
 
 
 def test_an_initial_w_replaces_the_search(blobs: Labelled) -> None:
-    steps = list(iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, initial_W=np.eye(5)[:, :2], starts=5))
+    steps = list(iter_solve(blobs.X, Supervised(blobs.y), "gaussian", 2, initial_W=np.eye(5)[:, :2], starts=5))
     assert all(step.stage == "ascent" for step in steps)
     assert largest_angle(np.eye(5)[:, :2], steps[0].W) < 1e-12
 
@@ -63,7 +63,7 @@ def test_a_dear_solve_goes_on_as_well(wdbc: Labelled, monkeypatch: pytest.Monkey
     monkeypatch.setattr(surrogate, "SMALL", 0.0)
     monkeypatch.setattr(costs, "PAIR_FLOPS", 0.0)
     whole = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0)
-    last = next(step for step in iterate(wdbc.X, Supervised(wdbc.y), "gaussian", 2, tolerance=0))
+    last = next(step for step in iter_solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, tolerance=0))
     resumed = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0, initial_W=last.W)
     assert resumed.steps[0].objective == pytest.approx(last.objective, rel=1e-6)
     assert resumed.objective == pytest.approx(whole.objective, rel=1e-6)

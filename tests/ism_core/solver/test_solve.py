@@ -1,4 +1,4 @@
-"""solve and iterate: what holds for every kernel and every paradigm."""
+"""solve and iter_solve: what holds for every kernel and every paradigm."""
 
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from ism_core import (
     Stop,
     Supervised,
     Unsupervised,
-    iterate,
+    iter_solve,
     solve,
 )
 from ism_core.arrays import Array
@@ -180,12 +180,12 @@ def test_x_may_come_in_any_layout(convert, blobs: Labelled) -> None:
     np.testing.assert_allclose(solve(convert(blobs.X), Supervised(blobs.y), "gaussian", 2).W, plain.W, atol=1e-4)
 
 
-# ---- iterate
+# ---- iter_solve
 
 
 @pytest.mark.parametrize("name", PARADIGMS)
 def test_iterate_yields_steps_and_returns_what_solve_returns(name: str, blobs: Labelled) -> None:
-    steps, result = drain(iterate(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4))
+    steps, result = drain(iter_solve(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4))
     solved = solve(blobs.X, paradigm(name, blobs), "gaussian", 2, starts=4)
     np.testing.assert_array_equal(result.W, solved.W)
     assert result.objective == solved.objective
@@ -196,7 +196,7 @@ def test_iterate_yields_steps_and_returns_what_solve_returns(name: str, blobs: L
 
 
 def test_the_search_comes_before_the_ascent(blobs: Labelled) -> None:
-    steps, _ = drain(iterate(blobs.X, Supervised(blobs.y), "gaussian", 2, starts=4))
+    steps, _ = drain(iter_solve(blobs.X, Supervised(blobs.y), "gaussian", 2, starts=4))
     stages = [step.stage for step in steps]
     searched = stages.count("search")
     assert searched >= 4
@@ -207,7 +207,7 @@ def test_the_search_comes_before_the_ascent(blobs: Labelled) -> None:
 def test_every_step_has_a_w_in_the_columns_of_x(blobs: Labelled) -> None:
     wide = np.column_stack([blobs.X, np.zeros(60), blobs.X[:, 0]])  # the solver works in 5 dimensions, W has 7
     for name in PARADIGMS:
-        for step in iterate(wide, paradigm(name, blobs), "gaussian", 2, starts=2):
+        for step in iter_solve(wide, paradigm(name, blobs), "gaussian", 2, starts=2):
             assert step.W.shape == (7, 2)
             np.testing.assert_allclose(step.W.T @ step.W, np.eye(2), atol=1e-12)
 

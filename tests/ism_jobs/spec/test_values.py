@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iterate
+from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iter_solve
 from ism_core.kernels.family import KERNELS as CORE_KERNELS
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.spec.common import CommonSpec
@@ -129,7 +129,7 @@ def test_a_kernel_that_is_accepted_here_is_accepted_by_the_core(name: str, value
 
 
 def test_settings_have_the_defaults_of_the_core() -> None:
-    iterating = inspect.signature(iterate).parameters
+    iterating = inspect.signature(iter_solve).parameters
     estimating = inspect.signature(SupervisedISM).parameters
     defaults = {name: field.default for name, field in CommonSpec.model_fields.items()}
     assert read_spec(body(kernel="gaussian")).delta == iterating["delta"].default

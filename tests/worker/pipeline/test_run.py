@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from sklearn.datasets import load_wine
 
-from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iterate, solve
+from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervised, Unsupervised, iter_solve, solve
 from ism_core.paradigms import Paradigm
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
@@ -118,10 +118,10 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
 
     def listening(X: np.ndarray, paradigm: Paradigm, kernel: Any, q: int, **options: Any) -> Any:
         asked.append(options)
-        return iterate(X, paradigm, kernel, q, delta=0.1, max_iter=5)
+        return iter_solve(X, paradigm, kernel, q, delta=0.1, max_iter=5)
 
-    monkeypatch.setattr("worker.pipeline.run.iterate", listening)
-    monkeypatch.setattr("worker.pipeline.validate.iterate", listening)
+    monkeypatch.setattr("worker.pipeline.run.iter_solve", listening)
+    monkeypatch.setattr("worker.pipeline.validate.iter_solve", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
     options |= {"approximation": {"features": 128}, "max_iter": 9, "features_per_axis": 3}
     drain(

@@ -10,7 +10,7 @@ from ism_core.arrays import Array
 from ism_core.gamma import NeighborGamma
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.lbfgs import Climb, climb
-from ism_core.solver.ascent.spectral import drain
+from ism_core.solver.progress import drain
 from ism_core.solver.result import Step, Stop
 from ism_core.solver.starts.initial_surrogate import first
 from tests.ism_core.conftest import Labelled

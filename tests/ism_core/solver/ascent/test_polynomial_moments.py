@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Linear, Polynomial, Supervised, iterate
+from ism_core import Gaussian, Linear, Polynomial, Supervised, iter_solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel
@@ -16,7 +16,8 @@ from ism_core.objective.problem import Problem
 from ism_core.solver.ascent import spectral as ascents
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, is_possible
-from ism_core.solver.ascent.spectral import ascend, can_leap, drain
+from ism_core.solver.ascent.spectral import ascend, can_leap
+from ism_core.solver.progress import drain
 from tests.ism_core.conftest import Labelled
 
 POLYNOMIALS = {
@@ -153,7 +154,7 @@ def test_a_search_within_a_space_tells_j_of_all_rows_and_finds_their_far_ones(mo
     X[:8:2] += 14 * direction.T
     kernel = Polynomial(3, 1.0, 1.0)
     monkeypatch.setattr(Problem, "is_small", False)
-    steps = list(iterate(X, Supervised(y), kernel, 1))
+    steps = list(iter_solve(X, Supervised(y), kernel, 1))
     problem = Problem.of(X, LabelGamma.of(y), kernel, 1)
     searched = [step for step in steps if step.stage == "search"]
     assert len(searched) >= 3

@@ -11,7 +11,8 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective.problem import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend, drain
+from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.progress import drain
 from ism_core.solver.result import Step
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, InvalidInput, Supervised, Unsupervised, iterate, solve
+from ism_core import Gaussian, InvalidInput, Supervised, Unsupervised, iter_solve, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.kernels.family import KERNELS, as_kernel
@@ -143,7 +143,7 @@ def test_the_limit_is_kept_where_supports_are_sought_on_a_sample(digits: Labelle
 
 
 def test_steps_tell_of_it_and_are_no_part_of_the_ascent(wine: Labelled) -> None:
-    steps = iterate(wine.X, Supervised(wine.y), "gaussian", 2, features_per_axis=3)
+    steps = iter_solve(wine.X, Supervised(wine.y), "gaussian", 2, features_per_axis=3)
     stages = [step.stage for step in steps]
     assert "ascent" in stages
     assert stages[-1] == "sparsity"

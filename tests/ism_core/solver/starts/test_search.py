@@ -5,7 +5,17 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Supervised, iterate, solve
+from ism_core import (
+    Gaussian,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    Squared,
+    Supervised,
+    iter_solve,
+    solve,
+)
 from ism_core.gamma import LabelGamma
 from ism_core.kernels.base import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
@@ -114,7 +124,7 @@ def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
     monkeypatch.setattr(module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(module, "COARSE_FLOPS", 1e4)
     monkeypatch.setattr(module, "COARSE_ROWS", 60)
-    steps = list(iterate(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))
+    steps = list(iter_solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))
     problem = Problem.of(planted.X, LabelGamma.of(planted.labels), on_all.kernel, 2)
     assert steps[0].stage == "search"
     assert steps[0].objective != pytest.approx(problem.objective(steps[0].W), rel=0.05)  # it is that of fewer rows

@@ -1,0 +1,38 @@
+"""Drain and relay generators that yield progress and return a result."""
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Changed = TypeVar("Changed")
+Returned = TypeVar("Returned")
+
+
+class ReturnCapture(Generic[Item, Returned]):
+    """Iterate over a generator in a `for` loop and keep its return value, which is there after the last item."""
+
+    value: Returned
+
+    def __init__(self, generator: Generator[Item, None, Returned]) -> None:
+        self._generator = generator
+
+    def __iter__(self) -> Iterator[Item]:
+        self.value = yield from self._generator
+
+
+def drain(generator: Generator[Item, None, Returned]) -> Returned:
+    """Run a generator to its end and give its return value."""
+    capture = ReturnCapture(generator)
+    for _ in capture:
+        pass
+    return capture.value
+
+
+def relay(
+    generator: Generator[Item, None, Returned], change: Callable[[Item], Changed]
+) -> Generator[Changed, None, Returned]:
+    """Yield `change(item)` for each item of a generator, and return what it returns."""
+    capture = ReturnCapture(generator)
+    for item in capture:
+        yield change(item)
+    return capture.value
