@@ -1,4 +1,4 @@
-"""Who does the work on the rows: threads of this process, or anything else that can run a function on shares of it."""
+"""The interface of an engine, and the engine that runs on threads of this process."""
 
 import ctypes
 import os
@@ -15,45 +15,48 @@ from ism_core.engines.threads import in_threads, own_threads
 
 T = TypeVar("T")
 
-OPTIONS = {-3: 2**25, -1: 2**26}  # glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes: as far as it goes by itself
+MALLOC_OPTIONS = {
+    -3: 2**25,
+    -1: 2**26,
+}  # bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD: its own maximum
 
 
 @dataclass(frozen=True)
 class Placed(Generic[T]):
-    """A value that lies where the work is done."""
+    """A value that has been sent to where the work is done."""
 
-    here: T  # as whoever asks for the work sees it
-    there: Any  # what stands for it in the arguments of the work
+    here: T  # the value in this process
+    there: Any  # its handle among the arguments of the work
 
 
 class Engine(ABC):
-    """Runs a function on shares of the numbers 0, 1, …, each share apart from the others."""
+    """Runs a function on independent shares of range(items)."""
 
     @abstractmethod
     def place(self, value: T) -> Placed[T]:
-        """Bring a value to where the work is done; it stays there."""
+        """Send a value to where the work is done; it stays there."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
-        """Itself: copies of an estimator work in the same place."""
+        """Return the engine itself: copies of an estimator share it."""
         return self
 
     @abstractmethod
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
-        """work(share, *args) for shares of range(items); what is Placed among the args comes as its value."""
+        """Return work(share, *args) for shares of range(items); a Placed argument arrives as its value."""
 
     def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
-        """The sum of what `run` gives, in an order that is always the same."""
+        """Return the sum of the results of `run`, added in a fixed order."""
         return total_of(self.run(work, items, *args))
 
 
 def total_of(parts: list[T]) -> T:
-    """Their sum, in the place of the first; numbers that overflow become infinite without a warning."""
+    """Return the sum, computed in place of the first; overflow gives infinity without a warning."""
     with np.errstate(over="ignore", invalid="ignore"):
         return reduce(added, parts)
 
 
 def added(total: Any, part: Any) -> Any:
-    """The sum of arrays, numbers, or tuples and lists of these; arrays in the place of the first."""
+    """Add arrays, numbers, or tuples and lists of these; arrays in place of the first."""
     if isinstance(total, tuple | list):
         return type(total)(added(*each) for each in zip(total, part, strict=True))
     total += part
@@ -61,7 +64,7 @@ def added(total: Any, part: Any) -> Any:
 
 
 class Threads(Engine):
-    """Threads of this process, as many as its BLAS may use, or fewer."""
+    """Threads of this process, as many as the BLAS may use or `most`."""
 
     most: int | None = None
 
@@ -75,7 +78,7 @@ class Threads(Engine):
 
 
 class OneThread(Threads):
-    """The thread that asks."""
+    """The calling thread."""
 
     most = 1
 
@@ -86,12 +89,12 @@ ALONE = OneThread()
 
 @cache
 def keep_memory() -> None:
-    """Let this process use the memory of freed arrays again, as glibc does unless it is told otherwise.
+    """Let this process reuse the memory of freed arrays, as glibc does by default.
 
-    Dask tells its workers to give it back at once. Then every array of 128 KB or more is made of fresh pages, which
-    took a quarter of the time of Φ by features. What a user has told them instead stands.
+    Dask makes its workers return memory at once, so that every array of 128 KB or more needs fresh pages. That took a
+    quarter of the time of Φ by features. A setting of the user's own stays.
     """
     if os.environ.get("MALLOC_TRIM_THRESHOLD_") == "65536":
         with suppress(AttributeError, OSError):  # another C library
-            for option, value in OPTIONS.items():
+            for option, value in MALLOC_OPTIONS.items():
                 ctypes.CDLL("libc.so.6").mallopt(option, value)

@@ -1,20 +1,18 @@
-"""Shares of the work on the workers of a Dask cluster.
+"""The engine that runs shares of the work on the workers of a Dask cluster.
 
-What is placed and large is sent once, and to every worker, so that losing some of them loses no data; workers that
-join later get it from the others. Where there is much to do there are more shares than threads: then a slow worker does
-fewer of them, and little is lost with one that dies. Dask does its shares again elsewhere. Where every copy of
-something sent was lost, it is sent again. What a share gives does not depend on who computed it; results come back, or
-are added up, in the order of the shares.
-
-A message between client, scheduler and worker takes a millisecond or more of processor time, however short it is. So
-all shares start by one message, with what they need in it if that is not much, and come back together. What is large
-goes to workers on this machine, and comes from them, without the scheduler between.
+- Large values are sent once to every worker, so that the loss of some workers loses no data. Workers that join later
+  copy from the others. If every copy is lost, the value is sent again.
+- Large jobs have more shares than threads, so that slow workers do fewer of them. Dask repeats the shares of a lost
+  worker elsewhere. Results do not depend on the worker, and are added in the order of the shares.
+- A message costs at least a millisecond of CPU time. So all shares start by one message, with small arguments inside,
+  and results come back together. Large values travel directly between this process and workers on the same machine.
 """
 
 import asyncio
 import concurrent.futures
 import copy
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -42,39 +40,40 @@ except ImportError as missing:
 
 T = TypeVar("T")
 
-SHARES = 3  # for each thread of the cluster, where there are
-ITEMS = 16  # for each share
-ADDED = 4  # results that are added up at a time
-SMALL = 2**14  # bytes of an argument that always goes with every share
-INLINE = 2**23  # bytes, over all shares, of others that do so
-USES = 2  # times that they do; from then on they stay there
-KEPT = 2**22  # bytes of one that the scheduler keeps, to send it again itself
-ATTEMPTS = 3
-CONNECT_SECONDS = 20.0
-GLANCE_SECONDS = 2.0  # between two looks at whether there are workers at all
+SHARES_PER_THREAD = 3  # of the cluster, if each share has enough items
+ITEMS_PER_SHARE = 16  # at least
+ADDED_TOGETHER = 4  # results that one task adds up
+SMALL = 2**14  # bytes of an argument that travels with every share
+INLINE = 2**23  # bytes of other arguments that travel with the shares, over all shares
+INLINE_USES = 2  # times that such an argument travels; after that a copy stays on the workers
+KEPT = 2**22  # bytes of a value that the scheduler keeps, to send it again itself
+ATTEMPTS = 3  # to run the same work, if workers are lost
+CONNECT_SECONDS = 20.0  # timeout of a connection to a scheduler
+POLL_SECONDS = 2.0  # between two checks that there are workers
 
 
 class Dask(Engine):
-    """The workers of the cluster that a client is connected to, or whose scheduler has an address.
+    """The workers of a Dask cluster, given by a client or by the address of the scheduler.
 
-    `close`, or the end of a `with` block, ends the connection if it was made here. While values are placed Dask's
-    active memory manager is stopped, for it would take away all copies but one.
+    `close`, or the end of a `with` block, ends the connection if this engine made it. The engine stops Dask's active
+    memory manager while it has placed values, because the manager would remove all copies but one. It starts the
+    manager again when it is closed or garbage collected.
     """
 
     def __init__(self, cluster: "str | Client", *, patience: float = 60.0) -> None:
-        """`patience` is for how many seconds there may be no worker."""
+        """`patience` is the number of seconds without any worker after which the cluster counts as lost."""
         self._made_here = isinstance(cluster, str)
         self._client: Any = _connected(cluster) if isinstance(cluster, str) else cluster
         self._patience = patience
-        self._threads = 0  # the most there have been
-        self._looked = -np.inf  # when there was last seen to be one
-        self._stopped_manager = False
-        self._near = True  # whether all have been on this machine
+        self._threads = 0  # the largest number so far
+        self._checked = -np.inf  # time of the last check that there are workers
+        self._restart_manager: weakref.finalize[[Any], Dask] | None = None
+        self._near = True  # whether all workers so far are on this machine
         self._background = ThreadPoolExecutor(1, "ism-placing")
 
     @staticmethod
     def current() -> "Dask":
-        """With the client of this process if there is one; else that of DASK_SCHEDULER_ADDRESS, which it then has."""
+        """Use the client of this process, or connect to DASK_SCHEDULER_ADDRESS and make that its client."""
         try:
             return Dask(Client.current())  # type: ignore[no-untyped-call]
         except ValueError:
@@ -89,10 +88,8 @@ class Dask(Engine):
 
     def close(self) -> None:
         """Leave the cluster as it was."""
-        with suppress(Exception):  # as where the cluster is gone
-            if self._stopped_manager:
-                self._client.amm.start()
-        self._stopped_manager = False
+        if self._restart_manager is not None:
+            self._restart_manager()
         if self._made_here:
             self._client.close()
 
@@ -103,7 +100,7 @@ class Dask(Engine):
         self.close()
 
     def place(self, value: T) -> Placed[T]:
-        """What is too large to go with the shares is on its way from now on, while other work is done here."""
+        """Start to send a large value in the background, while this process does other work."""
         copies = _Copies(value)
         if copies.parcel.size > INLINE and self._client.status == "running":
             copies.coming = self._background.submit(self._brought, copies.parcel)
@@ -113,7 +110,7 @@ class Dask(Engine):
         return self._attempts(lambda: self._results(self._started(work, items, args)))
 
     def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
-        """Added up on the workers, a few at a time, until no more than a few sums come back however many they are."""
+        """Add results on the workers, a few at a time, so that only a few sums come back."""
         return cast(T, total_of(self._attempts(lambda: self._results(self._sums(self._started(work, items, args))))))
 
     def _attempts(self, attempt: Callable[[], list[Any]]) -> list[Any]:
@@ -135,9 +132,9 @@ class Dask(Engine):
         raise AssertionError("the last attempt returns or raises")
 
     def _started(self, work: Callable[..., Any], items: int, args: tuple[Any, ...]) -> list[Future[Any]]:
-        if self._client.status != "running" or time.monotonic() > self._looked + GLANCE_SECONDS:
-            self._look()
-        count = min(items, self._threads * min(SHARES, max(1, items // (ITEMS * self._threads))))
+        if self._client.status != "running" or time.monotonic() > self._checked + POLL_SECONDS:
+            self._check_workers()
+        count = min(items, self._threads * min(SHARES_PER_THREAD, max(1, items // (ITEMS_PER_SHARE * self._threads))))
         packed, sent = self._packed(args, INLINE // count)
         shares = [_Share(work, list(range(first, items, count)), packed) for first in range(count)]
         name = f"{work.__name__.strip('_')}-{uuid4().hex}"
@@ -146,9 +143,10 @@ class Dask(Engine):
         return cast(list[Future[Any]], self._client.map(_done, shares, *copied, key=keys, pure=False))
 
     def _sums(self, futures: list[Future[Any]]) -> list[Future[Any]]:
-        """Of neighbors."""
-        while len(futures) > ADDED:
-            groups = [futures[first : first + ADDED] for first in range(0, len(futures), ADDED)]
+        """Add neighboring results until few are left."""
+        step = ADDED_TOGETHER
+        while len(futures) > step:
+            groups = [futures[first : first + step] for first in range(0, len(futures), step)]
             futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]
         return futures
 
@@ -157,25 +155,25 @@ class Dask(Engine):
         gathered = self._client.gather(futures, direct=self._near or None, asynchronous=True)
         coming = asyncio.run_coroutine_threadsafe(gathered, loop)
         try:
-            while not wait([coming], GLANCE_SECONDS).done:
-                self._look()
+            while not wait([coming], POLL_SECONDS).done:
+                self._check_workers()
             return [parcel.value for parcel in coming.result()]
         except BaseException:
             coming.cancel()
-            self._looked = -np.inf
-            with suppress(Exception):  # as where the cluster is gone, which is told already
+            self._checked = -np.inf
+            with suppress(Exception):  # the cluster may be gone; the first error says so
                 self._client.cancel(futures, force=True)
             raise
 
     def _packed(self, args: tuple[Any, ...], room: int) -> tuple["Parcel[list[Any]]", list[Future[Any]]]:
-        """Arguments as they go with every share: themselves, or where to find them among what was sent."""
+        """Return the arguments that travel with every share: values, or references to values already sent."""
         packed: list[Any] = []
         sent: list[Future[Any]] = []
         for arg in args:
             copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
             copies.uses += 1
             size = copies.parcel.size
-            if size <= SMALL or (size <= room and copies.uses <= USES):
+            if size <= SMALL or (size <= room and copies.uses <= INLINE_USES):
                 room -= size
                 packed.append(copies.parcel.value)
             else:
@@ -185,47 +183,50 @@ class Dask(Engine):
 
     def _sent(self, copies: "_Copies") -> Future[Any]:
         if copies.coming is not None:
-            if copies.coming.exception() is None:  # else, as where a worker was lost meanwhile, it is sent again
+            if copies.coming.exception() is None:  # otherwise, e.g. after the loss of a worker, it is sent again
                 copies.future = copies.coming.result()
             copies.coming = None
         if copies.future is None or copies.future.status not in ("pending", "finished"):
-            if copies.parcel.size <= KEPT and copies.uses <= USES:
+            if copies.parcel.size <= KEPT and copies.uses <= INLINE_USES:
                 copies.future = self._client.submit(_itself, copies.parcel, key=_key(), pure=False)
             else:
                 copies.future = self._scattered(copies.parcel)
         return copies.future
 
     def _scattered(self, parcel: Parcel[Any]) -> Future[Any]:
-        """On every worker."""
+        """Send a value to every worker."""
         if self._client.amm.running():
             self._client.amm.stop()
-            self._stopped_manager = True
+            self._restart_manager = weakref.finalize(self, _start_manager, self._client)
+            self._restart_manager.atexit = False
         key = _key()
         scatter: Callable[..., dict[Any, Future[Any]]] = self._client.scatter
         if self._near:
             try:
                 return scatter({key: parcel}, broadcast=True, direct=True)[key]
-            except OSError:  # as where the scheduler is at the end of a tunnel
+            except OSError:  # workers cannot be reached directly, e.g. through a tunnel
                 self._near = False
         return scatter({key: parcel}, broadcast=True)[key]
 
     def _brought(self, parcel: Parcel[Any]) -> Future[Any]:
-        """The same before anything else was done there."""
+        """Send a value to every worker, possibly before any other work."""
         if not self._threads:
-            self._look()
+            self._check_workers()
         return self._scattered(parcel)
 
-    def _look(self) -> None:
-        """See how many threads the workers have that take work; waits for the first of them."""
+    def _check_workers(self) -> None:
+        """Count the threads of the workers that accept work; wait for the first worker if there is none."""
         deadline = time.monotonic() + self._patience
         while True:
             if self._client.status == "closed":
                 raise ClusterLost("The connection to the Dask cluster is closed.")
-            threads = self._client.sync(self._client.scheduler.ncores_running)  # without those short of memory
+            # leaves out workers that are short of memory
+            threads = self._client.sync(self._client.scheduler.ncores_running)
             if threads:
-                self._threads = max(self._threads, sum(threads.values()))  # as many shares as before when one is lost
+                # the maximum keeps the number of shares if a worker is lost
+                self._threads = max(self._threads, sum(threads.values()))
                 self._near = self._near and all(_is_here(each) for each in (self._address, *threads))
-                self._looked = time.monotonic()
+                self._checked = time.monotonic()
                 return
             if time.monotonic() > deadline:
                 raise ClusterLost(
@@ -246,6 +247,11 @@ def _connected(address: str, *, as_default: bool = False) -> Client:
         raise ClusterLost(f"No Dask scheduler answers at {address}: {error}") from error
 
 
+def _start_manager(client: Any) -> None:
+    with suppress(Exception):  # the cluster may be gone
+        client.amm.start()
+
+
 def _key() -> tuple[str, int]:
     return f"placed-{uuid4().hex}", 0
 
@@ -255,7 +261,7 @@ def _is_here(address: str) -> bool:
 
 
 class _Copies:
-    """A value here and, once it was needed there, on the workers."""
+    """A value in this process and, once the workers needed it, its copies there."""
 
     def __init__(self, value: Any) -> None:
         self.parcel = Parcel.of(value)
@@ -266,14 +272,14 @@ class _Copies:
 
 @dataclass(frozen=True)
 class _Sent:
-    """Stands for one of the values that were sent."""
+    """A reference to one of the values that were sent."""
 
     index: int
 
 
 @dataclass(frozen=True)
 class _Share:
-    """What a worker does with what was sent to it."""
+    """One share of the work."""
 
     work: Callable[..., Any]
     items: list[int]

@@ -1,4 +1,4 @@
-"""Values as they travel to and from the workers of a Dask cluster."""
+"""Serialization of values that travel to and from the workers of a Dask cluster."""
 
 import pickle
 from functools import cached_property
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Parcel(Generic[T]):
-    """A value as it travels, in frames: its pickle and its arrays. On its way it need not be opened."""
+    """A value in frames: its pickle and its arrays. The scheduler passes it on without unpickling it."""
 
     def __init__(self, frames: list[Any]) -> None:
         self.frames: list[Any] = [np.frombuffer(frame, np.uint8) for frame in frames]
@@ -26,14 +26,14 @@ class Parcel(Generic[T]):
 
     @cached_property
     def value(self) -> T:
-        """With arrays that are aligned as numpy's own, to 16 bytes, and can be written to; some arrive otherwise."""
+        """The unpickled value, with writable arrays aligned to 16 bytes; some arrive otherwise and are copied."""
         head, *buffers = self.frames
         usable = (each.flags.writeable and each.ctypes.data % 16 == 0 for each in buffers)
         self.frames = [head, *(each if fine else each.copy() for each, fine in zip(buffers, usable, strict=True))]
         return cast(T, pickle.loads(head, buffers=self.frames[1:]))
 
     def opened(self) -> "Parcel[T]":
-        """Itself, once its value is there for all threads that will use it."""
+        """Unpickle the value before several threads use it; return the parcel."""
         _ = self.value
         return self
 

@@ -1,7 +1,7 @@
-"""Threads of our own in place of the BLAS's: then all of the work on a tile runs on every core, not only its products.
+"""Our own threads instead of the BLAS's, so that all work on a tile runs in parallel, not only its matrix products.
 
-The two must not mix. After a product on several threads OpenBLAS keeps its idle ones spinning for some 30 ms, and
-they take the core that the next tile needs: measured on 2 cores, tiles were then slower on two threads than on one.
+The two kinds must not mix. After a product on several threads, OpenBLAS lets its idle threads spin for about 30 ms.
+They occupy the core that the next tile needs: on 2 cores, tiles were then slower on two threads than on one.
 """
 
 import os
@@ -13,14 +13,14 @@ from functools import cache
 from typing import TypeVar
 
 import numpy as np
-import scipy.linalg  # noqa: F401  (scipy loads a BLAS of its own, which must be there to be held)
+import scipy.linalg  # noqa: F401  (loads scipy's own BLAS, so that it can be limited too)
 from threadpoolctl import LibController, ThreadpoolController
 
 T = TypeVar("T")
 
 
 class _Blas:
-    """The BLAS libraries of this process, held to one thread while anyone asks for that."""
+    """The BLAS libraries of this process, limited to one thread while anyone holds them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class _Blas:
         self._allowed: list[int] = []
 
     def hold(self) -> int:
-        """Hold them to one thread each; returns how many they were allowed."""
+        """Limit them to one thread each; return how many threads they were allowed."""
         with self._lock:
             if self._holders == 0:
                 self._allowed = [library.num_threads or 1 for library in self._libraries]
@@ -38,7 +38,7 @@ class _Blas:
             return max(self._allowed, default=1)
 
     def forget(self) -> None:
-        """Begin anew, with nobody holding."""
+        """Reset to the state without holders."""
         self._lock = threading.Lock()
         if self._holders:
             self._holders = 1
@@ -51,14 +51,14 @@ class _Blas:
                 self._set(self._allowed)
 
     def _set(self, threads: list[int]) -> None:
-        """Where they were allowed one, they have it already: to say so takes as long as a small product."""
+        """Set the threads, except where one was allowed already: the call takes as long as a small product."""
         for library, allowed, count in zip(self._libraries, self._allowed, threads, strict=True):
             if allowed != 1:
                 _set_threads(library, count)
 
 
 def _set_threads(library: LibController, threads: int) -> None:
-    """Whichever thread asks: threadpoolctl gives the right to the first that did, and ignores the others."""
+    """Set the threads from any thread: threadpoolctl obeys only the first thread that asked."""
     give_up_right = getattr(library, "clear_controlling_thread", lambda force: None)
     give_up_right(force=True)
     library.set_num_threads(threads)
@@ -67,18 +67,18 @@ def _set_threads(library: LibController, threads: int) -> None:
 
 _blas = _Blas()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_blas.forget)  # its parent's holders are not the child's
+    os.register_at_fork(after_in_child=_blas.forget)  # the parent's holders do not exist in the child
 
 
 def allowed_threads() -> int:
-    """How many threads a caller of `own_threads` would get."""
+    """Return the number of threads that a caller of `own_threads` would get."""
     with own_threads() as allowed:
         return allowed
 
 
 @contextmanager
 def own_threads() -> Iterator[int]:
-    """Hold the BLAS to one thread; gives the number to use instead, so that a cap on the BLAS is a cap on ours."""
+    """Limit the BLAS to one thread; yield the number of own threads to use, which is what the BLAS was allowed."""
     allowed = _blas.hold()
     try:
         yield allowed
@@ -87,9 +87,9 @@ def own_threads() -> Iterator[int]:
 
 
 def in_threads(work: Callable[[list[int]], T], items: int, threads: int) -> list[T]:
-    """work(share) for interleaved shares of range(items), one thread a share, in an order that is always the same.
+    """Return work(share) for interleaved shares of range(items), one thread per share, in a fixed order.
 
-    Numbers that overflow become infinite without a warning from each thread; who uses the sum looks at it once.
+    Overflow gives infinity without a warning from each thread; callers check the sum.
     """
 
     def quietly(share: list[int]) -> T:
@@ -108,9 +108,9 @@ def in_threads(work: Callable[[list[int]], T], items: int, threads: int) -> list
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that stay: to start one takes longer than a small share of work."""
+    """Return a pool of threads that stay: starting one takes longer than a small share of work."""
     return ThreadPoolExecutor(threads, "ism")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # the parent's threads are not the child's
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # the parent's threads do not exist in the child

@@ -262,7 +262,7 @@ def test_a_total_is_the_sum_of_the_shares(engine: Dask, table: Array) -> None:
     rows = len(table) // 18 * 18  # as many in every share
     count, (lengths, values) = engine.total(numbers, rows, engine.place(table))
     shares = engine.run(numbers, rows, engine.place(table))
-    assert len(shares) > cluster.ADDED
+    assert len(shares) > cluster.ADDED_TOGETHER
     assert count == sum(range(rows))
     np.testing.assert_array_equal(lengths, rows)
     np.testing.assert_allclose(values, sum(parts[1] for _, parts in shares), rtol=0, atol=1e-12)
@@ -276,8 +276,8 @@ def test_much_work_has_more_shares_than_threads(engine: Dask, items: int, shares
 def test_what_is_used_again_and_again_stays_there(engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "INLINE", 2**20)
     placed = engine.place(table)
-    for use in range(1, cluster.USES + 3):
+    for use in range(1, cluster.INLINE_USES + 3):
         for _, aligned, [rows] in engine.run(is_aligned, 2, placed):
             assert aligned
             np.testing.assert_array_equal(rows, table)
-        assert (placed.there.future is None) == (use <= cluster.USES)
+        assert (placed.there.future is None) == (use <= cluster.INLINE_USES)

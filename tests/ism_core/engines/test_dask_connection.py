@@ -91,6 +91,11 @@ def test_an_engine_leaves_the_cluster_as_it_was(
         with Dask(client) as engine:
             engine.run(length, 2, engine.place(table))
         assert client.amm.running()
+        engine = Dask(client)
+        engine.run(length, 2, engine.place(table))
+        assert not client.amm.running()
+        del engine  # never closed, as when solve(engine="dask") makes one
+        assert client.amm.running()
         assert client.status == "running"
 
 
