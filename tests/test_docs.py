@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+PACKAGES = ("app", "ism_cli", "ism_client", "ism_core", "ism_jobs", "ism_plots", "worker")
 LONGEST_LINE = 120  # characters
 
 
@@ -123,6 +124,15 @@ def test_every_test_that_the_guarantees_name_exists() -> None:
     assert set(named) <= tests
 
 
+def test_every_name_in_the_glossary_occurs_in_the_code() -> None:
+    modules = [module for package in PACKAGES for module in (ROOT / package).rglob("*.py")]
+    code = "\n".join(f"{module}\n{module.read_text()}" for module in modules)
+    rows = re.findall(r"^\| .* \| (.*) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    names = re.findall(r"`([^`]+)`", "\n".join(rows))
+    assert names
+    assert not [name for name in names if name not in code]
+
+
 def test_the_example_makes_its_picture(tmp_path: Path) -> None:
     picture = tmp_path / "wine.png"
     subprocess.run(
@@ -134,6 +144,6 @@ def test_the_example_makes_its_picture(tmp_path: Path) -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    for package in ("app", "ism_cli", "ism_client", "ism_core", "ism_jobs", "ism_plots", "worker"):
+    for package in PACKAGES:
         for module in (ROOT / package).rglob("*.py"):
             assert module.read_text().startswith('"""'), module
