@@ -1,8 +1,7 @@
-// Calls of the public HTTP API. What it refuses is thrown as a Problem with the API's own sentences.
+// Calls the public HTTP API. An error answer is thrown as a Problem with the title and detail of the API.
 
-import { ask, key } from "./key.js";
+import { askForKey, key } from "./key.js";
 import { events } from "./events.js";
-import { sendWatched } from "./sending.js";
 
 export class Problem extends Error {
   constructor({ title, detail, status = 0, errors = [], type = "" }) {
@@ -11,18 +10,19 @@ export class Problem extends Error {
   }
 }
 
-// Paths are as the API gives them ("/jobs/…"); the page may live under a prefix of a proxy.
-export function address(path) {
+// The absolute URL of a path of the API ("/jobs/…"). A proxy may serve the page under a prefix.
+export function absoluteUrl(path) {
   return new URL(path.replace(/^\//, ""), document.baseURI).href;
 }
 
-export async function call(path, { method = "GET", body, headers = {}, signal, onProgress } = {}) {
+async function call(path, { method = "GET", body, headers = {}, signal, onProgress } = {}) {
   for (;;) {
-    const used = key();
-    const answer = await send(path, { method, body, headers: { ...headers, ...authorization() }, signal }, onProgress);
+    const usedKey = key();
+    const request = { method, body, headers: { ...headers, ...authorization() }, signal };
+    const answer = await send(path, request, onProgress);
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
-    if (problem.status !== 401 || (used === key() && !(await ask(problem.detail)))) throw problem;
+    if (problem.status !== 401 || (usedKey === key() && !(await askForKey(problem.detail)))) throw problem;
   }
 }
 
@@ -39,14 +39,14 @@ export async function remove(path) {
   await call(path, { method: "DELETE" });
 }
 
-// A file as the field `file` of a form: to /datasets, or to a job's transform. `onProgress(share)` hears how much is sent.
+// Posts a file as the form field `file`. `onProgress(share)` is called with the share of the file that has been sent.
 export async function upload(path, file, options = {}) {
   const form = new FormData();
   form.append("file", file, file.name);
   return (await call(path, { ...options, method: "POST", body: form })).json();
 }
 
-// Saves what is at a path as a file; through fetch, since a link could not carry the key.
+// Saves the answer to a GET as a file. It uses fetch because a link cannot send the API key.
 export async function download(path, name) {
   save(await (await call(path)).blob(), name);
 }
@@ -59,8 +59,8 @@ export function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-// The events of a job from its beginning to its end, over lost connections too: for await ({id, kind, data} of …).
-// `onConnection(true | false)` tells when the connection is lost and back.
+// Yields the events of a job, {id, kind, data}, from its first to its last, and reconnects if the connection is lost.
+// `onConnection(isConnected)` is called when the connection is lost and when it is back.
 export function follow(id, { signal, onConnection } = {}) {
   const open = (last) => call(`/jobs/${id}/events`, { headers: last ? { "Last-Event-ID": last } : {}, signal });
   return events(open, { signal, onConnection });
@@ -71,22 +71,40 @@ function authorization() {
 }
 
 async function send(path, request, onProgress) {
+  const url = absoluteUrl(path);
   try {
-    return await (onProgress ? sendWatched(address(path), request, onProgress) : fetch(address(path), request));
+    return await (onProgress ? sendWithProgress(url, request, onProgress) : fetch(url, request));
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem({ title: "The service does not answer", detail: "The service does not answer; is it running?" });
+    throw new Problem({
+      title: "The service does not answer",
+      detail: "The page could not reach the service. Check that it is running, then try again.",
+    });
   }
+}
+
+// fetch does not report how much of a body has been sent; XMLHttpRequest does.
+function sendWithProgress(url, { method, body, headers, signal }, onProgress) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = (event) => onProgress(event.total ? event.loaded / event.total : 0);
+    request.upload.onload = () => onProgress(1);
+    request.onload = () =>
+      resolve(new Response(request.response, { status: request.status, statusText: request.statusText }));
+    request.onerror = () => reject(new TypeError("The connection failed."));
+    request.onabort = () => reject(new DOMException("Aborted", "AbortError"));
+    signal?.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(body);
+  });
 }
 
 async function problemOf(answer) {
   try {
     return new Problem({ ...(await answer.json()), status: answer.status });
   } catch {
-    return new Problem({
-      title: answer.statusText,
-      detail: `The service answered ${answer.status}.`,
-      status: answer.status,
-    });
+    const detail = `The service answered with HTTP status ${answer.status}.`;
+    return new Problem({ title: answer.statusText, detail, status: answer.status });
   }
 }

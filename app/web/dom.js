@@ -3,8 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 // h("button", {class: "quiet", onclick: close, "aria-label": "Close"}, "×")
-// Properties that begin with "on" are listeners, those of an element are set on it (value, checked, hidden, …), the
-// others are attributes; null, undefined and false leave a property out. Children may be nested lists.
+// A property whose name begins with "on" is a listener. A property of the element (value, checked, hidden, …) is set on
+// it; any other is set as an attribute. null, undefined and false leave a property out. Children may be nested lists.
 export function h(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
@@ -18,20 +18,73 @@ export function replace(container, ...children) {
   return container;
 }
 
-// A sentence for those who hear the page rather than see it.
+// Makes screen readers say a sentence.
 export function announce(sentence) {
   document.getElementById("status").textContent = sentence;
 }
 
-// What the tab is called.
-export function entitle(name) {
+export function setTitle(name) {
   document.title = name ? `${name} · ISM` : "ISM";
 }
 
-let last = 0;
-export function newId(stem = "id") {
-  last += 1;
-  return `${stem}-${last}`;
+let lastId = 0;
+export function newId(prefix) {
+  lastId += 1;
+  return `${prefix}-${lastId}`;
+}
+
+export function messageOf(error) {
+  return error.errors?.map(({ message }) => message).join(" ") || (error.detail ?? error.message);
+}
+
+// A line for an error message, hidden until there is one: {element, show(error), hide()}.
+export function errorLine() {
+  const element = h("p", { class: "error", role: "alert", hidden: true });
+  return {
+    element,
+    show(error) {
+      element.textContent = messageOf(error);
+      element.hidden = false;
+    },
+    hide() {
+      element.hidden = true;
+    },
+  };
+}
+
+// A button that copies `text`, a string or a function that returns one.
+export function copyButton(text, label) {
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      onclick: async () => {
+        const copied = await copy(typeof text === "function" ? text() : text);
+        button.textContent = copied ? "Copied" : "Copying failed";
+        announce(button.textContent);
+        setTimeout(() => {
+          button.textContent = label;
+        }, 2_000);
+      },
+    },
+    label,
+  );
+  return button;
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text); // browsers offer it on https and localhost only
+    return true;
+  } catch {
+    const area = h("textarea", { value: text, class: "visually-hidden" });
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand("copy");
+    area.remove();
+    return copied;
+  }
 }
 
 function fill(element, properties, children) {
@@ -39,15 +92,13 @@ function fill(element, properties, children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style")
-      Object.assign(element.style, value); // an object; style attributes are not allowed here
-    else if (name in element && element.namespaceURI !== SVG && !READ_ONLY.has(name)) element[name] = value;
+      Object.assign(element.style, value); // an object: the security policy forbids style attributes
+    else if (name in element && element.namespaceURI !== SVG) element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...nodes(children));
   return element;
 }
-
-const READ_ONLY = new Set(["list", "form"]);
 
 function nodes(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);

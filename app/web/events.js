@@ -1,10 +1,10 @@
-// Server-sent events read by fetch, since an EventSource cannot send a key.
+// Reads server-sent events with fetch, because an EventSource cannot send an API key.
 
-const FIRST_WAIT = 500; // milliseconds before the connection is tried again, doubled each time
-const LONGEST_WAIT = 8_000;
-const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+const FIRST_WAIT = 500; // milliseconds before the first reconnection; each further wait is twice as long
+const LONGEST_WAIT = 8_000; // milliseconds
+const FINAL_STATES = new Set(["succeeded", "failed", "cancelled"]);
 
-// Yields {id, kind, data} until the job has ended. `open(last)` gives the answer that begins after the event `last`.
+// Yields {id, kind, data} until the job has ended. `open(last)` requests the stream after the event with the id `last`.
 export async function* events(open, { signal, onConnection = () => {} }) {
   let last = null;
   let wait = FIRST_WAIT;
@@ -16,11 +16,11 @@ export async function* events(open, { signal, onConnection = () => {} }) {
         wait = FIRST_WAIT;
         last = event.id ?? last;
         yield event;
-        if (event.kind === "state" && ENDED.has(event.data.state)) return;
+        if (event.kind === "state" && FINAL_STATES.has(event.data.state)) return;
       }
     } catch (error) {
       if (signal?.aborted) return;
-      if (error.status && error.status < 500 && error.status !== 429) throw error; // it will say the same again
+      if (error.status && error.status < 500 && error.status !== 429) throw error; // a retry would get the same answer
     }
     onConnection(false);
     await pause(wait, signal);
@@ -38,13 +38,13 @@ async function* read(body) {
     const blocks = (rest + value).split(/\r?\n\r?\n/);
     rest = blocks.pop();
     for (const block of blocks) {
-      const event = parsed(block);
+      const event = parse(block);
       if (event) yield event;
     }
   }
 }
 
-function parsed(block) {
+function parse(block) {
   const fields = {};
   for (const line of block.split(/\r?\n/)) {
     const colon = line.indexOf(":");
@@ -56,13 +56,10 @@ function parsed(block) {
 function pause(milliseconds, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
+    const stop = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    signal?.addEventListener("abort", stop, { once: true });
   });
 }

@@ -1,69 +1,64 @@
-// The API key: asked for when the service wants one, kept for this tab only.
+// The API key: asks the user for it if the service needs one, and stores it for this browser tab only.
 
 import { h } from "./dom.js";
 
-const NAME = "ism-key";
-let asking = null; // one dialog for all calls that wait for a key
+const STORAGE_NAME = "ism-key";
+let openDialog = null; // a promise; all calls that wait for a key share one dialog
 
 export function key() {
-  return sessionStorage.getItem(NAME);
+  return sessionStorage.getItem(STORAGE_NAME);
 }
 
-export function forget() {
-  sessionStorage.removeItem(NAME);
-  showButton();
-}
-
-// Whether there is a key now; false when the person closed the dialog. `why` is the API's sentence.
-export function ask(why) {
-  asking ??= dialog(why).finally(() => {
-    asking = null;
+// Resolves to whether the user gave a key. `reason` is the API's message.
+export function askForKey(reason) {
+  openDialog ??= showDialog(reason).finally(() => {
+    openDialog = null;
   });
-  return asking;
+  return openDialog;
 }
 
-export function showButton() {
+export function showForgetButton() {
   const button = document.getElementById("key");
   button.hidden = key() === null;
   button.onclick = () => {
-    forget();
+    sessionStorage.removeItem(STORAGE_NAME);
     location.reload();
   };
 }
 
-function dialog(why) {
+function showDialog(reason) {
   return new Promise((resolve) => {
     const input = h("input", {
       type: "password",
       id: "key-input",
       autocomplete: "off",
       required: true,
-      "aria-describedby": "key-why",
+      "aria-describedby": "key-reason",
     });
     const form = h(
       "form",
       { method: "dialog" },
-      h("h2", {}, "An API key, please"),
-      h("p", { id: "key-why" }, why),
+      h("h2", {}, "Enter an API key"),
+      h("p", { id: "key-reason" }, reason),
       h("label", { htmlFor: "key-input" }, "API key"),
       input,
-      h("p", { class: "hint" }, "It is kept in this tab only and forgotten when you close it."),
+      h("p", { class: "hint" }, "The key is stored in this browser tab only. Closing the tab deletes it."),
       h(
         "div",
         { class: "row" },
         h("button", { class: "primary", value: "ok" }, "Continue"),
-        h("button", { type: "button", class: "quiet", onclick: () => box.close("") }, "Cancel"),
+        h("button", { type: "button", class: "quiet", onclick: () => dialog.close("") }, "Cancel"),
       ),
     );
-    const box = h("dialog", { class: "card", "aria-label": "API key" }, form);
-    box.addEventListener("close", () => {
-      const given = box.returnValue === "ok" ? input.value.trim() : "";
-      if (given) sessionStorage.setItem(NAME, given);
-      showButton();
-      box.remove();
+    const dialog = h("dialog", { class: "card", "aria-label": "API key" }, form);
+    dialog.addEventListener("close", () => {
+      const given = dialog.returnValue === "ok" ? input.value.trim() : "";
+      if (given) sessionStorage.setItem(STORAGE_NAME, given);
+      showForgetButton();
+      dialog.remove();
       resolve(Boolean(given));
     });
-    document.body.append(box);
-    box.showModal();
+    document.body.append(dialog);
+    dialog.showModal();
   });
 }

@@ -1,51 +1,51 @@
-// Shows what the address after # names: the start, a table, the jobs, a job, or several compared.
+// Entry point: shows the view that the part of the address after # names.
 
 import { Problem } from "./api.js";
-import { entitle, h, replace } from "./dom.js";
-import { showButton } from "./key.js";
+import { h, messageOf, replace, setTitle } from "./dom.js";
+import { showForgetButton } from "./key.js";
 
 const ROUTES = [
   [/^#?\/?$/, "./upload/view.js", () => []],
-  [/^#\/data\/([\w-]+)(?:\/([\w-]+))?$/, "./form/view.js", (found) => [found[1], found[2]]],
+  [/^#\/data\/([\w-]+)(?:\/([\w-]+))?$/, "./form/view.js", (match) => [match[1], match[2]]],
   [/^#\/jobs$/, "./jobs/view.js", () => []],
-  [/^#\/jobs\/([\w-]+)$/, "./run/view.js", (found) => [found[1]]],
-  [/^#\/compare\/([\w,-]+)$/, "./compare/view.js", (found) => [found[1].split(",")]],
+  [/^#\/jobs\/([\w-]+)$/, "./run/view.js", (match) => [match[1]]],
+  [/^#\/compare\/([\w,-]+)$/, "./compare/view.js", (match) => [match[1].split(",")]],
 ];
 
-let leave = new AbortController(); // ends what the view before was still doing
+let currentView = new AbortController(); // aborted when another view is shown
 
 async function show() {
-  leave.abort();
-  leave = new AbortController();
-  const { signal } = leave;
+  currentView.abort();
+  currentView = new AbortController();
+  const { signal } = currentView;
   const container = h("div", { class: "view" });
-  replace(document.getElementById("view"), container, h("p", { class: "lead loading" }, "One moment …"));
-  entitle("");
-  mark();
+  replace(document.getElementById("view"), container, h("p", { class: "lead loading" }, "Loading …"));
+  setTitle("");
+  markCurrentLink();
   try {
-    const [module, values] = route();
+    const [module, parameters] = route();
     const view = await import(module);
-    if (!signal.aborted) await view.show(container, ...values, { signal });
+    if (!signal.aborted) await view.show(container, ...parameters, { signal });
   } catch (error) {
-    if (!signal.aborted) replace(container, failure(error));
+    if (!signal.aborted) replace(container, errorCard(error));
   }
 }
 
 function route() {
-  for (const [pattern, module, values] of ROUTES) {
-    const found = pattern.exec(location.hash);
-    if (found) return [module, values(found)];
+  for (const [pattern, module, parameters] of ROUTES) {
+    const match = pattern.exec(location.hash);
+    if (match) return [module, parameters(match)];
   }
-  throw new Problem({ title: "There is no such page", detail: `There is nothing at ${location.hash}.` });
+  throw new Problem({ title: "Page not found", detail: `No page has the address ${location.hash}.` });
 }
 
-function failure(error) {
-  if (!error.title) console.error(error); // a fault of the page itself, not an answer of the API
+function errorCard(error) {
+  if (!error.title) console.error(error); // a bug of the page, not an answer of the API
   return h(
     "div",
     { class: "card problem", role: "alert" },
-    h("h1", {}, error.title ?? "This page has a fault"),
-    h("p", {}, error.detail ?? error.message),
+    h("h1", {}, error.title ?? "Internal error of this page"),
+    h("p", {}, messageOf(error)),
     h(
       "div",
       { class: "row" },
@@ -55,25 +55,26 @@ function failure(error) {
   );
 }
 
-function mark() {
+function markCurrentLink() {
   for (const link of document.querySelectorAll("nav a")) {
-    const current = link.getAttribute("href") === (location.hash || "#/");
-    if (current) link.setAttribute("aria-current", "page");
+    const isCurrent = link.getAttribute("href") === (location.hash || "#/");
+    if (isCurrent) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
 }
 
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address names a view, not a place in it
+  event.preventDefault(); // following the link would change the address, which names the view
   document.getElementById("view").focus();
 });
 for (const kind of ["dragover", "drop"]) {
-  window.addEventListener(kind, (event) => event.preventDefault()); // a file dropped beside its place would be opened instead
+  // Without this, the browser opens a file that is dropped outside the drop zone.
+  window.addEventListener(kind, (event) => event.preventDefault());
 }
 window.addEventListener("hashchange", () => {
   show();
   document.getElementById("view").focus({ preventScroll: true });
   window.scrollTo(0, 0);
 });
-showButton();
+showForgetButton();
 show();

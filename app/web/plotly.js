@@ -1,40 +1,43 @@
-// Plotly as the page uses it: loaded when the first plot is drawn, in the page's colors, with users' text as text.
+// Loads Plotly when the first plot is drawn, and gives plots the page's colors and escaped labels.
 
-import { address } from "./api.js";
+import { absoluteUrl } from "./api.js";
 import { h } from "./dom.js";
 
-const LONGEST = 28; // characters of a name in a plot
+const MAX_LABEL_LENGTH = 28; // characters
 let loading = null;
 
-export function plotly() {
+export function loadPlotly() {
   loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: address("/page/plotly.min.js") });
+    const script = h("script", { src: absoluteUrl("/page/plotly.min.js") });
     script.addEventListener("load", () => resolve(window.Plotly));
     script.addEventListener("error", () => {
       loading = null;
       script.remove();
-      reject(new Error("The plots could not be loaded; is the service running?"));
+      reject(new Error("The plot library could not be loaded. Check that the service is running."));
     });
     document.head.append(script);
   });
   return loading;
 }
 
-// Plotly reads a few tags in labels, so what users have named is escaped. Long names lose their middle.
-export function label(name, longest = LONGEST) {
-  const line = String(name).replace(/\s+/g, " ").trim() || "(empty)";
+// A user's text as a label of a plot. Plotly interprets a few tags in labels, so they are escaped; a long text loses
+// its middle.
+export function plotLabel(text, maxLength = MAX_LABEL_LENGTH) {
+  const line = String(text).replace(/\s+/g, " ").trim() || "(empty)";
   const letters = [...line];
-  const tail = Math.floor(longest / 3);
+  const tail = Math.floor(maxLength / 3);
   const short =
-    letters.length <= longest ? line : [...letters.slice(0, longest - tail - 1), "…", ...letters.slice(-tail)].join("");
+    letters.length <= maxLength
+      ? line
+      : [...letters.slice(0, maxLength - tail - 1), "…", ...letters.slice(-tail)].join("");
   return short.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-// The colors of the stylesheet, light or dark as the page is now.
-export function theme() {
+// The colors of the stylesheet in the current color scheme, light or dark.
+export function themeColors() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(`--${name}`).trim();
-  const series = Array.from({ length: 8 }, (_, place) => value(`series-${place + 1}`));
+  const series = Array.from({ length: 8 }, (_, index) => value(`series-${index + 1}`));
   return {
     ink: value("ink"),
     soft: value("soft"),
@@ -45,9 +48,14 @@ export function theme() {
   };
 }
 
-export const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const darkScheme = window.matchMedia("(prefers-color-scheme: dark)");
 
-export function layoutOf(colors, layout = {}) {
+// Calls `redraw` when the color scheme changes.
+export function onThemeChange(redraw, signal) {
+  darkScheme.addEventListener("change", redraw, { signal });
+}
+
+export function plotLayout(colors, layout = {}) {
   const { xaxis, yaxis, ...others } = layout;
   const axis = {
     gridcolor: colors.line,
@@ -70,4 +78,4 @@ export function layoutOf(colors, layout = {}) {
   };
 }
 
-export const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
+export const PLOT_CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };

@@ -1,41 +1,34 @@
-// One click that runs the same table with every kernel and compares what they find.
+// A button that runs a job once with every kernel and shows the results side by side.
 
 import { get, post } from "../api.js";
-import { h } from "../dom.js";
+import { errorLine, h } from "../dom.js";
 
-export function runAllKernels(job, primary = false) {
-  const problem = h("p", { class: "error", role: "alert", hidden: true });
-  const button = h(
-    "button",
-    {
-      type: "button",
-      class: primary ? "primary" : null,
-      onclick: async () => {
-        button.disabled = true;
-        problem.hidden = true;
-        try {
-          const batch = await post("/jobs", await grid(job));
-          location.hash = `#/compare/${batch.jobs.map(({ id }) => id).join(",")}`;
-        } catch (error) {
-          problem.textContent = error.errors?.map(({ message }) => message).join(" ") || error.detail || error.message;
-          problem.hidden = false;
-          button.disabled = false;
-        }
-      },
-    },
-    "Run all kernels",
-  );
-  return h("div", {}, button, problem);
+export function runAllKernels(spec) {
+  const problem = errorLine();
+  const onclick = async () => {
+    button.disabled = true;
+    problem.hide();
+    try {
+      const batch = await post("/jobs", await allKernels(spec));
+      location.hash = `#/compare/${batch.jobs.map(({ id }) => id).join(",")}`;
+    } catch (error) {
+      problem.show(error);
+      button.disabled = false;
+    }
+  };
+  const button = h("button", { type: "button", onclick }, "Run with every kernel");
+  return h("div", {}, button, problem.element);
 }
 
-// The spec with all kernels; random features and paths are not for each of them.
-async function grid({ spec }) {
+// The spec with a list of all single kernels. Random features and continuation ("path") work for some kernels only.
+async function allKernels(spec) {
   const { items } = await get("/kernels");
+  const isPath = spec.starts === "path";
   return {
     ...spec,
     kernel: items.filter(({ name, form }) => name !== "auto" && form !== "combination").map(({ name }) => name),
     approximation: null,
-    starts: spec.starts === "path" ? null : spec.starts,
-    delta: spec.starts === "path" ? null : spec.delta, // which goes with the path
+    starts: isPath ? null : spec.starts,
+    delta: isPath ? null : spec.delta, // a choice that continues along a path sets its own
   };
 }

@@ -1,65 +1,59 @@
-// Several jobs side by side: one table, small pictures of each, and the features that each relies on.
+// Several jobs side by side: a table of their metrics, a scatter plot of each, and the importance of features in each.
 
 import { get } from "../api.js";
-import { entitle, h, replace } from "../dom.js";
+import { h, replace, setTitle } from "../dom.js";
+import { counted } from "../format.js";
+import { isActive } from "../jobs/labels.js";
 import { runAllKernels } from "./all_kernels.js";
-import { multiples } from "./small_multiples.js";
+import { smallMultiples } from "./small_multiples.js";
 import { comparisonTable, importanceTable } from "./tables.js";
 
-const MOST = 24;
-const WAIT = 20; // seconds that one look may take to answer
+const MAX_JOBS = 24;
+const LONG_POLL = 20; // seconds that the API waits for a job to change
 
-export async function show(container, ids, { signal = new AbortController().signal } = {}) {
-  const wanted = [...new Set(ids)].slice(0, MOST);
-  const jobs = new Map(
-    (await Promise.all(wanted.map((id) => get(`/jobs/${id}`, { signal })))).map((job) => [job.id, job]),
-  );
-  const place = { table: h("div", {}), multiples: h("div", {}), features: h("div", {}) };
-  const first = jobs.values().next().value;
+export async function show(container, ids, { signal }) {
+  const wanted = [...new Set(ids)].slice(0, MAX_JOBS);
+  const loaded = await Promise.all(wanted.map((id) => get(`/jobs/${id}`, { signal })));
+  const jobs = new Map(loaded.map((job) => [job.id, job]));
+  const [first] = loaded;
   const dataset = await get(`/datasets/${first.dataset}`, { signal }).catch(() => null);
-  entitle(`${jobs.size} jobs compared`);
+  const title = `Comparison of ${counted(jobs.size, "job")}`;
+  const [tablePart, featuresPart] = [h("div"), h("div")];
+  const plots = smallMultiples(loaded, signal);
+  setTitle(title);
   container.append(
     h(
       "header",
       { class: "page-head row spread" },
-      h("div", {}, h("h1", {}, `${jobs.size} jobs compared`), dataset ? h("p", { class: "lead" }, dataset.name) : null),
-      dataset ? runAllKernels(first) : null,
+      h("div", {}, h("h1", {}, title), dataset ? h("p", { class: "lead" }, dataset.name) : null),
+      dataset ? runAllKernels(first.spec) : "",
     ),
-    place.table,
-    place.multiples,
-    place.features,
+    tablePart,
+    h("div", {}, plots.element),
+    featuresPart,
   );
 
   const results = new Map();
-  async function draw(job) {
+  async function update(job) {
     jobs.set(job.id, job);
     if (job.state === "succeeded" && !results.has(job.id))
       results.set(job.id, await get(`/jobs/${job.id}/result`, { signal }));
     if (signal.aborted) return;
     const all = [...jobs.values()];
-    replace(place.table, comparisonTable(all, results));
-    replace(place.features, importanceTable(all, results));
+    replace(tablePart, comparisonTable(all, results));
+    replace(featuresPart, importanceTable(all, results));
+    plots.show(job);
   }
 
-  for (const job of jobs.values()) await draw(job);
-  const pictures = multiples([...jobs.values()], signal);
-  place.multiples.append(pictures.element);
-  await Promise.all(
-    [...jobs.values()].map((job) =>
-      follow(job, signal, async (now) => {
-        await draw(now);
-        pictures.show(now);
-      }),
-    ),
-  );
+  await Promise.all(loaded.map((job) => follow(job, signal, update)));
 }
 
-// Looks at a job until it has ended, and tells each time.
-async function follow(job, signal, tell) {
-  let now = job;
-  await tell(now);
-  while (["queued", "running"].includes(now.state) && !signal.aborted) {
-    now = await get(`/jobs/${job.id}?wait=${WAIT}`, { signal });
-    await tell(now);
+// Calls `update(job)` now and after every change, until the job has ended.
+async function follow(job, signal, update) {
+  let current = job;
+  await update(current);
+  while (isActive(current) && !signal.aborted) {
+    current = await get(`/jobs/${job.id}?wait=${LONG_POLL}`, { signal });
+    await update(current);
   }
 }

@@ -1,12 +1,15 @@
-// The columns of a table: what they hold, what is missing, their first values, and which of them are features.
+// The table of columns: type, missing values and first values of each, and a checkbox to use it as a feature.
 
 import { h, replace } from "../dom.js";
+import { integer, number } from "../format.js";
 
-const AT_ONCE = 60; // rows of the table that are shown before somebody asks for more
-const FILTERED = 15; // columns beyond which there is a filter
+const SHOWN_AT_FIRST = 60; // columns
+const FILTER_FROM = 15; // a table with more columns gets a search field
+const SHOWN_LEVELS = 4; // values of a text column
 
-// `taken()` gives the columns that are no features now, with their part; `change()` is called when a box is ticked.
-export function columnsTable(dataset, features, taken, change) {
+// `features` is the set of names that the checkboxes change. `roles()` returns the columns that cannot be features now,
+// as a map of name to role ("target", …). `onChange()` is called when a checkbox changes.
+export function columnsTable(dataset, features, roles, onChange) {
   const body = h("tbody");
   const more = h("button", {
     type: "button",
@@ -22,63 +25,63 @@ export function columnsTable(dataset, features, taken, change) {
     "aria-label": "Find a column",
     oninput: draw,
   });
-  const count = h("p", { class: "hint", role: "status" });
+  const total = h("p", { class: "hint", role: "status" });
   const error = h("p", { class: "error", hidden: true });
-  let shown = AT_ONCE;
+  let shown = SHOWN_AT_FIRST;
 
   function draw() {
     const wanted = filter.value.toLowerCase();
     const found = dataset.columns.filter((column) => column.name.toLowerCase().includes(wanted));
     replace(body, found.slice(0, shown).map(row));
     more.hidden = found.length <= shown;
-    more.textContent = `Show all ${found.length.toLocaleString("en")} columns`;
-    tally();
+    more.textContent = `Show all ${integer(found.length)} columns`;
+    count();
   }
 
-  function tally() {
-    const free = dataset.columns.filter((column) => !taken().has(column.name));
+  function count() {
+    const free = dataset.columns.filter((column) => !roles().has(column.name));
     const used = free.filter((column) => features.has(column.name)).length;
-    count.textContent = `${used.toLocaleString("en")} of ${free.length.toLocaleString("en")} columns are features.`;
+    total.textContent = `${integer(used)} of ${integer(free.length)} columns are used as features.`;
   }
 
   function row(column) {
-    const part = taken().get(column.name);
+    const role = roles().get(column.name);
     const box = h("input", {
       type: "checkbox",
-      checked: !part && features.has(column.name),
-      disabled: Boolean(part),
+      checked: !role && features.has(column.name),
+      disabled: Boolean(role),
       "aria-label": `Use ${column.name} as a feature`,
       onchange: () => {
         features[box.checked ? "add" : "delete"](column.name);
-        tally();
-        change();
+        count();
+        onChange();
       },
     });
-    const place = dataset.columns.indexOf(column);
-    const first = dataset.preview.map((cells) => shownCell(cells[place])).join(" · ");
+    const index = dataset.columns.indexOf(column);
+    const first = dataset.preview.map((cells) => shortCell(cells[index])).join(" · ");
     return h(
       "tr",
       {},
-      h("td", {}, part ? h("span", { class: "badge running" }, part) : box),
+      h("td", {}, role ? h("span", { class: "badge running" }, role) : box),
       h("th", { scope: "row", class: "name" }, column.name),
-      h("td", {}, kind(column)),
+      h("td", {}, typeOf(column)),
       h(
         "td",
         { class: column.missing ? "number warn" : "number" },
-        column.missing ? share(column.missing, dataset.rows) : "–",
+        column.missing ? missingShare(column.missing, dataset.rows) : "–",
       ),
-      h("td", { class: "values" }, values(column)),
+      h("td", { class: "values" }, valuesOf(column)),
       h("td", { class: "preview", title: first }, first),
     );
   }
 
-  function all(use) {
+  function useAll(use) {
     for (const column of dataset.columns) features[use ? "add" : "delete"](column.name);
     draw();
-    change();
+    onChange();
   }
 
-  const head = ["Feature", "Column", "Type", "Missing", "Values", "First rows"];
+  const heads = ["Feature", "Column", "Type", "Missing", "Values", "First rows"];
   const element = h(
     "section",
     { class: "card columns", "data-field": "features" },
@@ -89,12 +92,12 @@ export function columnsTable(dataset, features, taken, change) {
       h(
         "div",
         { class: "row" },
-        h("button", { type: "button", class: "quiet", onclick: () => all(true) }, "Use all"),
-        h("button", { type: "button", class: "quiet", onclick: () => all(false) }, "Use none"),
+        h("button", { type: "button", class: "quiet", onclick: () => useAll(true) }, "Use all"),
+        h("button", { type: "button", class: "quiet", onclick: () => useAll(false) }, "Use none"),
       ),
     ),
-    dataset.columns.length > FILTERED ? filter : null,
-    count,
+    dataset.columns.length > FILTER_FROM ? filter : null,
+    total,
     error,
     h(
       "div",
@@ -108,7 +111,7 @@ export function columnsTable(dataset, features, taken, change) {
           h(
             "tr",
             {},
-            head.map((text) => h("th", { scope: "col", class: text === "Missing" ? "number" : null }, text)),
+            heads.map((text) => h("th", { scope: "col", class: text === "Missing" ? "number" : null }, text)),
           ),
         ),
         body,
@@ -122,39 +125,35 @@ export function columnsTable(dataset, features, taken, change) {
     element,
     control: element,
     draw,
-    error: (sentence) => {
-      error.textContent = sentence ?? "";
-      error.hidden = !sentence;
+    showError: (message) => {
+      error.textContent = message ?? "";
+      error.hidden = !message;
     },
   };
 }
 
-function kind(column) {
+function typeOf(column) {
   if (column.constant) return "constant";
   if (column.kind === "text") return "text";
-  return column.whole ? "whole number" : "number";
+  return column.whole ? "integer" : "number";
 }
 
-function values(column) {
+function valuesOf(column) {
   if (column.levels) {
-    const levels = column.levels.slice(0, 4).join(", ");
-    return column.distinct > 4 ? `${levels}, … (${column.distinct.toLocaleString("en")} different)` : levels;
+    const levels = column.levels.slice(0, SHOWN_LEVELS).join(", ");
+    return column.distinct > SHOWN_LEVELS ? `${levels}, … (${integer(column.distinct)} distinct values)` : levels;
   }
   if (column.minimum === null || column.minimum === undefined)
-    return column.kind === "text" ? "many different" : "none";
-  return `${figure(column.minimum)}\u00a0–\u00a0${figure(column.maximum)}`;
+    return column.kind === "text" ? "many distinct values" : "no values";
+  return `${number(column.minimum, 5)}\u00a0–\u00a0${number(column.maximum, 5)}`;
 }
 
-function share(missing, rows) {
+function missingShare(missing, rows) {
   const percent = (100 * missing) / rows;
-  return `${missing.toLocaleString("en")} (${percent < 1 ? "< 1" : Math.round(percent)} %)`;
+  return `${integer(missing)} (${percent < 1 ? "< 1" : Math.round(percent)} %)`;
 }
 
-function shownCell(value) {
+function shortCell(value) {
   if (value === null) return "–";
-  return typeof value === "number" ? figure(value) : value.slice(0, 40);
-}
-
-function figure(value) {
-  return Number(value.toPrecision(5)).toLocaleString("en", { maximumSignificantDigits: 5 });
+  return typeof value === "number" ? number(value, 5) : value.slice(0, 40);
 }

@@ -1,27 +1,27 @@
-// Puts the API's sentences beside the fields they belong to.
+// Shows the API's error messages beside the fields that they are about.
 
-// Gives the sentences that belong to no field, or one that sends the eye to the fields.
+// Returns the messages to show above the form: those that belong to no field, and a pointer to the marked fields.
 export function showErrors(error, fields) {
-  for (const field of fields) field.error(null);
-  const rest = [];
-  const wrong = [];
+  for (const field of fields) field.showError(null);
+  const messages = [];
+  const marked = [];
   for (const { field: name, message } of error.errors ?? []) {
-    const found = owner(name, fields);
-    if (!found) rest.push(message);
-    else if (!wrong.includes(found)) {
-      found.error(message);
-      wrong.push(found);
+    const field = fieldOf(name, fields);
+    if (!field) messages.push(message);
+    else if (!marked.includes(field)) {
+      field.showError(message);
+      marked.push(field);
     }
   }
-  if (wrong.length) reveal(wrong[0]);
-  if (!wrong.length && !rest.length) rest.push(error.detail ?? error.message);
-  if (wrong.length)
-    rest.push(wrong.length === 1 ? "See the field that is marked." : `See the ${wrong.length} fields that are marked.`);
-  return rest;
+  if (marked.length) {
+    reveal(marked[0]);
+    messages.push(marked.length === 1 ? "Correct the marked field." : `Correct the ${marked.length} marked fields.`);
+  }
+  return messages.length ? messages : [error.detail ?? error.message];
 }
 
-// "kernel.sigma" belongs to the field of that name, or else to "kernel".
-function owner(name, fields) {
+// The field called "kernel.sigma", or else the field called "kernel".
+function fieldOf(name, fields) {
   const parts = name.split(".");
   for (let length = parts.length; length > 0; length -= 1) {
     const found = fields.find((field) => field.name === parts.slice(0, length).join("."));

@@ -1,11 +1,13 @@
-// Fields of a form: a label, a control, a line about what it is for, and a place for the API's sentence about it.
+// Form fields: a label, a control, a hint, and a line for the API's error message.
 
 import { h, newId } from "../dom.js";
 
-// {name, element, error(sentence), hint(line)}
-export function field(name, label, control, line = "") {
+const UNSET = "automatic"; // what an empty field stands for
+
+// {name, element, control, setHint(text), showError(message or null)}
+export function field(name, label, control, text = "") {
   const id = newId("field");
-  const hint = h("p", { class: "hint", id: `${id}-hint` }, line);
+  const hint = h("p", { class: "hint", id: `${id}-hint` }, text);
   const error = h("p", { class: "error", id: `${id}-error`, hidden: true });
   control.id = id;
   control.name = name;
@@ -22,25 +24,29 @@ export function field(name, label, control, line = "") {
     name,
     element,
     control,
-    error: (sentence) => setError(control, error, sentence),
-    hint: (text) => {
-      hint.textContent = text;
+    setHint(newText) {
+      hint.textContent = newText;
+    },
+    showError(message) {
+      error.textContent = message ?? "";
+      error.hidden = !message;
+      if (message) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
     },
   };
 }
 
-// A field for a parameter of the catalogue; `change(value)` is called with undefined where it is left at its default.
-export function parameterField(parameter, value, change, prefix = "") {
-  const label = words(parameter.name);
+// A field for a parameter of the API's catalogue. `onChange(value)` gets undefined if the user leaves the default.
+export function parameterField(parameter, value, onChange, { prefix = "", label = titleOf(parameter.name) } = {}) {
   const options = optionsOf(parameter);
-  const control = options ? select(options, value ?? parameter.default) : written(parameter, value);
-  for (const happens of options ? ["change"] : ["change", "input"])
-    control.addEventListener(happens, () => change(read(control.value, parameter)));
+  const control = options ? select(options, value ?? parameter.default) : textInput(parameter, value);
+  for (const event of options ? ["change"] : ["change", "input"])
+    control.addEventListener(event, () => onChange(parse(control.value, parameter)));
   return field(prefix + parameter.name, label, control, parameter.description);
 }
 
-// The values of a parameter that has only some, with one for none of them where that is its default; else null.
-function optionsOf({ choices, types, default: usual }) {
+// The options of a parameter that takes a fixed set of values, or null if it also takes others.
+function optionsOf({ choices, types, default: defaultValue }) {
   if (types.includes("boolean"))
     return [
       ["false", "no"],
@@ -48,42 +54,45 @@ function optionsOf({ choices, types, default: usual }) {
     ];
   if (!choices?.length || types.some((type) => type !== "string" && type !== "null")) return null;
   const named = choices.map((choice) => [choice, choice]);
-  return usual === null ? [["", "by itself"], ...named] : named;
+  return defaultValue === null ? [["", UNSET], ...named] : named;
 }
 
-export function select(options, value, onchange) {
+export function select(options, value, onChange) {
   const control = h(
     "select",
     {},
     options.map(([key, text]) => h("option", { value: key, selected: key === String(value ?? "") }, text)),
   );
-  if (onchange) control.addEventListener("change", () => onchange(control.value));
+  if (onChange) control.addEventListener("change", () => onChange(control.value));
   return control;
 }
 
-export function words(name) {
+// "max_iter" becomes "Max iter".
+function titleOf(name) {
   const text = name.replaceAll("_", " ");
   return text[0].toUpperCase() + text.slice(1);
 }
 
-function written(parameter, value) {
-  const numeric = parameter.types.some((type) => type === "integer" || type === "number");
+function textInput(parameter, value) {
+  const isNumeric = parameter.types.some((type) => type === "integer" || type === "number");
+  const isName = !isNumeric && parameter.types.includes("string");
+  const empty = parameter.required ? "required" : isName ? "none" : UNSET;
   return h("input", {
     type: "text",
-    inputMode: numeric && !parameter.choices ? "decimal" : "text",
+    inputMode: isNumeric && !parameter.choices ? "decimal" : "text",
     autocomplete: "off",
-    placeholder: shown(parameter.default) || (numeric || !parameter.types.includes("string") ? "by itself" : "none"),
-    value: shown(value),
+    placeholder: format(parameter.default) || empty,
+    value: format(value),
   });
 }
 
-function shown(value) {
+function format(value) {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-// What was typed, as JSON has it; what makes no sense is sent as it is, for the API to say so.
-function read(text, parameter) {
+// The typed text as a JSON value. Text that cannot be parsed is sent as a string, and the API explains the error.
+function parse(text, parameter) {
   const typed = text.trim();
   if (typed === "") return undefined;
   if (parameter.types.every((type) => type === "string" || type === "null")) return typed;
@@ -93,11 +102,4 @@ function read(text, parameter) {
   } catch {
     return typed;
   }
-}
-
-function setError(control, place, sentence) {
-  place.textContent = sentence ?? "";
-  place.hidden = !sentence;
-  if (sentence) control.setAttribute("aria-invalid", "true");
-  else control.removeAttribute("aria-invalid");
 }

@@ -1,93 +1,94 @@
-// What a table looks like it is for: the settings to begin with, each with the reason why.
+// Proposes settings for a table that was just uploaded, and explains the fields of the form for this table.
 
-const ANSWERS =
+import { holdsClasses } from "../result/data.js";
+
+const TARGET_NAMES =
   /^(class|classes|target|label|labels|y|species|diagnosis|outcome|survived|quality|category|type|group|kind)$/i;
-const NAMES = /^(id|index|row|name|unnamed.*|.*_id|uuid|key|no\.?)$/i;
-const FEW = 20; // different whole numbers that are still classes, as for the API
-const MOST_LEVELS = 50; // of a text column that is proposed as features
-const LARGE = 30_000_000; // cells beyond which a gaussian keeps people waiting
-export const USUAL_CLUSTERS = 3;
+const ROW_ID_NAMES = /^(id|index|row|name|unnamed.*|.*_id|uuid|key|no\.?)$/i;
+const MAX_LEVELS = 50; // a text column with more distinct values is not proposed as a feature or target
+const LARGE_TABLE = 30_000_000; // cells; choosing a gaussian kernel for more takes too long to be the default
+export const DEFAULT_CLUSTERS = 3;
 
-// {paradigm, kernel, values, features}: the start of the form's state.
+// The first state of the form: {paradigm, kernel, values, features}.
 export function proposal(dataset) {
   const target = likelyTarget(dataset);
-  const features = new Set(likelyFeatures(dataset, target).map((column) => column.name));
-  const columns = dataset.columns.filter((column) => features.has(column.name));
-  const values = { clusters: USUAL_CLUSTERS };
+  const features = likelyFeatures(dataset, target);
+  const values = { clusters: DEFAULT_CLUSTERS };
   if (target) Object.assign(values, { target: target.name, scores: target.name, clustering: target.name });
-  const gaps = columns.some((column) => column.missing > 0);
   if (target?.missing) values.missing = "drop";
-  else if (gaps) values.missing = "mean";
-  if (columns.some((column) => column.kind === "text")) values.categorical = "onehot";
-  const large = dataset.rows * columns.length > LARGE;
+  else if (features.some((column) => column.missing > 0)) values.missing = "mean";
+  if (features.some((column) => column.kind === "text")) values.categorical = "onehot";
+  const isLarge = dataset.rows * features.length > LARGE_TABLE;
   return {
     paradigm: target ? "supervised" : "unsupervised",
-    kernel: { name: large ? "linear" : "auto" },
+    kernel: { name: isLarge ? "linear" : "auto" },
     values,
-    features,
+    features: new Set(features.map((column) => column.name)),
   };
 }
 
-// The column that the others most likely are meant to explain, or null.
-export function likelyTarget(dataset) {
+// The column that the user most likely wants to explain, or null.
+function likelyTarget(dataset) {
   const usable = dataset.columns.filter((column) => !column.constant && column.missing < dataset.rows / 2);
-  const named = usable.filter((column) => ANSWERS.test(column.name) && !isName(column, dataset));
-  const classes = usable.filter((column) => isClasses(column, dataset) && column.kind === "text");
+  const wellNamed = usable.filter((column) => TARGET_NAMES.test(column.name) && !isRowId(column, dataset));
+  const textClasses = usable.filter((column) => column.kind === "text" && isClassColumn(column, dataset));
   const last = dataset.columns.at(-1);
-  const ends = last && usable.includes(last) && isClasses(last, dataset) ? last : null;
-  return named.find((column) => isClasses(column, dataset)) ?? named[0] ?? classes.at(-1) ?? ends;
+  const lastClasses = last && usable.includes(last) && isClassColumn(last, dataset) ? last : null;
+  return (
+    wellNamed.find((column) => isClassColumn(column, dataset)) ?? wellNamed[0] ?? textClasses.at(-1) ?? lastClasses
+  );
 }
 
-export function isClasses(column, dataset) {
-  const few = column.distinct !== null && column.distinct >= 2 && column.distinct < dataset.rows / 2;
-  if (column.kind === "text") return few && column.distinct <= MOST_LEVELS;
-  return few && column.whole && column.distinct <= FEW;
+// Whether a column holds classes, each of several rows.
+export function isClassColumn(column, dataset) {
+  const { distinct } = column;
+  const hasRepeats = distinct !== null && distinct >= 2 && distinct < dataset.rows / 2;
+  return hasRepeats && holdsClasses(column) && distinct <= MAX_LEVELS;
 }
 
-// One line for each field of the form, about what it is set to now.
-export function reasons(state, dataset) {
-  const column = (name) => dataset.columns.find((one) => one.name === name);
-  const target = column(state.values.target);
-  const lines = {
-    target: target ? described(target, dataset) : "The column that the new axes should explain.",
-    clusters: "How many groups to look for. Try a few and compare.",
-    q: axesReason(state, target, dataset),
-    scores: "A column of scores or labels that should guide the groups; gaps are allowed.",
-    clustering: "A column with groups that you know already; the new ones will be different.",
-    reference: "A column of known classes to compare the groups with at the end; it is not learnt from.",
-    missing: "What happens to empty cells among the features.",
-    categorical: "What happens to text among the features: one 0/1 feature for each value.",
+// The hints of the fields whose text depends on the table or on other fields.
+export function hints(state, dataset) {
+  const target = dataset.columns.find(({ name }) => name === state.values.target);
+  return {
+    target: target ? targetHint(target, dataset) : "The column that the new axes should explain.",
+    clusters: "How many clusters to find. Try several numbers and compare the results.",
+    q: axesHint(state, target, dataset),
+    scores: "A column with scores or labels that guide the clusters. Some values may be missing.",
+    clustering: "A column with a clustering that you already know. The new clusters will differ from it.",
+    reference:
+      "A column of known classes. It is not used to find the clusters; the result reports how well they agree with it.",
   };
-  return lines;
 }
 
-function described(target, dataset) {
-  if (isClasses(target, dataset))
-    return `The new axes will tell its ${target.distinct} classes apart. It is not used as a feature.`;
-  return "The new axes will follow its values. It is not used as a feature.";
+function targetHint(target, dataset) {
+  const aim = isClassColumn(target, dataset) ? `separate its ${target.distinct} classes` : "predict its values";
+  return `The new axes will ${aim}. The column itself is not used as a feature.`;
 }
 
-function axesReason(state, target, dataset) {
-  const classes = state.paradigm === "supervised" && target && isClasses(target, dataset) ? target.distinct : 0;
-  const left = state.kernel.name === "auto" ? " Left empty, it is chosen too." : "";
-  if (classes > 2)
-    return `How many new features to make; ${classes} classes can be told apart along ${classes - 1}.${left}`;
-  return `How many new features to make; two make a picture.${left}`;
+function axesHint(state, target, dataset) {
+  const hasClasses = state.paradigm === "supervised" && target && isClassColumn(target, dataset);
+  const classes = hasClasses ? target.distinct : 0;
+  const sentences = [
+    "q is the number of new axes.",
+    classes > 2 ? `${classes - 1} axes are enough to separate ${classes} classes.` : "Two axes fill a scatter plot.",
+  ];
+  if (state.kernel.name === "auto") sentences.push("Leave it empty to have it chosen from the data.");
+  return sentences.join(" ");
 }
 
 function likelyFeatures(dataset, target) {
   return dataset.columns.filter(
     (column) =>
       column !== target &&
-      !isName(column, dataset) &&
+      !isRowId(column, dataset) &&
       column.missing < dataset.rows / 2 &&
-      (column.kind === "number" || isClasses(column, dataset)),
+      (column.kind === "number" || isClassColumn(column, dataset)),
   );
 }
 
-// Numbers or names of rows say nothing about them.
-function isName(column, dataset) {
-  const many = column.distinct === null || column.distinct === dataset.rows;
-  const counted = column.whole && many && column.maximum - column.minimum === dataset.rows - 1;
-  return counted || (NAMES.test(column.name) && (column.whole || column.kind === "text"));
+// Whether a column only numbers or names the rows.
+function isRowId(column, dataset) {
+  const isUnique = column.distinct === null || column.distinct === dataset.rows;
+  const isCounter = column.whole && isUnique && column.maximum - column.minimum === dataset.rows - 1;
+  return isCounter || (ROW_ID_NAMES.test(column.name) && (column.whole || column.kind === "text"));
 }

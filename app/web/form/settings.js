@@ -1,196 +1,205 @@
-// The form of a job: what it is for, the few settings that matter, and all others folded away.
+// The settings of a job: the paradigm, the kernel and the settings that matter most, and all others in a folded part.
+// Kernels, paradigms and their parameters come from the API's catalogue.
 
 import { h, replace } from "../dom.js";
 import { field, parameterField, select } from "./fields.js";
-import { kernelFields } from "./kernel.js";
-import { isClasses, reasons, USUAL_CLUSTERS } from "./proposal.js";
-import { parametersOf } from "./spec.js";
+import { DEFAULT_CLUSTERS, hints, isClassColumn } from "./proposal.js";
+import { COLUMN_PARAMETERS, parametersOf } from "./spec.js";
 
+// Plain words for the paradigms of the catalogue. A paradigm that is not listed has its title and description there.
 const PURPOSES = {
-  supervised: ["Explain a column", "What tells known classes apart, or goes with measured values."],
-  unsupervised: ["Find groups", "Clusters, and the view that shows them best."],
-  semi_supervised: ["Find groups with guidance", "Clusters that agree with scores or labels of some rows."],
-  alternative: ["Find other groups", "Clusters that a grouping you know does not show."],
+  supervised: ["Explain a column", "Finds axes that separate known classes or predict measured values."],
+  unsupervised: ["Find clusters", "Finds groups of similar rows, and the axes that show them best."],
+  semi_supervised: ["Find clusters with guidance", "Finds clusters that agree with scores or labels of some rows."],
+  alternative: ["Find other clusters", "Finds clusters that differ from a clustering you already know."],
 };
-const FRONT = {
-  supervised: ["target"],
-  unsupervised: ["clusters"],
-  semi_supervised: ["clusters", "scores"],
-  alternative: ["clusters", "clustering"],
-};
-const ELSEWHERE = new Set(["dataset", "kernel", "q", "features", "metadata"]); // have a place of their own
+// Labels of parameters whose names in the API are short. The label of any other parameter is its name.
 const LABELS = {
   target: "Column to explain",
-  clusters: "Groups",
+  target_kind: "Type of the column to explain",
+  clusters: "Number of clusters",
   scores: "Guiding column",
-  clustering: "Known groups",
+  clustering: "Known clustering",
   reference: "Compare with",
   q: "New axes (q)",
-  features_per_axis: "Features in each axis",
-  resamples: "Resamples, for error bars",
-  missing: "Empty cells",
+  mu: "Weight of the guidance (μ)",
+  balance: "Balance the classes",
+  features_per_axis: "Features per axis",
+  delta: "Convergence tolerance (δ)",
+  max_iter: "Maximum number of iterations",
+  starts: "Number of starts",
+  seed: "Random seed",
+  folds: "Cross-validation folds",
+  resamples: "Resamples for standard errors",
+  missing: "Missing values",
   categorical: "Text features",
+  tolerance: "Tolerance of the gradient",
+  label: "Name of the job",
+};
+const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata"]); // not fields of the folded part
+// With the kernel "auto" these are chosen from the data unless they are given; else they have these defaults.
+const DEFAULTS_OF_AUTO = { q: "2", scale: "standard" };
+const BETA = {
+  product: "β is the inner product of two rows in the new axes.",
+  difference: "β is the squared distance between two rows in the new axes.",
 };
 
-export function jobForm(state, dataset, catalogue, changed) {
-  const settings = h("div", { class: "fields" });
+// {element, fields()}: the form for `state`, which it changes. `onChange()` is called after every change.
+export function settingsForm(state, dataset, catalogue, onChange) {
+  const shown = h("div", { class: "fields" });
   const folded = h("div", { class: "fields" });
-  let fields = () => [];
+  let fields = [];
 
   function draw() {
-    const lines = reasons(state, dataset);
+    const texts = hints(state, dataset);
     const parameters = parametersOf(state.paradigm, catalogue);
-    const asked = FRONT[state.paradigm];
-    const front = [...asked, "q", ...needed(state, dataset)];
-    const ahead = front.map((name) => parameters.find((one) => one.name === name)).filter(Boolean);
-    const behind = parameters.filter((one) => !front.includes(one.name) && !ELSEWHERE.has(one.name));
-    const kernel = kernelFields(state, catalogue.kernels, changed, () => {
-      draw();
-      focus("kernel");
-    });
-    const main = ahead.map((one) => make(one, lines));
-    const rest = behind.map((one) => make(one, lines));
-    const picture = imageField(state, changed);
-    fields = () => [...main, ...kernel.fields, ...rest, picture];
-    const [first, then] = [main.slice(0, asked.length), main.slice(asked.length)];
-    replace(
-      settings,
-      first.map((one) => one.element),
-      kernel.choice,
-      then.map((one) => one.element),
+    const required = parameters.filter((one) => one.required && !ELSEWHERE.has(one.name));
+    const frequent = ["q", ...neededByTable(state, dataset)]
+      .map((name) => parameters.find((one) => one.name === name))
+      .filter(Boolean);
+    const others = parameters.filter(
+      (one) => !required.includes(one) && !frequent.includes(one) && !ELSEWHERE.has(one.name),
     );
-    replace(
-      folded,
-      kernel.parameters,
-      rest.map((one) => one.element),
-      picture.element,
-    );
-    changed();
+    const make = (list) => list.map((one) => makeField(one, texts[one.name]));
+    const kernel = kernelFields(state, catalogue.kernels, onChange, () => redraw("kernel"));
+    const [first, second, last] = [make(required), make(frequent), make(others)];
+    const image = imageField(state, onChange);
+    fields = [...first, ...kernel.fields, ...second, ...last, image];
+    const elements = (list) => list.map(({ element }) => element);
+    replace(shown, elements(first), kernel.choice, elements(second));
+    replace(folded, kernel.parameters, elements(last), image.element);
+    onChange();
   }
 
-  function make(parameter, lines) {
+  function redraw(focused) {
+    draw();
+    fields.find(({ name }) => name === focused)?.control.focus();
+  }
+
+  function makeField(parameter, text) {
     const { name } = parameter;
+    const label = LABELS[name];
     const set = (value) => {
       state.values[name] = value === "" ? undefined : value;
     };
-    if (COLUMNS[name]) {
+    if (COLUMN_PARAMETERS.includes(name)) {
       const control = select(columnOptions(name, state, dataset), state.values[name] ?? "", (value) => {
         set(value);
-        refit(state, name, dataset);
-        draw();
-        focus(name);
+        if (name === "target") adaptToTarget(state, dataset);
+        redraw(name);
       });
-      return field(name, LABELS[name], control, lines[name]);
+      return field(name, label, control, text);
     }
-    if (name === "clusters") {
-      const control = h("input", {
-        type: "number",
-        min: 1,
-        value: state.values[name] ?? "",
-        oninput: () => {
-          set(control.value === "" ? undefined : Number(control.value));
-          changed();
-        },
-      });
-      return field(name, LABELS[name], control, lines[name]);
-    }
-    const made = parameterField(parameter, state.values[name], (value) => {
+    const change = (value) => {
       set(value);
-      changed();
-    });
-    if (name === "q") made.hint(lines.q);
-    if (CHOSEN.has(name))
-      unset(made.control, state.kernel.name === "auto" ? "chosen" : parameter.name === "q" ? "2" : "standard");
-    if (LABELS[name]) made.element.querySelector("label").textContent = LABELS[name];
+      onChange();
+    };
+    const made = parameterField(parameter, state.values[name], change, { label });
+    if (text) made.setHint(text);
+    if (DEFAULTS_OF_AUTO[name])
+      showDefault(made.control, state.kernel.name === "auto" ? "automatic" : DEFAULTS_OF_AUTO[name]);
     return made;
   }
 
-  function focus(name) {
-    fields()
-      .find((one) => one.name === name)
-      ?.control.focus();
-  }
-
-  const element = h(
-    "div",
-    {},
-    purposes(state, catalogue, draw),
-    settings,
-    h("details", { class: "advanced" }, h("summary", {}, "Advanced settings"), folded),
-  );
   draw();
-  return { element, fields: () => fields() };
+  return {
+    element: h(
+      "div",
+      {},
+      purposes(state, catalogue, draw),
+      shown,
+      h("details", { class: "advanced" }, h("summary", {}, "Advanced settings"), folded),
+    ),
+    fields: () => fields,
+  };
 }
-
-// What stands in a field that is left alone: the kernel "auto" chooses these too.
-const CHOSEN = new Set(["q", "scale"]);
-
-function unset(control, word) {
-  if (control.tagName === "SELECT") control.querySelector('option[value=""]').textContent = word;
-  else control.placeholder = word;
-}
-
-const COLUMNS = { target: true, scores: true, clustering: true, reference: true };
 
 function purposes(state, catalogue, draw) {
+  const purpose = ({ name, title, description }) => {
+    const [label, text] = PURPOSES[name] ?? [title, description];
+    const choose = () => {
+      state.paradigm = name;
+      state.values.mu = undefined; // its default depends on the paradigm
+      state.values.clusters ??= DEFAULT_CLUSTERS;
+      draw();
+    };
+    const checked = state.paradigm === name;
+    return h(
+      "label",
+      { class: "purpose" },
+      h("input", { type: "radio", name: "paradigm", value: name, checked, onchange: choose }),
+      h("span", {}, h("strong", {}, label), h("span", { class: "hint" }, text)),
+    );
+  };
   return h(
     "fieldset",
     { class: "purposes", "data-field": "paradigm" },
-    h("legend", {}, "What do you want to see?"),
-    catalogue.paradigms.map(({ name, title, description }) => {
-      const [label, line] = PURPOSES[name] ?? [title, description];
-      const radio = h("input", {
-        type: "radio",
-        name: "paradigm",
-        value: name,
-        checked: state.paradigm === name,
-        onchange: () => {
-          state.paradigm = name;
-          state.values.mu = undefined; // another default
-          state.values.clusters ??= USUAL_CLUSTERS;
-          draw();
-        },
-      });
-      return h(
-        "label",
-        { class: "purpose" },
-        radio,
-        h("span", {}, h("strong", {}, label), h("span", { class: "hint" }, line)),
-      );
-    }),
+    h("legend", {}, "What do you want to do?"),
+    catalogue.paradigms.map(purpose),
   );
+}
+
+// The choice of a kernel and the fields of its parameters: {choice, parameters, fields}. `onChoice()` must draw the form
+// again, because another kernel has other parameters.
+function kernelFields(state, kernels, onChange, onChoice) {
+  const kernel = kernels.find(({ name }) => name === state.kernel.name);
+  const options = kernels.map(({ name, title }) => [name, title]);
+  const control = select(options, kernel.name, (name) => {
+    state.kernel = { name };
+    onChoice();
+  });
+  const choice = field("kernel", "Kernel", control, kernel.description);
+  const fields = kernel.parameters.map((parameter) => {
+    const { name } = parameter;
+    if (kernel.form === "combination") state.kernel[name] ??= kernel.example[name];
+    const change = (value) => {
+      if (value === undefined) delete state.kernel[name];
+      else state.kernel[name] = value;
+      onChange();
+    };
+    return parameterField(parameter, state.kernel[name], change, { prefix: "kernel." });
+  });
+  const heading = [
+    h("h3", {}, `${kernel.title} kernel: ${kernel.formula}`),
+    BETA[kernel.form] ? h("p", { class: "hint" }, BETA[kernel.form]) : null,
+  ];
+  const elements = fields.map(({ element }) => element);
+  const parameters = h("div", { class: "fields" }, fields.length ? heading : null, elements);
+  return { choice: choice.element, parameters, fields: [choice, ...fields] };
 }
 
 function columnOptions(name, state, dataset) {
-  const classesOnly = name === "clustering" || name === "reference";
-  const usable = dataset.columns.filter(
-    (column) => !column.constant && (!classesOnly || isClasses(column, dataset) || state.values[name] === column.name),
-  );
-  const none = name === "reference" ? "nothing" : "choose a column";
-  const several = Array.isArray(state.values[name])
-    ? [[String(state.values[name]), state.values[name].join(", ")]]
-    : [];
-  return [["", none], ...several, ...usable.map((column) => [column.name, column.name])];
+  const value = state.values[name];
+  const needsClasses = name === "clustering" || name === "reference";
+  const isUsable = (column) =>
+    !column.constant && (!needsClasses || isClassColumn(column, dataset) || value === column.name);
+  const several = Array.isArray(value) ? [[String(value), value.join(", ")]] : [];
+  const columns = dataset.columns.filter(isUsable).map((column) => [column.name, column.name]);
+  return [["", name === "reference" ? "none" : "choose a column"], ...several, ...columns];
 }
 
-// A column that is no longer the target is a feature again, unless it would not have been one.
-function refit(state, name, dataset) {
-  const chosen = dataset.columns.find((column) => column.name === state.values[name]);
-  if (name === "target" && chosen?.missing) state.values.missing = "drop";
-  if (name === "target") state.values.target_kind = undefined;
+function adaptToTarget(state, dataset) {
+  const target = dataset.columns.find((column) => column.name === state.values.target);
+  if (target?.missing) state.values.missing = "drop";
+  state.values.target_kind = undefined;
 }
 
-// Settings that are folded away unless this table needs them.
-function needed(state, dataset) {
+// Settings that are in the folded part unless this table needs them.
+function neededByTable(state, dataset) {
   const used = dataset.columns.filter((column) => state.features.has(column.name));
+  const hasText = used.some((column) => column.kind === "text" && column.name !== state.values.target);
   const names = [];
   if (state.values.missing || used.some((column) => column.missing)) names.push("missing");
-  if (state.values.categorical || used.some((column) => column.kind === "text" && column.name !== state.values.target))
-    names.push("categorical");
+  if (state.values.categorical || hasText) names.push("categorical");
   return names;
 }
 
-function imageField(state, changed) {
+function showDefault(control, text) {
+  if (control.tagName === "SELECT") control.querySelector('option[value=""]').textContent = text;
+  else control.placeholder = text;
+}
+
+function imageField(state, onChange) {
   const control = h("input", {
     type: "text",
     placeholder: "such as 30x32",
@@ -198,13 +207,11 @@ function imageField(state, changed) {
     value: state.values.image ?? "",
     oninput: () => {
       state.values.image = control.value.trim() || undefined;
-      changed();
+      onChange();
     },
   });
-  return field(
-    "metadata",
-    "Image size",
-    control,
-    "Where the features are the pixels of an image, row by row: its height and width, to see the axes as pictures. Square images are recognized.",
-  );
+  const text =
+    "If the features are the pixels of an image, row by row, give its height and width. " +
+    "The result then shows the axes as images. Square images are recognized.";
+  return field("metadata", "Image size", control, text);
 }

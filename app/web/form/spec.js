@@ -1,6 +1,9 @@
-// Between what the form holds and the JSON of POST /jobs.
+// Converts between the state of the form and the job spec, which is the JSON body of POST /jobs.
 
-// Only what differs from the API's defaults is said, so that the JSON stays short enough to read.
+// Parameters whose value is the name of a column; such a column is not a feature.
+export const COLUMN_PARAMETERS = ["target", "scores", "clustering", "reference"];
+
+// Leaves out values that are the API's defaults, so that the JSON is short enough to read.
 export function specOf(state, dataset, catalogue) {
   const spec = { dataset: dataset.id, paradigm: state.paradigm };
   for (const parameter of parametersOf(state.paradigm, catalogue)) {
@@ -8,8 +11,8 @@ export function specOf(state, dataset, catalogue) {
     if (value === undefined || value === parameter.default) continue;
     spec[parameter.name] = value;
   }
-  spec.kernel = kernelOf(state.kernel);
-  const features = featuresOf(state, dataset, spec);
+  spec.kernel = kernelSpec(state.kernel, catalogue);
+  const features = featuresOf(state, dataset, catalogue);
   if (features) spec.features = features;
   if (state.values.image) spec.metadata = { ...spec.metadata, image: state.values.image };
   return spec;
@@ -19,46 +22,48 @@ export function parametersOf(paradigm, catalogue) {
   return catalogue.paradigms.find((entry) => entry.name === paradigm)?.parameters ?? [];
 }
 
-// The state that makes this spec: to change a job and run it again.
-export function stateOf(spec, dataset) {
+// The state of the form that gives this spec, to edit a job and run it again.
+export function stateOf(spec, dataset, catalogue) {
   const { paradigm, kernel, features, metadata, dataset: _, ...values } = spec;
-  const open = (name, value) => kernel === "auto" && value === "auto" && (name === "q" || name === "scale"); // as the kernel has it
-  const given = Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => value !== null && !open(name, value)),
-  );
-  if (metadata?.image) given.image = metadata.image;
-  const { image, ...others } = metadata ?? {};
-  if (Object.keys(others).length) given.metadata = others;
-  const taken = givenColumns(spec);
-  const names = features ?? dataset.columns.map((column) => column.name).filter((name) => !taken.has(name));
-  return { paradigm, kernel: kernelState(kernel), values: given, features: new Set(names) };
+  const isImplied = (name, value) => kernel === "auto" && value === "auto" && (name === "q" || name === "scale");
+  const given = Object.entries(values).filter(([name, value]) => value !== null && !isImplied(name, value));
+  const { image, ...otherMetadata } = metadata ?? {};
+  const state = { paradigm, kernel: kernelState(kernel), values: Object.fromEntries(given) };
+  if (image) state.values.image = image;
+  if (Object.keys(otherMetadata).length) state.values.metadata = otherMetadata;
+  return { ...state, features: new Set(features ?? freeColumns(state, dataset, catalogue)) };
 }
 
-// The columns that have another part in the job than being a feature.
-export function givenColumns(spec) {
-  const fields = {
-    supervised: ["target"],
-    semi_supervised: ["scores", "reference"],
-    alternative: ["clustering", "reference"],
-  };
-  return new Set((fields[spec.paradigm] ?? ["reference"]).flatMap((field) => spec[field] ?? []));
+// The role of each column that is named by a parameter of the job, as a map of column to parameter.
+export function columnRoles({ paradigm, values }, catalogue) {
+  const known = new Set(parametersOf(paradigm, catalogue).map(({ name }) => name));
+  const roles = new Map();
+  for (const parameter of COLUMN_PARAMETERS.filter((name) => known.has(name)))
+    for (const column of [values[parameter] ?? []].flat()) if (!roles.has(column)) roles.set(column, parameter);
+  return roles;
 }
 
-function featuresOf(state, dataset, spec) {
-  const taken = givenColumns(spec);
-  const free = dataset.columns.map((column) => column.name).filter((name) => !taken.has(name));
+// The columns that may be features.
+function freeColumns(state, dataset, catalogue) {
+  const roles = columnRoles(state, catalogue);
+  return dataset.columns.map(({ name }) => name).filter((name) => !roles.has(name));
+}
+
+// The chosen features, or null if they are all that may be.
+function featuresOf(state, dataset, catalogue) {
+  const free = freeColumns(state, dataset, catalogue);
   const used = free.filter((name) => state.features.has(name));
   return used.length === free.length ? null : used;
 }
 
-function kernelOf({ name, ...parameters }) {
-  if (name === "sum" || name === "aligned")
-    return parameters[name] === undefined ? { [name]: [] } : { [name]: parameters[name] };
+// A combination of kernels is an object with one key, such as {"sum": […]}; the form keeps the key as its name.
+function kernelSpec({ name, ...parameters }, catalogue) {
+  if (catalogue.kernels.find((kernel) => kernel.name === name)?.form === "combination")
+    return { [name]: parameters[name] ?? [] };
   return Object.keys(parameters).length ? { name, ...parameters } : name;
 }
 
 function kernelState(kernel) {
   if (typeof kernel === "string") return { name: kernel };
-  if (kernel.sum || kernel.aligned) return { name: kernel.sum ? "sum" : "aligned", ...kernel };
-  return { ...kernel };
+  return kernel.name ? { ...kernel } : { name: Object.keys(kernel)[0], ...kernel };
 }

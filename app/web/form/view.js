@@ -1,36 +1,36 @@
-// A table that was uploaded, what is proposed for it, and the form that posts a job.
+// The view of an uploaded table: its columns, proposed settings, and the form that posts a job.
 
 import { get, post } from "../api.js";
-import { entitle, h, replace } from "../dom.js";
+import { h, replace, setTitle } from "../dom.js";
+import { counted } from "../format.js";
 import { columnsTable } from "./columns.js";
+import { commands } from "./commands.js";
 import { showErrors } from "./errors.js";
-import { jobForm } from "./settings.js";
 import { proposal } from "./proposal.js";
-import { recipe } from "./commands.js";
-import { givenColumns, specOf, stateOf } from "./spec.js";
+import { settingsForm } from "./settings.js";
+import { columnRoles, specOf, stateOf } from "./spec.js";
 
-// `from` is the id of a job whose settings the form begins with.
-export async function show(container, id, from, { signal }) {
+// If `jobId` is given, the form starts with the settings of that job.
+export async function show(container, datasetId, jobId, { signal }) {
   const [dataset, kernels, paradigms, job] = await Promise.all([
-    get(`/datasets/${id}`, { signal }),
+    get(`/datasets/${datasetId}`, { signal }),
     get("/kernels", { signal }),
     get("/paradigms", { signal }),
-    from ? get(`/jobs/${from}`, { signal }) : null,
+    jobId ? get(`/jobs/${jobId}`, { signal }) : null,
   ]);
   const catalogue = { kernels: kernels.items, paradigms: paradigms.items };
-  const state = job ? stateOf(job.spec, dataset) : proposal(dataset);
-  const copy = recipe();
+  const state = job ? stateOf(job.spec, dataset, catalogue) : proposal(dataset);
+  const asCommands = commands();
   const problem = h("div", { role: "alert", class: "problem card", hidden: true });
-  const taken = () =>
-    new Map([...givenColumns({ paradigm: state.paradigm, ...state.values })].map((name) => [name, part(state, name)]));
-  const say = () => copy.show(specOf(state, dataset, catalogue));
-  const columns = columnsTable(dataset, state.features, taken, say);
-  let parts = "";
-  const form = jobForm(state, dataset, catalogue, () => {
-    say();
-    const now = JSON.stringify([...taken()]);
-    if (now !== parts) columns.draw(); // there may be thousands, and a key may be pressed many times
-    parts = now;
+  const roles = () => columnRoles(state, catalogue);
+  const showSpec = () => asCommands.show(specOf(state, dataset, catalogue));
+  const columns = columnsTable(dataset, state.features, roles, showSpec);
+  let drawnRoles = "";
+  const form = settingsForm(state, dataset, catalogue, () => {
+    showSpec();
+    const newRoles = JSON.stringify([...roles()]);
+    if (newRoles !== drawnRoles) columns.draw(); // not at every keystroke: a table may have thousands of columns
+    drawnRoles = newRoles;
   });
   const run = h("button", { class: "primary large" }, "Run");
 
@@ -39,59 +39,41 @@ export async function show(container, id, from, { signal }) {
     run.disabled = true;
     problem.hidden = true;
     try {
-      const job = await post("/jobs", specOf(state, dataset, catalogue), { signal });
-      location.hash = `#/jobs/${job.id}`;
+      const { id } = await post("/jobs", specOf(state, dataset, catalogue), { signal });
+      location.hash = `#/jobs/${id}`;
     } catch (error) {
       if (signal.aborted) return;
-      const rest = showErrors(error, [...form.fields(), columns]);
-      replace(
-        problem,
-        h("h2", {}, error.title ?? "This did not work"),
-        h(
-          "ul",
-          { class: "plain" },
-          rest.map((line) => h("li", {}, line)),
-        ),
-      );
+      const messages = showErrors(error, [...form.fields(), columns]);
+      const list = messages.map((message) => h("li", {}, message));
+      replace(problem, h("h2", {}, error.title ?? "The job could not be started"), h("ul", { class: "plain" }, list));
       problem.hidden = false;
     } finally {
       run.disabled = false;
     }
   }
 
-  entitle(dataset.name);
-  const size = `${dataset.rows.toLocaleString("en")} rows, ${dataset.columns.length.toLocaleString("en")} columns`;
+  setTitle(dataset.name);
+  const size = `${counted(dataset.rows, "row")}, ${counted(dataset.columns.length, "column")}`;
+  const notes = dataset.notes.map((note) => h("li", {}, note));
   container.append(
     h(
       "header",
       { class: "page-head" },
-      h("p", { class: "hint" }, h("a", { href: "#/" }, "Another table")),
+      h("p", { class: "hint" }, h("a", { href: "#/" }, "Use another table")),
       h("h1", {}, dataset.name),
       h("p", { class: "lead" }, size),
-      dataset.notes.length
-        ? h(
-            "ul",
-            { class: "plain hint" },
-            dataset.notes.map((note) => h("li", {}, note)),
-          )
-        : null,
+      notes.length ? h("ul", { class: "plain hint" }, notes) : "",
     ),
     h(
       "div",
-      { class: "two" },
+      { class: "two-columns" },
       h(
         "form",
-        { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "The job" },
+        { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "Settings of the job" },
         form.element,
         h("div", { class: "run-bar" }, problem, run),
       ),
-      h("div", { class: "aside" }, columns.element, copy.element),
+      h("div", {}, columns.element, asCommands.element),
     ),
-  );
-}
-
-function part(state, name) {
-  return (
-    ["target", "scores", "clustering", "reference"].find((field) => [state.values[field]].flat().includes(name)) ?? ""
   );
 }

@@ -1,78 +1,101 @@
-// What a result is made of, fetched once: the result, the embedding, the data set, and columns of it as they are needed.
+// Loads the data of a result once: result, embedding and table, and the table's columns when they are needed.
 
 import { get } from "../api.js";
 
-// `dataset` is null where the table has been deleted since.
-export async function sourceOf(job, { signal } = {}) {
+const MAX_CLASS_VALUES = 20; // integers with more distinct values are measurements; the service has the same rule
+const MAX_GROUPS = 20; // more groups are too many to show one by one
+
+// {job, result, dataset, rows, axes, group, columns(names)}; `dataset` is null if the table has been deleted.
+export async function loadResult(job, { signal }) {
   const [result, table, dataset] = await Promise.all([
     get(`/jobs/${job.id}/result`, { signal }),
     get(`/jobs/${job.id}/embedding?format=json`, { signal }),
     get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
   ]);
-  const { rows, axes, group } = embedding(table);
-  return { job, result, dataset, rows, axes, group, columns: columnsOf(dataset, rows, signal) };
+  const { rows, axes, group } = parseEmbedding(table);
+  return { job, result, dataset, rows, axes, group, columns: columnLoader(dataset, rows, signal) };
 }
 
-// Rows as their numbers in the data set, each axis as an array, and each row's class, value or cluster (or null).
-export function embedding({ columns, rows }) {
-  const at = (name) => columns.indexOf(name);
+// The row numbers, an array for each axis, and the class, value or cluster of each row (null if there is none).
+export function parseEmbedding({ columns, rows }) {
+  const column = (name) => columns.indexOf(name);
   const axes = columns
-    .map((name, place) => (/^axis\d+$/.test(name) ? Float64Array.from(rows, (row) => row[place]) : null))
+    .map((name, index) => (/^axis\d+$/.test(name) ? Float64Array.from(rows, (row) => row[index]) : null))
     .filter(Boolean);
   return {
-    rows: Int32Array.from(rows, (row) => row[at("row")]),
+    rows: Int32Array.from(rows, (row) => row[column("row")]),
     axes,
-    group: at("group") < 0 ? null : rows.map((row) => row[at("group")]),
+    group: column("group") < 0 ? null : rows.map((row) => row[column("group")]),
   };
 }
 
-// Gives columns of the data set as arrays that go with the rows of the embedding.
-function columnsOf(dataset, rows, signal) {
-  const kept = new Map();
+// A function that loads columns of the table, with one value for each row of the embedding.
+function columnLoader(dataset, rows, signal) {
+  const loaded = new Map();
   return async (names) => {
-    const missing = names.filter((name) => !kept.has(name));
+    const missing = names.filter((name) => !loaded.has(name));
     if (missing.length) {
       const query = missing.map((name) => `column=${encodeURIComponent(name)}`).join("&");
       const table = get(`/datasets/${dataset.id}/rows?${query}&format=json`, { signal });
-      missing.forEach((name, place) =>
-        kept.set(
-          name,
-          table.then((found) => Array.from(rows, (row) => found.rows[row][place])),
-        ),
-      );
-      table.catch(() => missing.forEach((name) => kept.delete(name)));
+      missing.forEach((name, index) => {
+        const values = table.then((found) => Array.from(rows, (row) => found.rows[row][index]));
+        loaded.set(name, values);
+      });
+      table.catch(() => missing.forEach((name) => loaded.delete(name)));
     }
-    return Promise.all(names.map((name) => kept.get(name)));
+    return Promise.all(names.map((name) => loaded.get(name)));
   };
 }
 
-// Whether something holds classes rather than measurements: the service's own rule.
-export function isClasses(column) {
-  return column.kind === "text" || (column.whole && column.distinct !== null && column.distinct <= 20);
+// Whether a column holds classes rather than measurements.
+export function holdsClasses(column) {
+  return column.kind === "text" || (column.whole && column.distinct !== null && column.distinct <= MAX_CLASS_VALUES);
 }
 
-// How the group of each row is read: "clusters", "classes" or "values".
+// What the group of a row is: "clusters", "classes" or "values".
 export function groupKind({ job, dataset }) {
   if (job.spec.paradigm !== "supervised") return "clusters";
   if (job.spec.target_kind !== "auto") return job.spec.target_kind;
   const column = dataset?.columns.find(({ name }) => name === job.spec.target);
-  return column && !isClasses(column) ? "values" : "classes";
+  return column && !holdsClasses(column) ? "values" : "classes";
 }
 
 export function groupTitle({ job }) {
   return job.spec.paradigm === "supervised" ? [job.spec.target].flat().join(", ") : "cluster";
 }
 
-// The rows of each group by its name, for groups that are few enough to be told apart.
-export function membersOf(source, most = 20) {
+// The row numbers of each group by its name, or null if there are no groups or too many.
+export function groupMembers(source) {
   if (!source.group || groupKind(source) === "values") return null;
   const members = new Map();
-  source.group.forEach((value, place) => {
+  source.group.forEach((value, index) => {
     if (value === null) return;
     const name = String(value);
     if (!members.has(name)) members.set(name, []);
-    members.get(name).push(source.rows[place]);
+    members.get(name).push(source.rows[index]);
   });
-  if (members.size < 2 || members.size > most) return null;
-  return new Map([...members].sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true })));
+  if (members.size < 2 || members.size > MAX_GROUPS) return null;
+  return new Map([...members].sort(([a], [b]) => compareNames(a, b)));
+}
+
+export function compareNames(a, b) {
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+// The columns that the job was given beside its features.
+export function givenColumns({ target, scores, clustering, reference }) {
+  return [target, scores, clustering, reference].flat().filter((name) => name !== undefined && name !== null);
+}
+
+// The indices of values, those of largest size first.
+export function ranking(values, size = (value) => value) {
+  return values
+    .map((value, index) => [size(value), index])
+    .sort(([a], [b]) => b - a)
+    .map(([, index]) => index);
+}
+
+// The features as [name, importance], the most important first.
+export function rankedFeatures({ features, importance }) {
+  return ranking(importance).map((index) => [features[index], importance[index]]);
 }

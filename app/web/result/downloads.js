@@ -1,96 +1,85 @@
-// Everything to take away: tables, the model, the data set, and the Python lines that repeat the job.
+// Downloads of a result: its tables, the model, the uploaded table, and Python code that reproduces the job.
 
 import { download } from "../api.js";
-import { copyButton } from "../copy.js";
-import { h } from "../dom.js";
-import { fileName, pythonLines } from "./python_code.js";
+import { copyButton, errorLine, h } from "../dom.js";
+import { fileName, pythonCode } from "./python_code.js";
 
 const TABLES = [
-  ["W", "Loadings (W)", "a row for each feature, a column for each axis"],
-  ["embedding", "Embedding", "the rows in the new axes"],
-  ["labels", "Clusters", "each row's cluster"],
-  ["stability", "Standard errors", "of the loadings, in their shape"],
-  ["trace", "Trace", "the iteration step by step"],
+  ["W", "Loadings (W)", "The weight of each feature (row) in each axis (column)."],
+  ["embedding", "Embedding", "The coordinates of each row on the new axes."],
+  ["labels", "Clusters", "The cluster of each row."],
+  ["stability", "Standard errors", "The standard errors of the loadings, in the same layout."],
+  ["trace", "Trace", "The objective and the eigenvalues of every iteration."],
 ];
 
-export function takeawaySection(source) {
+export function downloadsSection(source) {
   const { job, result, dataset } = source;
-  const problem = h("p", { class: "error", role: "alert", hidden: true });
+  const problem = errorLine();
 
-  async function give(path, name) {
-    problem.hidden = true;
-    try {
-      await download(path, name);
-    } catch (error) {
-      problem.textContent = error.detail ?? error.message;
-      problem.hidden = false;
-    }
-  }
-
-  const button = (path, name, title, shown) =>
-    h(
-      "button",
-      { type: "button", class: "small", "aria-label": `${title} as ${shown}`, onclick: () => give(path, name) },
-      shown,
-    );
-  const formats = (table, title) =>
-    ["csv", "npy", "parquet", "json"].map((format) =>
-      button(`/jobs/${job.id}/${table}?format=${format}`, `${table}-${job.id}.${format}`, title, format.toUpperCase()),
-    );
+  const button = (path, name, title, format) => {
+    const onclick = async () => {
+      problem.hide();
+      try {
+        await download(path, name);
+      } catch (error) {
+        problem.show(error);
+      }
+    };
+    return h("button", { type: "button", class: "small", "aria-label": `${title} as ${format}`, onclick }, format);
+  };
   const line = (title, note, buttons) =>
     h(
       "div",
-      { class: "give" },
+      { class: "download" },
       h("div", {}, h("strong", {}, title), h("span", { class: "hint" }, ` ${note}`)),
       h("div", { class: "row" }, buttons),
     );
+  const artifact = (name, formats, title, note) =>
+    line(
+      title,
+      note,
+      formats.map((format) =>
+        button(`/jobs/${job.id}/${name}?format=${format}`, `${name}-${job.id}.${format}`, title, format.toUpperCase()),
+      ),
+    );
+  const tableButton = (format, title) => {
+    const name = fileName(dataset).replace("parquet", format);
+    return button(`/datasets/${dataset.id}/rows?format=${format}`, name, "Table", title);
+  };
   const files = h(
     "div",
     { class: "card" },
     h("h3", {}, "Files"),
-    TABLES.filter(([table]) => result.links[table]).map(([table, title, note]) =>
-      line(title, note, formats(table, title)),
+    TABLES.filter(([name]) => result.links[name]).map(([name, title, note]) =>
+      artifact(name, ["csv", "npy", "parquet", "json"], title, note),
     ),
-    line(
-      "Model",
-      "projects new rows anywhere",
-      ["npz", "onnx"].map((format) =>
-        button(`/jobs/${job.id}/model?format=${format}`, `model-${job.id}.${format}`, "Model", format.toUpperCase()),
-      ),
-    ),
+    artifact("model", ["npz", "onnx"], "Model", "Projects new rows onto the axes, without this service."),
     dataset
-      ? line("Table", "what was learnt from, as the service keeps it", [
-          button(`/datasets/${dataset.id}/rows?format=parquet`, fileName(dataset), "Table", "Parquet"),
-          button(
-            `/datasets/${dataset.id}/rows?format=csv`,
-            fileName(dataset).replace("parquet", "csv"),
-            "Table",
-            "CSV",
-          ),
-        ])
+      ? line("Table", "The uploaded table.", [tableButton("parquet", "Parquet"), tableButton("csv", "CSV")])
       : null,
-    problem,
-    h("p", { class: "hint" }, "Every plot has its own buttons for SVG and PNG."),
+    problem.element,
+    h("p", { class: "hint" }, "Every plot has its own buttons for SVG and PNG files."),
   );
   return h(
     "section",
     {},
-    h("h2", {}, "Take away"),
-    h("div", { class: "grid" }, files, dataset ? recipe(source) : null),
+    h("h2", {}, "Downloads"),
+    h("div", { class: "grid" }, files, dataset ? pythonCard(source) : null),
   );
 }
 
-function recipe(source) {
-  const lines = pythonLines(source);
+function pythonCard(source) {
+  const code = pythonCode(source);
+  const file = fileName(source.dataset);
   return h(
     "div",
     { class: "card" },
-    h("div", { class: "row spread" }, h("h3", {}, "The same in Python"), copyButton(lines, "Copy Python")),
+    h("div", { class: "row spread" }, h("h3", {}, "Python code"), copyButton(code, "Copy Python")),
     h(
       "p",
       { class: "hint" },
-      `Without the service: with the library (pip install ism) and the table as ${fileName(source.dataset)}.`,
+      `This code reproduces the result without the service. Install the library from the source repository of this service, and download the table as ${file}.`,
     ),
-    h("pre", { tabindex: 0, "aria-label": "Python lines", class: "python" }, lines),
+    h("pre", { tabindex: 0, "aria-label": "Python code", class: "python" }, code),
   );
 }

@@ -1,43 +1,35 @@
-// The groups of a result, classes or clusters: their sizes, what sets each apart, and how they go with other columns.
+// The groups of a result, which are classes or clusters: sizes, differences from other rows, and a contingency table.
 
-import { h, newId, replace } from "../dom.js";
-import { counted, percent, signed, table } from "./format.js";
-import { compared } from "./explorer/selection.js";
-import { groupKind, groupTitle, isClasses, membersOf } from "./data.js";
+import { h, messageOf, newId, replace } from "../dom.js";
+import { counted, integer, percent, signed, table } from "../format.js";
+import { compareNames, givenColumns, groupKind, groupMembers, groupTitle, holdsClasses } from "./data.js";
+import { loadDifferences } from "./explorer/selection.js";
 
-const NAMED = 3;
-const MOST_LEVELS = 30;
+const NAMED_COLUMNS = 3;
+const MAX_LEVELS = 30; // a column with more distinct values makes the contingency table too wide
 
-// Null where there are no groups, or too many. `profile` is what the API says of each group against the rest.
+// {section, members, profiles}, or null if there are no groups or too many. `profiles` has, for each group, the API's
+// comparison with all other rows.
 export async function groupsSection(source) {
-  const members = membersOf(source);
+  const members = groupMembers(source);
   if (!members) return null;
-  const clusters = groupKind(source) === "clusters";
-  const profile = source.dataset ? await compared(source, [...members.values()]) : [];
-  const { target, reference, clustering, scores } = source.job.spec;
-  const given = new Set([target, reference, clustering, scores].flat());
-  const rows = [...members].map(([name, rowsOf], place) => {
-    const differences = (profile[place]?.differences ?? []).filter(
+  const isClusters = groupKind(source) === "clusters";
+  const profiles = source.dataset ? await loadDifferences(source, [...members.values()]) : [];
+  const given = new Set(givenColumns(source.job.spec));
+  const row = ([name, rows], index) => {
+    const differences = (profiles[index]?.differences ?? []).filter(
       ({ difference, column }) => difference !== null && !given.has(column),
     );
-    const sentence = (some) =>
-      some
-        .slice(0, NAMED)
-        .map(
-          ({ column, level, difference }) =>
-            `${level === null ? column : `${column} is ${level}`} (${signed(difference, 1)})`,
-        )
-        .join(", ") || "–";
     return [
       name,
-      rowsOf.length.toLocaleString("en"),
-      percent(rowsOf.length / source.rows.length),
-      sentence(differences.filter(({ difference }) => difference > 0)),
-      sentence(differences.filter(({ difference }) => difference < 0)),
+      integer(rows.length),
+      percent(rows.length / source.rows.length),
+      namedDifferences(differences.filter(({ difference }) => difference > 0)),
+      namedDifferences(differences.filter(({ difference }) => difference < 0)),
     ];
-  });
-  const title = clusters ? "The clusters" : `The classes of ${groupTitle(source)}`;
-  const heads = [clusters ? "Cluster" : "Class", { number: "Rows" }, { number: "Share" }, "High in", "Low in"];
+  };
+  const title = isClusters ? "Clusters" : `Classes of ${groupTitle(source)}`;
+  const heads = [isClusters ? "Cluster" : "Class", { number: "Rows" }, { number: "Share" }, "Higher in", "Lower in"];
   const section = h(
     "section",
     {},
@@ -45,23 +37,33 @@ export async function groupsSection(source) {
     h(
       "div",
       { class: "card" },
-      h("p", { class: "hint" }, "What each has more and less of than all other rows, in standard deviations."),
-      table(heads, rows, title),
+      h(
+        "p",
+        { class: "hint" },
+        "The columns whose mean in the group differs most from the mean of all other rows, with the difference in standard deviations.",
+      ),
+      table(heads, [...members].map(row), title),
     ),
   );
-  if (clusters && source.dataset) section.append(await contingency(source));
-  return { section, members, profile };
+  if (isClusters && source.dataset) section.append(await contingency(source));
+  return { section, members, profiles };
+}
+
+function namedDifferences(differences) {
+  const named = ({ column, level, difference }) =>
+    `${level === null ? column : `${column} is ${level}`} (${signed(difference, 1)})`;
+  return differences.slice(0, NAMED_COLUMNS).map(named).join(", ") || "–";
 }
 
 async function contingency(source) {
   const { spec } = source.job;
   const columns = source.dataset.columns
-    .filter((column) => isClasses(column) && (column.distinct ?? Infinity) <= MOST_LEVELS)
+    .filter((column) => holdsClasses(column) && (column.distinct ?? Infinity) <= MAX_LEVELS)
     .map(({ name }) => name);
-  const given = [spec.reference, spec.clustering, spec.scores].flat().find((name) => columns.includes(name));
   if (!columns.length) return "";
-  const place = h("div", {});
-  const id = newId("against");
+  const given = [spec.reference, spec.clustering, spec.scores].flat().find((name) => columns.includes(name));
+  const container = h("div", {});
+  const id = newId("contingency");
   const choice = h(
     "select",
     { id, onchange: () => draw(choice.value) },
@@ -71,9 +73,9 @@ async function contingency(source) {
   async function draw(name) {
     try {
       const [values] = await source.columns([name]);
-      if (choice.value === name) replace(place, crossed(source.group, values, name));
+      if (choice.value === name) replace(container, contingencyTable(source.group, values, name));
     } catch (error) {
-      replace(place, h("p", { class: "error" }, error.detail ?? error.message));
+      replace(container, h("p", { class: "error" }, messageOf(error)));
     }
   }
 
@@ -84,35 +86,35 @@ async function contingency(source) {
     h(
       "div",
       { class: "row" },
-      h("h3", {}, "Clusters against"),
+      h("h3", {}, "Number of rows by cluster and"),
       h("label", { htmlFor: id, class: "visually-hidden" }, "Column to compare the clusters with"),
       choice,
     ),
-    place,
+    container,
   );
 }
 
-// How many rows each pair of a cluster and a level has; the darker, the larger its share of the cluster.
-function crossed(clusters, values, title) {
+// The number of rows of each cluster and level. A darker cell is a larger share of its cluster.
+function contingencyTable(clusters, values, title) {
   const counts = new Map();
+  const key = (cluster, level) => `${cluster}\u0000${level}`;
+  const levelOf = (value) => value ?? "missing";
   clusters.forEach((cluster, row) => {
-    const key = `${cluster}\u0000${values[row] ?? "missing"}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    const cell = key(cluster, levelOf(values[row]));
+    counts.set(cell, (counts.get(cell) ?? 0) + 1);
   });
-  const sorted = (some) =>
-    [...new Set(some)].sort((one, other) => String(one).localeCompare(String(other), "en", { numeric: true }));
-  const names = sorted(clusters);
-  const levels = sorted(values.map((value) => value ?? "missing"));
+  const names = [...new Set(clusters)].sort(compareNames);
+  const levels = [...new Set(values.map(levelOf))].sort(compareNames);
   const row = (cluster) => {
-    const cells = levels.map((level) => counts.get(`${cluster}\u0000${level}`) ?? 0);
+    const cells = levels.map((level) => counts.get(key(cluster, level)) ?? 0);
     const sum = cells.reduce((total, count) => total + count, 0);
-    return [`cluster ${cluster}`, ...cells.map((count) => shaded(count, count / sum)), sum.toLocaleString("en")];
+    return [`cluster ${cluster}`, ...cells.map((count) => shadedCell(count, count / sum)), integer(sum)];
   };
   const heads = ["", ...levels.map((level) => ({ number: String(level) })), { number: "rows" }];
-  return table(heads, names.map(row), `${counted(names.length, "cluster")} against ${title}`);
+  return table(heads, names.map(row), `${counted(names.length, "cluster")} by ${title}`);
 }
 
-function shaded(count, share) {
+function shadedCell(count, share) {
   const background = `color-mix(in srgb, var(--accent) ${Math.round(40 * share)}%, transparent)`;
-  return h("span", { class: "shade", title: percent(share), style: { background } }, count.toLocaleString("en"));
+  return h("span", { class: "shade", title: percent(share), style: { background } }, integer(count));
 }

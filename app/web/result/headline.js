@@ -1,62 +1,59 @@
-// What a job found, in two sentences.
+// The summary of a result: its aim, its quality, its most important features, and warnings.
 
 import { h } from "../dom.js";
-import { counted, listed, number, percent } from "./format.js";
+import { counted, listed, number, percent } from "../format.js";
+import { rankedFeatures } from "./data.js";
 
-const MOST_NAMED = 4;
+const MAX_NAMED = 4; // features
+const ENOUGH_IMPORTANCE = 0.5; // no more features are named once these reach this share
 
 export function headline({ job, result }) {
-  const { spec } = job;
-  const one = result.axes.length === 1;
-  const axes = counted(result.axes.length, "new axis", "new axes");
+  const { features, axes, metrics, converged, stop, warnings } = result;
+  const one = axes.length === 1;
+  const reduced = `${counted(features.length, "feature")} reduced to ${counted(axes.length, "new axis", "new axes")}`;
   return h(
     "section",
     { class: "headline", "aria-label": "Summary" },
-    h(
-      "p",
-      { class: "claim" },
-      `${counted(result.features.length, "feature")} became ${axes}${purpose(spec, one)}${quality(result.metrics, one)}`,
-    ),
-    h("p", { class: "lead" }, `${one ? "It is" : "They are"} made mostly of `, strongest(result), "."),
-    result.converged ? null : h("p", { class: "notice" }, result.stop),
-    result.warnings.length
+    h("p", { class: "claim" }, [`${reduced} ${aim(job.spec, one)}.`, quality(metrics)].filter(Boolean).join(" ")),
+    h("p", { class: "lead" }, importantFeatures(result)),
+    converged ? null : h("p", { class: "notice" }, stop),
+    warnings.length
       ? h(
           "ul",
           { class: "notice plain" },
-          result.warnings.map((warning) => h("li", {}, warning)),
+          warnings.map((warning) => h("li", {}, warning)),
         )
       : null,
   );
 }
 
-function purpose(spec, one) {
-  if (spec.paradigm === "supervised") return ` that ${one ? "goes" : "go"} with ${listed([spec.target].flat())}`;
-  const clusters = ` that ${one ? "shows" : "show"} ${counted(spec.clusters, "cluster")}`;
-  if (spec.paradigm === "semi_supervised") return `${clusters} in agreement with ${listed([spec.scores].flat())}`;
+function aim(spec, one) {
+  if (spec.paradigm === "supervised") return `that ${one ? "explains" : "explain"} ${listed([spec.target].flat())}`;
+  const clusters = `that ${one ? "shows" : "show"} ${counted(spec.clusters, "cluster")}`;
+  if (spec.paradigm === "semi_supervised") return `${clusters} guided by ${listed([spec.scores].flat())}`;
   return spec.paradigm === "alternative" ? `${clusters} other than those of ${spec.clustering}` : clusters;
 }
 
-function quality({ accuracy, r2, nmi_reference: nmi, silhouette, novelty }, one) {
-  if (accuracy !== undefined && accuracy !== null)
-    return `: ${one ? "it tells" : "they tell"} ${percent(accuracy)} of unseen rows right.`;
-  if (r2 !== undefined && r2 !== null)
-    return `: ${one ? "it explains" : "they explain"} ${percent(Math.max(0, r2))} of its variation in unseen rows.`;
-  if (nmi !== undefined && nmi !== null) return `: the clusters agree with the known classes to ${percent(nmi)} (NMI).`;
-  if (novelty !== undefined && novelty !== null) return `: ${percent(novelty)} of it is new.`;
-  return silhouette === undefined || silhouette === null
-    ? "."
-    : ` (silhouette ${number(silhouette, 2)}, of at most 1).`;
+function quality({ accuracy, r2, nmi_reference: nmi, silhouette, novelty }) {
+  if (Number.isFinite(accuracy)) return `Cross-validated accuracy: ${percent(accuracy)}.`;
+  if (Number.isFinite(r2)) return `Cross-validated R²: ${number(r2, 3)}.`;
+  if (Number.isFinite(nmi)) return `Agreement with the known classes (NMI, at most 1): ${number(nmi, 3)}.`;
+  if (Number.isFinite(novelty)) return `Novelty (at most 1): ${number(novelty, 3)}.`;
+  return Number.isFinite(silhouette) ? `Silhouette (at most 1): ${number(silhouette, 2)}.` : "";
 }
 
-// The features that weigh most: as many as make up half of the whole, and at most a few.
-function strongest({ features, importance }) {
-  const order = importance.map((share, place) => [share, features[place]]).sort(([one], [other]) => other - one);
+function importantFeatures(result) {
   let sum = 0;
-  const named = [];
-  for (const [share, name] of order.slice(0, MOST_NAMED)) {
-    named.push(name);
-    sum += share;
-    if (sum >= 0.5) break;
+  const names = [];
+  for (const [name, importance] of rankedFeatures(result).slice(0, MAX_NAMED)) {
+    names.push(name);
+    sum += importance;
+    if (sum >= ENOUGH_IMPORTANCE) break;
   }
-  return h("strong", {}, `${listed(named)} (${percent(sum)})`);
+  const one = names.length === 1;
+  return [
+    `The most important ${one ? "feature is" : "features are"} `,
+    h("strong", {}, listed(names)),
+    `, with ${percent(sum)} of the total weight.`,
+  ];
 }

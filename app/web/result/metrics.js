@@ -1,143 +1,128 @@
-// How good a result is, each figure with what it means, and the certificate: has it converged, and why did it stop?
+// The quality of a result: each metric with its meaning, and the certificate, which shows whether it is a maximum.
 
 import { h } from "../dom.js";
-import { number, percent } from "./format.js";
+import { number, percent } from "../format.js";
 
-const MEANING = {
+const QUALITY = {
   accuracy: [
     "Accuracy",
-    "Share of rows that a classifier on the new axes gets right, among rows it has not seen (cross-validated).",
+    "The cross-validated share of rows that a support vector machine (SVM) on the new axes classifies correctly.",
   ],
   r2: [
     "R²",
-    "Share of the target's variation that the new axes explain, in rows not seen (cross-validated). 1 is all, 0 none.",
+    "The cross-validated share of the target's variance that a support vector machine (SVM) on the new axes explains.",
   ],
   nmi_reference: [
     "Agreement with the known classes",
-    "Normalized mutual information of clusters and classes: 1 is the same grouping, 0 unrelated.",
+    "Normalized mutual information (NMI) of clusters and classes: 1 if they are the same grouping, 0 if unrelated.",
   ],
   nmi_scores: [
     "Agreement with the scores",
-    "Normalized mutual information of clusters and the given scores: 1 is the same grouping, 0 unrelated.",
+    "Normalized mutual information (NMI) of clusters and scores: 1 if they are the same grouping, 0 if unrelated.",
   ],
-  novelty: ["Novelty", "How little the clusters repeat the clustering that was given: 1 is entirely new, 0 the same."],
+  novelty: ["Novelty", "1 − NMI of the new clusters and the known clustering: 1 if they are unrelated, 0 if the same."],
   silhouette: [
     "Silhouette",
-    "How well rows fit their own cluster rather than the next: 1 is perfect, 0 on the border, negative misplaced.",
+    "Whether rows are closer to their own cluster than to the nearest other one: 1 is best, and below 0 many are not.",
   ],
-  association: ["Association", "Share of the likeness between rows that stays within clusters: 1 is all of it."],
+  association: ["Association", "The share of the similarity between rows that lies within clusters: 1 is all of it."],
   hsic_normalized: [
-    "Dependence, normalized",
-    "How strongly the new axes depend on what was given, by the job's kernel: 0 not at all, 1 entirely.",
+    "Normalized HSIC",
+    "How strongly the new axes depend on the classes, values or clusters, measured with the job's kernel: from 0 to 1.",
   ],
-  hsic: ["Dependence (HSIC)", "The same, not normalized: comparable between jobs on the same data and kernel only."],
-  objective: ["Objective", "What was maximized. Comparable between jobs with the same data, kernel and aim only."],
-  objective_error: ["Error of the objective", "How far the way it was computed may have led off, relatively."],
-  gradient_error: ["Error of the gradient", "The same for the direction of ascent."],
-  iterations: ["Iterations", "Steps until it stopped."],
-  seconds_choice: ["Seconds to choose", "Time for trying settings."],
-  seconds_solve: ["Seconds to solve", "Time for the axes alone."],
-  seconds_total: ["Seconds in all", "With validation and measuring."],
-  peak_memory_bytes: ["Memory", "The most that the job held at once."],
 };
-const SHARES = new Set(["accuracy"]);
-const SECONDARY = new Set([
-  "hsic",
-  "objective_error",
-  "gradient_error",
-  "seconds_choice",
-  "seconds_solve",
-  "seconds_total",
-  "peak_memory_bytes",
-  "iterations",
-  "objective",
-]);
+const DETAILS = {
+  hsic: [
+    "HSIC",
+    "The Hilbert-Schmidt independence criterion before normalization. Compare it only for the same data and kernel.",
+  ],
+  objective: [
+    "Objective (J)",
+    "The quantity that was maximized. Compare it only for the same data, kernel and kind of job.",
+  ],
+  objective_error: ["Relative error of the objective", "Due to rounding and approximations."],
+  gradient_error: ["Relative error of the gradient", "Due to rounding and approximations."],
+  iterations: ["Iterations", "The number of optimization steps."],
+  seconds_choice: ["Time to choose settings", "In seconds."],
+  seconds_solve: ["Time to optimize the axes", "In seconds."],
+  seconds_total: ["Total time", "In seconds, with cross-validation and metrics."],
+  peak_memory_bytes: ["Peak memory", "The largest amount of memory that the job used."],
+};
 
 export function metricsSection({ result }) {
   const { metrics } = result;
-  const known = Object.keys(MEANING).filter((name) => metrics[name] !== undefined && metrics[name] !== null);
-  const first = known.filter((name) => !SECONDARY.has(name));
+  const present = (meanings) => Object.entries(meanings).filter(([name]) => Number.isFinite(metrics[name]));
+  const details = present(DETAILS).map(([name, [title, meaning]]) => definition(title, format(name, metrics), meaning));
   return h(
     "section",
     {},
-    h("h2", {}, "How good it is"),
+    h("h2", {}, "Quality of the result"),
     h(
       "div",
       { class: "grid three" },
-      first.map((name) => fact(name, metrics)),
+      present(QUALITY).map(([name, [title, meaning]]) => metricCard(name, title, meaning, metrics)),
     ),
     h(
       "div",
       { class: "grid" },
       certificate(result),
-      h(
-        "div",
-        { class: "card" },
-        h("h3", {}, "Figures"),
-        h(
-          "dl",
-          { class: "meanings" },
-          known
-            .filter((name) => SECONDARY.has(name))
-            .map((name) => [
-              h("dt", {}, MEANING[name][0], h("span", {}, value(name, metrics[name]))),
-              h("dd", {}, MEANING[name][1]),
-            ]),
-        ),
-      ),
+      h("div", { class: "card" }, h("h3", {}, "Details"), h("dl", { class: "definitions" }, details)),
     ),
   );
 }
 
-function fact(name, metrics) {
-  const spread = metrics[`${name}_std`];
+function metricCard(name, title, meaning, metrics) {
+  const deviation = metrics[`${name}_std`];
+  const format2 = name === "accuracy" ? percent : (value) => number(value, 2);
   return h(
     "div",
-    { class: "card fact" },
-    h("h3", {}, MEANING[name][0]),
+    { class: "card metric-card" },
+    h("h3", {}, title),
     h(
       "p",
-      { class: "big" },
-      value(name, metrics[name]),
-      spread === undefined || spread === null
-        ? null
-        : h("small", {}, ` ± ${SHARES.has(name) ? percent(spread) : number(spread, 2)}`),
+      { class: "metric-value" },
+      format(name, metrics),
+      Number.isFinite(deviation)
+        ? h("small", { title: "Standard deviation over the folds" }, ` ± ${format2(deviation)}`)
+        : null,
     ),
-    h("p", { class: "hint" }, MEANING[name][1]),
+    h("p", { class: "hint" }, meaning),
   );
 }
 
-function value(name, found) {
-  if (SHARES.has(name)) return percent(found);
-  return name === "peak_memory_bytes" ? `${number(found / 2 ** 20, 3)} MiB` : number(found);
+function format(name, metrics) {
+  const value = metrics[name];
+  if (name === "accuracy") return percent(value);
+  return name === "peak_memory_bytes" ? `${number(value / 2 ** 20, 3)} MiB` : number(value);
+}
+
+function definition(title, value, meaning) {
+  return [h("dt", {}, title, h("span", {}, value)), h("dd", {}, meaning)];
 }
 
 function certificate({ converged, stop, certificate: found, method, error }) {
   const lines = [
-    ["Still to climb", found.gradient, "The gradient that is left, relative to the problem's size: 0 at a maximum."],
+    [
+      "Gradient",
+      found.gradient,
+      "The norm of the gradient, relative to the size of the problem. It is 0 at a maximum.",
+    ],
     [
       "Eigengap",
       found.eigengap,
-      "How far the axes stand out from the best direction left out. Above 0 they are settled.",
+      "How far the smallest eigenvalue of the axes is above the largest one left out. Above 0, the axes are well defined.",
     ],
-    ["Curvature", found.curvature, "The largest second derivative found: not above 0 at a maximum."],
+    ["Curvature", found.curvature, "The largest second derivative that was found. It is at most 0 at a maximum."],
     [
-      "Orthonormality",
+      "Orthonormality error",
       found.orthonormality,
-      "How far the axes are from being at right angles and of length 1: rounding only.",
+      "How far the axes are from having length 1 and right angles. Only rounding makes it differ from 0.",
     ],
-  ].filter(([, figure]) => figure !== undefined);
-  const exact =
-    error &&
-    {
-      rounding: "exact but for rounding",
-      bound: `right to ${number(error.objective, 2)} of its size, by a proven bound`,
-      estimate: `right to about ${number(error.objective, 2)} of its size, by estimate`,
-    }[error.kind];
+  ].filter(([, value]) => value !== undefined);
   return h(
     "div",
     { class: "card" },
-    h("h3", {}, "Certificate"),
+    h("h3", {}, "Certificate of convergence"),
     h(
       "p",
       {},
@@ -145,23 +130,25 @@ function certificate({ converged, stop, certificate: found, method, error }) {
       " ",
       stop,
     ),
-    found.second_order === undefined || found.second_order === null
-      ? null
-      : h(
-          "p",
-          {},
-          found.second_order
-            ? "No direction was found in which the objective still rises: a maximum, as far as can be told."
-            : "A direction was found in which the objective still rises; more starts may lead higher.",
-        ),
+    typeof found.second_order === "boolean" ? h("p", {}, secondOrder(found.second_order)) : null,
     h(
       "dl",
-      { class: "meanings" },
-      lines.map(([title, figure, meaning]) => [
-        h("dt", {}, title, h("span", {}, number(figure, 3))),
-        h("dd", {}, meaning),
-      ]),
+      { class: "definitions" },
+      lines.map(([title, value, meaning]) => definition(title, number(value, 3), meaning)),
     ),
-    exact ? h("p", { class: "hint" }, `Computed by ${method}: the objective is ${exact}.`) : null,
+    error ? h("p", { class: "hint" }, `Computation method: ${method}. ${errorText(error)}`) : null,
   );
+}
+
+function secondOrder(holds) {
+  return holds
+    ? "The check of the second derivatives found no direction in which the objective rises, so this is a local maximum."
+    : "The check of the second derivatives found a direction in which the objective rises. More starts may find a better result.";
+}
+
+function errorText({ kind, objective }) {
+  const size = number(objective, 2);
+  if (kind === "rounding") return "The objective is exact up to rounding errors.";
+  if (kind === "bound") return `The relative error of the objective is at most ${size}; this bound is proven.`;
+  return `The estimated relative error of the objective is ${size}.`;
 }

@@ -1,22 +1,9 @@
-// The Python lines that repeat a job with the library, without the service.
+// Python code that reproduces a job with the library ism_core, without the service.
 
-import { groupKind, isClasses } from "./data.js";
+import { givenColumns, groupKind, holdsClasses } from "./data.js";
 
-const KERNELS = {
-  linear: "Linear",
-  squared: "Squared",
-  polynomial: "Polynomial",
-  gaussian: "Gaussian",
-  relative_gaussian: "RelativeGaussian",
-  multiquadratic: "Multiquadratic",
-};
-const ESTIMATORS = {
-  supervised: "SupervisedISM",
-  unsupervised: "UnsupervisedISM",
-  semi_supervised: "SemiSupervisedISM",
-  alternative: "AlternativeISM",
-};
-const DEFAULTS = {
+// Optional parameters of the estimators, with their defaults there.
+const ESTIMATOR_DEFAULTS = {
   max_iter: 300,
   starts: null,
   scale: "standard",
@@ -27,151 +14,155 @@ const DEFAULTS = {
   balance: false,
   neighbors: false,
 };
+const KINDS = { classes: "labels", values: "real" }; // what the library calls the kinds of a target
+const LINE_LENGTH = 90; // characters of a line of names
+const EXTENSIONS = /(\.(csv|tsv|txt|parquet|npy|npz|json|jsonl|ndjson|gz))+$/i;
 
-// The job with what was chosen: the lines repeat the result, not the choice.
-function settled({ job, result }) {
-  return result?.choice?.spec ?? job.spec;
-}
-
-function literal(value) {
-  return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
-}
-
-// A name for the table's file that any system takes.
+// The name of the table's Parquet file, with letters that every file system allows.
 export function fileName({ name, id }) {
   const stem = name
-    .replace(/(\.(csv|tsv|txt|parquet|npy|npz|json|jsonl|ndjson|gz))+$/i, "")
+    .replace(EXTENSIONS, "")
     .replace(/[^\w-]+/g, "_")
     .replace(/^_+|_+$/g, "");
   return `${stem || id}.parquet`;
 }
 
-export function pythonLines(source) {
-  const { dataset } = source;
-  const spec = settled(source);
-  const given = [spec.target ?? spec.scores ?? spec.clustering ?? []].flat();
-  const taken = new Set([...given, spec.reference ?? []].flat());
+export function pythonCode(source) {
+  const { job, result, dataset } = source;
+  const spec = result?.choice?.spec ?? job.spec; // the code repeats the chosen settings, not the choice
+  const isText = (name) => dataset.columns.find((column) => column.name === name)?.kind === "text";
+  const guides = [spec.target ?? spec.scores ?? spec.clustering ?? []].flat();
+  const taken = new Set(givenColumns(spec));
   const features = spec.features ?? dataset.columns.map(({ name }) => name).filter((name) => !taken.has(name));
+  const texts = features.filter(isText);
   const kernel = kernelCode(spec.kernel);
-  const text = features.some((name) => dataset.columns.find((column) => column.name === name)?.kind === "text");
-  const names = [ESTIMATORS[spec.paradigm], ...kernel.names].sort();
+  const estimator = `${className(spec.paradigm)}ISM`;
+  const imports = [...new Set([estimator, ...kernel.imports])].sort();
   return [
     "import numpy as np",
     "import pyarrow.parquet as pq",
     "",
-    `from ism_core import ${[...new Set(names)].join(", ")}`,
-    text ? "from ism_jobs.encoding import Encoding" : null,
+    `from ism_core import ${imports.join(", ")}`,
     "",
-    `table = pq.read_table(${JSON.stringify(fileName(dataset))})  # the table as the service keeps it: see "Take away"`,
+    `table = pq.read_table(${literal(fileName(dataset))})  # the file "Table" under "Downloads"`,
     `features = ${list(features)}`,
-    text
-      ? 'X = Encoding.fit(table, features, "onehot").encode(table)  # a column for each text'
-      : "X = np.column_stack([table[name].to_numpy() for name in features])",
-    given.length ? givenLine(given, dataset) : null,
-    ...missingLines(spec, given, dataset),
+    ...(texts.length ? oneHotLines(texts) : ["X = np.column_stack([table[name].to_numpy() for name in features])"]),
+    ...(guides.length ? [guideLine(guides, isText)] : []),
+    ...missingLines(spec, guides, isText),
     "",
-    `ism = ${ESTIMATORS[spec.paradigm]}(`,
-    ...parameters(source, kernel.code).map((line) => `    ${line},`),
-    given.length ? ").fit(X, y)" : ").fit(X)",
-    "embedding = ism.transform(X)  # the rows in the new axes",
-    "W = ism.components_.T  # a row for each feature, a column for each axis",
-    spec.paradigm === "supervised" ? null : "labels = ism.labels_  # each row's cluster",
+    `ism = ${estimator}(`,
+    ...[kernel.code, ...parameterLines(spec), ...kindLine(source)].map((line) => `    ${line},`),
+    guides.length ? ").fit(X, y)" : ").fit(X)",
+    "embedding = ism.transform(X)  # the coordinates of each row on the new axes",
+    "W = ism.components_.T  # the loadings: a row for each feature, a column for each axis",
+    ...(spec.paradigm === "supervised" ? [] : ["labels = ism.labels_  # the cluster of each row"]),
     "print(W)",
     "",
-  ]
-    .filter((line) => line !== null)
-    .join("\n");
+  ].join("\n");
 }
 
-function givenLine(given, dataset) {
-  const isText = (name) => dataset.columns.find((column) => column.name === name)?.kind === "text";
-  const one = (name) =>
-    isText(name)
-      ? `np.array(table[${JSON.stringify(name)}].to_pylist(), dtype=object)`
-      : `table[${JSON.stringify(name)}].to_numpy()`;
-  return given.length === 1
-    ? `y = ${one(given[0])}`
-    : `y = np.column_stack([table[name].to_numpy() for name in ${list(given)}])`;
-}
-
-function missingLines(spec, given, dataset) {
-  if (spec.missing === "mean")
-    return ["X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)  # what is missing becomes the column's mean"];
-  if (spec.missing !== "drop") return [];
-  const isText = dataset.columns.find((column) => column.name === given[0])?.kind === "text";
-  const there = isText
-    ? "np.array([value is not None for value in y])"
-    : "~np.isnan(y.reshape(len(y), -1)).any(axis=1)";
-  const target = spec.paradigm === "supervised" ? ` & ${there}` : "";
+function oneHotLines(texts) {
   return [
-    `complete = ~np.isnan(X).any(axis=1)${target}`,
-    given.length ? "X, y = X[complete], y[complete]" : "X = X[complete]",
+    `text_features = ${list(texts)}`,
+    "",
+    "",
+    "def encode(name):",
+    '    """The columns of a feature: text becomes a 0/1 column for each of its values."""',
+    "    if name not in text_features:",
+    "        return [table[name].to_numpy()]",
+    "    values = np.array(table[name].to_pylist(), dtype=object)",
+    "    missing = table[name].is_null().to_numpy()",
+    "    levels = sorted(set(values[~missing]))",
+    "    return [np.where(missing, np.nan, values == level) for level in levels]",
+    "",
+    "",
+    "X = np.column_stack([column for name in features for column in encode(name)])",
   ];
 }
 
-function parameters(source, kernel) {
-  const spec = settled(source);
-  const lines = [kernel, `q=${spec.q}`];
+function guideLine(guides, isText) {
+  if (guides.length > 1) return `y = np.column_stack([table[name].to_numpy() for name in ${list(guides)}])`;
+  const column = `table[${literal(guides[0])}]`;
+  return `y = ${isText(guides[0]) ? `np.array(${column}.to_pylist(), dtype=object)` : `${column}.to_numpy()`}`;
+}
+
+function missingLines(spec, guides, isText) {
+  if (spec.missing === "mean")
+    return ["X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)  # fill missing values with the column's mean"];
+  if (spec.missing !== "drop") return [];
+  const hasTarget = isText(guides[0])
+    ? "np.array([value is not None for value in y])"
+    : "~np.isnan(y.reshape(len(y), -1)).any(axis=1)";
+  return [
+    `complete = ~np.isnan(X).any(axis=1)${spec.paradigm === "supervised" ? ` & ${hasTarget}` : ""}`,
+    guides.length ? "X, y = X[complete], y[complete]" : "X = X[complete]",
+  ];
+}
+
+function parameterLines(spec) {
+  const lines = [`q=${spec.q}`];
   if (spec.clusters) lines.push(`n_clusters=${spec.clusters}`);
   if (spec.mu !== undefined && spec.mu !== null) lines.push(`mu=${spec.mu}`);
   lines.push(`delta=${spec.delta}`, `random_state=${spec.seed}`);
-  for (const [name, usual] of Object.entries(DEFAULTS)) {
+  for (const [name, usual] of Object.entries(ESTIMATOR_DEFAULTS)) {
     if (spec[name] !== undefined && spec[name] !== usual) lines.push(`${name}=${literal(spec[name])}`);
   }
-  const kind = kindOf(source);
-  if (kind) lines.push(`kind="${kind}"`);
   return lines;
 }
 
-// How what is given is read: the service looks at the whole column, the library at the array.
-function kindOf(source) {
-  const {
-    job: { spec },
-    dataset,
-  } = source;
-  if (spec.paradigm === "supervised")
-    return Array.isArray(spec.target) && spec.target.length > 1 && spec.target_kind === "auto"
-      ? "real"
-      : groupKind(source) === "values"
-        ? "real"
-        : "labels";
-  if (spec.paradigm !== "semi_supervised") return null;
-  const scores = [spec.scores].flat();
-  return scores.length === 1 && isClasses(dataset.columns.find(({ name }) => name === scores[0])) ? "labels" : "real";
+// The kind of the target or the scores. The service decides it from the column's description, which the library lacks.
+function kindLine(source) {
+  const { job, dataset } = source;
+  const { paradigm, target, scores } = job.spec;
+  const line = (isClasses) => [`kind="${KINDS[isClasses ? "classes" : "values"]}"`];
+  if (paradigm === "supervised") {
+    const isTable = Array.isArray(target) && target.length > 1 && job.spec.target_kind === "auto";
+    return line(!isTable && groupKind(source) !== "values");
+  }
+  if (paradigm !== "semi_supervised") return [];
+  const names = [scores].flat();
+  return line(names.length === 1 && holdsClasses(dataset.columns.find(({ name }) => name === names[0])));
 }
 
+// {code, imports}: an expression for a kernel, and the names it needs from ism_core.
 function kernelCode(kernel) {
   if (typeof kernel === "string") return kernelCode({ name: kernel });
   if (kernel.sum) {
     const parts = kernel.sum.map(({ weight = 1, kernel: part }) => ({ weight, ...kernelCode(part) }));
     return {
       code: parts.map(({ weight, code }) => `${weight} * ${code}`).join(" + "),
-      names: parts.flatMap(({ names }) => names),
+      imports: parts.flatMap(({ imports }) => imports),
     };
   }
   if (kernel.aligned) {
     const parts = kernel.aligned.map(kernelCode);
     return {
       code: `aligned(${parts.map(({ code }) => code).join(", ")})`,
-      names: ["aligned", ...parts.flatMap(({ names }) => names)],
+      imports: ["aligned", ...parts.flatMap(({ imports }) => imports)],
     };
   }
-  const { name, ...given } = kernel;
-  return {
-    code: `${KERNELS[name]}(${Object.entries(given)
-      .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-      .join(", ")})`,
-    names: [KERNELS[name]],
-  };
+  const { name, ...parameters } = kernel;
+  const given = Object.entries(parameters).map(([key, value]) => `${key}=${literal(value)}`);
+  return { code: `${className(name)}(${given.join(", ")})`, imports: [className(name)] };
 }
 
-// Names as a list of Python, in lines that can be read.
+// The library's class for a name of the API: "relative_gaussian" becomes "RelativeGaussian".
+function className(name) {
+  return name.replace(/(^|_)([a-z])/g, (_, __, letter) => letter.toUpperCase());
+}
+
+function literal(value) {
+  if (value === null) return "None";
+  return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
+}
+
+// A list of strings, on several lines if it is long.
 function list(names) {
-  const quoted = names.map((name) => JSON.stringify(name));
-  if (quoted.join(", ").length < 80) return `[${quoted.join(", ")}]`;
+  const quoted = names.map(literal);
+  if (quoted.join(", ").length < LINE_LENGTH - 10) return `[${quoted.join(", ")}]`;
   const lines = [""];
   for (const name of quoted) {
-    if (lines.at(-1).length + name.length > 90) lines.push("");
+    if (lines.at(-1).length + name.length > LINE_LENGTH) lines.push("");
     lines[lines.length - 1] += `${lines.at(-1) ? " " : ""}${name},`;
   }
   return `[\n${lines.map((line) => `    ${line}`).join("\n")}\n]`;

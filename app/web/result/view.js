@@ -1,76 +1,71 @@
-// What a job found: the picture and the features that made it first, then everything about it.
+// The view of a result: the scatter plot and the important features first, then all details.
 
-import { h } from "../dom.js";
 import { runAllKernels } from "../compare/all_kernels.js";
+import { h, messageOf } from "../dom.js";
+import { convergenceSection } from "./charts/convergence.js";
+import { importanceFigure, loadingsSection } from "./charts/loadings.js";
+import { imageShape, loadingImages, meanImages } from "./charts/pixel_images.js";
 import { choiceSection } from "./choice.js";
+import { loadResult } from "./data.js";
+import { downloadsSection } from "./downloads.js";
 import { explorer } from "./explorer/explorer.js";
 import { groupsSection } from "./groups.js";
 import { headline } from "./headline.js";
-import { iterationsSection } from "./charts/convergence.js";
-import { importanceFigure, loadingsSection } from "./charts/loadings.js";
 import { metricsSection } from "./metrics.js";
-import { imageShape, loadingPictures, meanPictures } from "./charts/pixel_images.js";
-import { sourceOf } from "./data.js";
-import { takeawaySection } from "./downloads.js";
-import { transformSection } from "./new_rows.js";
+import { newRowsSection } from "./new_rows.js";
 
-export async function show(container, job, { signal = new AbortController().signal } = {}) {
-  const source = await sourceOf(job, { signal });
+export async function show(container, job, { signal }) {
+  const source = await loadResult(job, { signal });
   if (signal.aborted) return;
-  const picture = explorer(source, signal);
+  const plot = explorer(source, signal);
   const shape = imageShape(source);
-  const later = () => h("div", { class: "later" });
-  const [groups, means, iterations] = [later(), later(), later()];
+  const [groups, means, convergence] = [h("div"), h("div"), h("div")]; // replaced when their data are loaded
   container.classList.add("result");
   container.append(
     headline(source),
-    h("div", { class: "first" }, picture.element, importanceFigure(source, signal)),
-    shape ? loadingPictures(source, shape, signal) : "",
+    h("div", { class: "overview" }, plot.element, importanceFigure(source, signal)),
+    shape ? loadingImages(source, shape, signal) : "",
     loadingsSection(source, signal),
     groups,
     means,
     metricsSection(source),
     choiceSection(source),
-    iterations,
-    transformSection(source, picture, signal),
-    comparison(source),
-    takeawaySection(source),
+    convergence,
+    newRowsSection(source, plot, signal),
+    kernelsSection(source),
+    downloadsSection(source),
   );
+  const buildGroups = async () => {
+    const found = await groupsSection(source);
+    if (found && shape) means.replaceWith(meanImages(source, found, shape, signal) ?? "");
+    return found?.section;
+  };
   await Promise.all([
-    fill(
-      groups,
-      async () => {
-        const found = await groupsSection(source);
-        if (found && shape) means.replaceWith(meanPictures(source, found, shape, signal) ?? "");
-        return found?.section;
-      },
-      signal,
-    ),
-    fill(iterations, () => iterationsSection(source, signal), signal),
+    fill(groups, buildGroups, signal),
+    fill(convergence, () => convergenceSection(source, signal), signal),
   ]);
 }
 
-// A part that needs more of the API: it says so where that fails, and the rest stays.
-async function fill(place, build, signal) {
+// Replaces a placeholder by a section that needs another request. If the request fails, the other sections stay.
+async function fill(placeholder, build, signal) {
   try {
-    place.replaceWith((await build()) ?? "");
+    placeholder.replaceWith((await build()) ?? "");
   } catch (error) {
-    if (!signal.aborted) place.replaceWith(h("p", { class: "error", role: "alert" }, error.detail ?? error.message));
+    if (!signal.aborted) placeholder.replaceWith(h("p", { class: "error", role: "alert" }, messageOf(error)));
   }
 }
 
-function comparison({ job, result, dataset }) {
-  return dataset
-    ? h(
-        "section",
-        {},
-        h("h2", {}, "Would another kernel do better?"),
-        h(
-          "p",
-          { class: "hint" },
-          "Runs the same table with the same settings once for each kernel, and shows the results side by side.",
-        ),
-        runAllKernels({ spec: result.choice?.spec ?? job.spec }),
-      )
-    : "";
+function kernelsSection({ job, result, dataset }) {
+  if (!dataset) return "";
+  return h(
+    "section",
+    {},
+    h("h2", {}, "Compare kernels"),
+    h(
+      "p",
+      { class: "hint" },
+      "Run this job once with every kernel, other settings unchanged, and compare the results.",
+    ),
+    runAllKernels(result.choice?.spec ?? job.spec),
+  );
 }

@@ -1,50 +1,39 @@
-// The head of a job's page: its name, its state, its settings in a line, and what can be done with it.
+// The head of a job's view: its name, state and settings, and buttons to cancel, change and share it.
 
-import { copyButton } from "../copy.js";
-import { h, replace } from "../dom.js";
-import { settingsLine, STATES } from "../jobs/labels.js";
+import { copyButton, errorLine, h, replace } from "../dom.js";
+import { DELETED_TABLE, isActive, requestLine, STATES } from "../jobs/labels.js";
 
 export function jobHead(job, dataset, cancel) {
-  const state = h("span", { class: "badge" });
+  const badge = h("span", { class: "badge" });
   const actions = h("div", { class: "row" });
-  const problem = h("p", { class: "error", role: "alert", hidden: true });
-  const name = dataset?.name ?? "a table that was deleted";
-  const stop = h(
-    "button",
-    {
-      type: "button",
-      onclick: async () => {
-        stop.disabled = true;
-        try {
-          await cancel();
-        } catch (error) {
-          problem.textContent = error.detail ?? error.message;
-          problem.hidden = false;
-        }
-      },
-    },
-    "Cancel",
-  );
+  const problem = errorLine();
+  const name = dataset?.name ?? DELETED_TABLE;
+  const onclick = async () => {
+    cancelButton.disabled = true;
+    try {
+      await cancel();
+    } catch (error) {
+      problem.show(error);
+    }
+  };
+  const cancelButton = h("button", { type: "button", onclick }, "Cancel");
+  const edit = h("a", { class: "button", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
+  const copyLink = copyButton(() => location.href, "Copy link");
 
-  function show(now) {
-    state.className = `badge ${now.state}`;
-    state.textContent = STATES[now.state];
-    const open = now.state === "queued" || now.state === "running";
-    replace(
-      actions,
-      open ? stop : null,
-      dataset ? h("a", { class: "button", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again") : null,
-      copyButton(() => location.href, "Copy link"),
-    );
+  function show(newJob) {
+    badge.className = `badge ${newJob.state}`;
+    badge.textContent = STATES[newJob.state];
+    replace(actions, isActive(newJob) ? cancelButton : null, dataset ? edit : null, copyLink);
   }
 
   show(job);
+  const settings = requestLine(job.spec);
   const element = h(
     "header",
     { class: "page-head" },
-    h("div", { class: "row spread" }, h("h1", {}, job.label ?? name, " ", state), actions),
-    h("p", { class: "lead" }, job.label ? `${name} · ${settingsLine(job.spec)}` : settingsLine(job.spec)),
-    problem,
+    h("div", { class: "row spread" }, h("h1", {}, job.label ?? name, " ", badge), actions),
+    h("p", { class: "lead" }, job.label ? `${name} · ${settings}` : settings),
+    problem.element,
   );
   return { element, show };
 }

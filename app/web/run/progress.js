@@ -1,139 +1,156 @@
-// The progress of a job that waits or runs: where it stands, the traces as they grow, the time left.
+// The progress of a queued or running job: its stage, the time left, and charts that grow with every iteration.
 
 import { follow } from "../api.js";
 import { h, replace } from "../dom.js";
-import { settingLine } from "../jobs/labels.js";
-import { figure, lineChart } from "./chart.js";
-import { traces } from "./steps.js";
+import { counted, number } from "../format.js";
+import { settingLine, STAGES } from "../jobs/labels.js";
+import { lineChart } from "./chart.js";
 
-const STAGES = {
-  preparing: "Reading the table",
-  choosing: "Choosing settings",
-  search: "Looking for a good start",
-  ascent: "Climbing",
-  sparsity: "Leaving out features",
-  stability: "Solving again on halves of the rows",
-  validation: "Checking on rows it has not seen",
-  measuring: "Measuring the result",
-};
+const STAGE_OF_EVENT = { trial: "choosing", resample: "stability", validation: "validation" };
+const COUNTED_STAGES = new Set(["stability", "validation"]); // the number of their parts is known in advance
 
-const STAGE_OF = { trial: "choosing", resample: "stability", validation: "validation" }; // of events
-const FOLDED = new Set(["stability", "validation"]); // nobody knows how many settings a choice will try
-
-// Shows the job until it has ended, and gives it as it is then; null where the view was left before.
+// Shows the job until it has ended. Resolves to the job then, or to null if the user has left the view.
 export async function watch(container, job, { signal, onState }) {
-  const steps = traces();
-  const objective = lineChart("Objective", "How well the axes do what they are for; higher is better.");
+  const steps = stepList();
+  const objective = lineChart("Objective", "The quantity that is maximized. Higher is better.");
   const eigenvalues = lineChart(
     "Eigenvalues",
-    "How much each new axis contributes. When they stand still, it is done.",
+    "One line for each new axis: how much the axis contributes. The lines become flat when the run converges.",
   );
-  const where = h("p", { class: "where" });
-  const left = h("p", { class: "hint" });
-  const chosen = h("p", { hidden: true });
+  const stage = h("p", { class: "stage" });
+  const time = h("p", { class: "hint" });
+  const choice = h("p", { hidden: true });
   const bar = h("progress", { max: 1, "aria-label": "Progress" });
-  const lost = h(
+  const disconnected = h(
     "p",
     { class: "notice", role: "status", hidden: true },
-    "The connection is lost. The job goes on; trying to reach it again …",
+    "The connection is lost. The job continues, and the page is trying to reconnect …",
   );
   const facts = h("dl", { class: "facts" });
   container.append(
-    h("div", { class: "card" }, where, bar, left, chosen, lost, facts),
+    h("div", { class: "card" }, stage, bar, time, choice, disconnected, facts),
     h("div", { class: "grid" }, objective.element, eigenvalues.element),
   );
-  let now = job;
-  let waiting = false;
+  let current = job;
+  let isScheduled = false;
 
   function draw() {
-    waiting = false;
+    isScheduled = false;
     if (signal.aborted) return;
     const step = steps.last;
-    where.textContent = stageOf(now, step);
-    left.textContent = timeLeft(step ?? now.progress ?? {});
-    share(bar, now, step);
-    replace(
-      facts,
-      [
-        ["Iteration", step?.iteration],
-        ["Objective", figure(step?.objective)],
-        ["Turned by", angle(step)],
-      ].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value ?? "–"))),
-    );
+    stage.textContent = stageText(current, step);
+    time.textContent = timeText(step ?? current.progress ?? {});
+    showShare(bar, current, step);
+    replace(facts, factsOf(step));
     objective.show(steps.iterations, [steps.objectives]);
     eigenvalues.show(steps.iterations, steps.eigenvalues);
   }
 
-  function soon() {
-    if (!waiting) requestAnimationFrame(draw);
-    waiting = true;
+  function scheduleDraw() {
+    if (!isScheduled) requestAnimationFrame(draw);
+    isScheduled = true;
   }
 
   draw();
-  for await (const { kind, data } of follow(job.id, {
-    signal,
-    onConnection: (here) => {
-      lost.hidden = here;
-    },
-  })) {
+  const onConnection = (isConnected) => {
+    disconnected.hidden = isConnected;
+  };
+  for await (const { kind, data } of follow(job.id, { signal, onConnection })) {
     if (kind === "step") steps.add(data);
-    if (STAGE_OF[kind]) now = { ...now, progress: { ...now.progress, ...data, stage: STAGE_OF[kind] } };
+    if (STAGE_OF_EVENT[kind])
+      current = { ...current, progress: { ...current.progress, ...data, stage: STAGE_OF_EVENT[kind] } };
     if (kind === "choice") {
-      chosen.textContent = `Chosen: ${settingLine(data.spec)}. ${data.reason}`;
-      chosen.hidden = false;
+      choice.textContent = `Chosen settings: ${settingLine(data.spec)}. ${data.reason}`;
+      choice.hidden = false;
     }
     if (kind === "state") {
-      now = data;
-      onState(now);
+      current = data;
+      onState(current);
     }
-    soon();
+    scheduleDraw();
   }
-  return signal.aborted ? null : now;
+  return signal.aborted ? null : current;
 }
 
-function stageOf(job, step) {
-  if (job.state === "queued") {
-    const before = job.position
-      ? `${job.position} ${job.position === 1 ? "job is" : "jobs are"} before it`
-      : "it is next";
-    return `Waiting for a worker: ${before}`;
+// The steps of the ascent, or of the search as long as there is no ascent, as lists for the charts.
+function stepList() {
+  let stage = null;
+  let steps = [];
+  return {
+    add(step) {
+      if (stage === "ascent" && step.stage !== "ascent") return;
+      if (step.stage !== stage) steps = [];
+      stage = step.stage;
+      // A job that is resumed after a crash repeats some iterations.
+      if (stage === "ascent") steps = steps.filter(({ iteration }) => iteration < step.iteration);
+      steps.push(step);
+    },
+    get last() {
+      return steps.at(-1);
+    },
+    get iterations() {
+      return steps.map((step, index) => (stage === "ascent" ? step.iteration : index));
+    },
+    get objectives() {
+      return steps.map((step) => step.objective);
+    },
+    get eigenvalues() {
+      const axes = steps.at(-1)?.eigenvalues?.length ?? 0;
+      return Array.from({ length: axes }, (_, axis) => steps.map((step) => step.eigenvalues?.[axis]));
+    },
+  };
+}
+
+function factsOf(step) {
+  const rotation = "The largest angle by which the last iteration has turned the axes. It is near 0° at convergence.";
+  const fact = (name, value, title) => h("div", { title }, h("dt", {}, name), h("dd", {}, value ?? "–"));
+  return [
+    fact("Iteration", step?.iteration),
+    fact("Objective", number(step?.objective, 5)),
+    fact("Rotation of the axes", degrees(step?.angle), rotation),
+  ];
+}
+
+function stageText({ state, position, progress }, step) {
+  if (state === "queued") {
+    const ahead = position ? `${counted(position, "job is", "jobs are")} ahead of it` : "it is the next job";
+    return `Waiting for a worker; ${ahead}`;
   }
-  const { stage, fold, folds } = job.progress ?? {};
-  if (stage === "choosing" && !step) return `${STAGES.choosing}${tried(job.progress)}`;
-  if (stage === "stability") return `${STAGES.stability}: ${fold ?? 0} of ${folds}`;
-  if (stage === "validation") return `${STAGES.validation}: ${fold ?? 0} of ${folds} folds`;
-  return STAGES[step?.stage ?? stage] ?? "Beginning";
+  const { stage, fold, folds } = progress ?? {};
+  if (stage === "choosing" && !step) return `${STAGES.choosing}${trialsText(progress)}`;
+  if (stage === "stability") return `${STAGES.stability}: ${fold ?? 0} of ${counted(folds, "resample")}`;
+  if (stage === "validation") return `${STAGES.validation}: ${fold ?? 0} of ${counted(folds, "fold")}`;
+  return STAGES[step?.stage ?? stage] ?? "Starting";
 }
 
-function tried({ tried: count, best, trying }) {
-  const [many, score] = [count ?? trying?.tried, best ?? trying?.best];
-  if (many === undefined) return "";
-  return `: ${many} tried${Number.isFinite(score) && score > 0 ? `, the best scores ${score.toFixed(3)}` : ""}`;
+function trialsText({ tried, best, trying }) {
+  const [count, score] = [tried ?? trying?.tried, best ?? trying?.best];
+  if (count === undefined) return "";
+  return `: ${count} tried${Number.isFinite(score) && score > 0 ? `, best score ${score.toFixed(3)}` : ""}`;
 }
 
-function share(bar, job, step) {
-  const seconds = step?.remaining_seconds;
-  const { stage, fold, folds } = job.progress ?? {};
-  if (FOLDED.has(stage) && folds) bar.value = (fold ?? 0) / folds;
-  else if (seconds !== null && seconds !== undefined)
-    bar.value = step.elapsed_seconds / (step.elapsed_seconds + seconds);
+function showShare(bar, { progress }, step) {
+  const { stage, fold, folds } = progress ?? {};
+  const remaining = step?.remaining_seconds ?? null;
+  if (COUNTED_STAGES.has(stage) && folds) bar.value = (fold ?? 0) / folds;
+  else if (remaining !== null) bar.value = step.elapsed_seconds / (step.elapsed_seconds + remaining);
   else bar.removeAttribute("value");
 }
 
-function timeLeft({ elapsed_seconds: elapsed, remaining_seconds: remaining }) {
+function timeText({ elapsed_seconds: elapsed, remaining_seconds: remaining }) {
   if (elapsed === undefined) return "";
-  const so = `${duration(elapsed)} so far`;
-  if (remaining === null || remaining === undefined) return so;
-  return `${so}, ${remaining < 1 ? "" : "about "}${duration(remaining)} left`;
+  const spent = `${duration(elapsed)} elapsed`;
+  if (remaining === null || remaining === undefined) return spent;
+  return `${spent}, ${remaining < 1 ? "" : "about "}${duration(remaining)} left`;
 }
 
-export function duration(seconds) {
-  if (seconds < 1) return "under a second";
+function duration(seconds) {
+  if (seconds < 1) return "less than 1 s";
   if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;
 }
 
-function angle(step) {
-  return step?.angle === null || step?.angle === undefined ? null : `${figure((180 * step.angle) / Math.PI)}°`;
+function degrees(radians) {
+  return radians === null || radians === undefined ? null : `${number((180 * radians) / Math.PI, 5)}°`;
 }

@@ -1,11 +1,10 @@
-// A job: its progress while it waits or runs, and what it found once it has succeeded.
+// The view of a job: its progress while it is queued or running, then its result.
 
 import { get, post } from "../api.js";
-import { announce, entitle, h, replace } from "../dom.js";
+import { announce, h, replace, setTitle } from "../dom.js";
+import { isActive } from "../jobs/labels.js";
 import { jobHead } from "./head.js";
 import { watch } from "./progress.js";
-
-const OPEN = new Set(["queued", "running"]);
 
 export async function show(container, id, { signal }) {
   let job = await get(`/jobs/${id}`, { signal });
@@ -13,10 +12,10 @@ export async function show(container, id, { signal }) {
     error.status === 404 ? null : Promise.reject(error),
   );
   const head = jobHead(job, dataset, () => post(`/jobs/${id}/cancel`, {}, { signal }));
-  entitle(job.label ?? dataset?.name ?? id);
+  setTitle(job.label ?? dataset?.name ?? id);
   const body = h("div", { class: "job" });
   container.append(head.element, body);
-  if (OPEN.has(job.state)) {
+  if (isActive(job)) {
     job = await watch(body, job, { signal, onState: head.show });
     if (job === null) return;
     head.show(job);
@@ -27,27 +26,21 @@ export async function show(container, id, { signal }) {
     const result = await import("../result/view.js");
     if (!signal.aborted) await result.show(body, job, { signal });
   } else {
-    body.append(ending(job));
+    body.append(noResult(job));
   }
 }
 
-function ending(job) {
-  const again = h("a", { class: "button primary", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
-  if (job.state === "cancelled")
+function noResult({ id, dataset, state, error }) {
+  const again = h("a", { class: "button primary", href: `#/data/${dataset}/${id}` }, "Change and run again");
+  if (state === "cancelled")
     return h("div", { class: "card" }, h("h2", {}, "The job was cancelled"), h("p", {}, "It has no result."), again);
-  const errors = job.error?.errors ?? [];
+  const errors = (error?.errors ?? []).map(({ field, message }) => h("li", {}, `${field}: ${message}`));
   return h(
     "div",
     { class: "card problem", role: "alert" },
-    h("h2", {}, job.error?.title ?? "The job failed"),
-    h("p", {}, job.error?.detail),
-    errors.length
-      ? h(
-          "ul",
-          {},
-          errors.map((error) => h("li", {}, `${error.field}: ${error.message}`)),
-        )
-      : null,
+    h("h2", {}, error?.title ?? "The job failed"),
+    h("p", {}, error?.detail),
+    errors.length ? h("ul", {}, errors) : null,
     again,
   );
 }

@@ -1,26 +1,26 @@
-// A place to drop a file on, or to choose one; also used with the keyboard.
+// A drop zone for a file. A click or the keyboard opens the file dialog instead.
 
 import { h } from "../dom.js";
 
-export const FORMATS = ".csv,.tsv,.txt,.parquet,.npy,.npz,.json,.jsonl,.ndjson,.gz";
+const EXTENSIONS = ".csv,.tsv,.txt,.parquet,.npy,.npz,.json,.jsonl,.ndjson,.gz";
 
-// `take(file)` is called with the file; what it returns is waited for, and the place is busy meanwhile.
-export function dropZone(title, hint, take) {
+// Calls `handle(file)`. Until its promise settles, the zone takes no other file.
+export function dropZone(title, hint, handle) {
   const input = h("input", {
     type: "file",
-    accept: FORMATS,
+    accept: EXTENSIONS,
     class: "visually-hidden",
-    onchange: () => give(input.files),
+    onchange: () => take(input.files),
   });
   const line = h("p", { class: "hint" }, hint);
   const bar = h("progress", { max: 1, hidden: true, "aria-label": "Upload" });
   const zone = h("label", { class: "drop" }, input, h("span", { class: "drop-title" }, title), line, bar);
 
-  async function give(files) {
+  async function take(files) {
     if (!files.length || zone.classList.contains("busy")) return;
     zone.classList.add("busy");
     try {
-      await take(files[0]);
+      await handle(files[0]);
     } finally {
       zone.classList.remove("busy");
       bar.hidden = true;
@@ -37,14 +37,14 @@ export function dropZone(title, hint, take) {
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    give(event.dataTransfer.files);
+    take(event.dataTransfer.files);
   });
   return {
     element: zone,
-    progress: (sent, text) => {
+    showProgress(share, text) {
       bar.hidden = false;
-      if (sent < 1) bar.value = sent;
-      else bar.removeAttribute("value"); // the service reads it, and does not say how far it is
+      if (share < 1) bar.value = share;
+      else bar.removeAttribute("value"); // the service does not report how much of the file it has read
       line.textContent = text;
     },
   };

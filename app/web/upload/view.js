@@ -1,41 +1,50 @@
-// The start: drop a file, take an example, or go on with a table that is there.
+// The first view: upload a table, try an example, or go back to a table that was uploaded before.
 
-import { address, get, Problem, upload } from "../api.js";
-import { h, replace } from "../dom.js";
+import { absoluteUrl, get, Problem, upload } from "../api.js";
+import { h, messageOf, replace } from "../dom.js";
+import { counted } from "../format.js";
 import { dropZone } from "./drop_zone.js";
 
 const EXAMPLES = [
-  { file: "wine.csv", name: "Wine", text: "178 wines, 13 measurements, 3 growers. What tells the growers apart?" },
+  {
+    file: "wine.csv",
+    name: "Wine",
+    text: "178 wines of 3 growers with 13 chemical measurements. Which measurements distinguish the growers?",
+  },
   {
     file: "wdbc.csv.gz",
     name: "WDBC",
-    text: "569 tumours, 30 measurements of their cells. What marks the malignant ones?",
+    text: "569 tumors with 30 measurements of their cell nuclei. Which measurements indicate that a tumor is malignant?",
   },
-  { file: "digits.csv.gz", name: "Digits", text: "1,797 handwritten digits of 8×8 pixels. Which pixels matter?" },
+  {
+    file: "digits.csv.gz",
+    name: "Digits",
+    text: "1,797 handwritten digits as images of 8 × 8 pixels. Which pixels distinguish the digits?",
+  },
 ];
-const RECENT = 5;
+const RECENT_TABLES = 5;
 
 export async function show(container, { signal }) {
   const problem = h("div", { role: "alert", class: "card problem", hidden: true });
   const zone = dropZone(
     "Drop a table here, or choose a file",
-    "CSV, TSV, Parquet, NPY, NPZ or JSON, also with gzip",
+    "CSV, TSV, Parquet, NPY, NPZ or JSON. The file may be compressed with gzip.",
     send,
   );
 
   async function send(file, name = null) {
     problem.hidden = true;
+    const onProgress = (share) => {
+      const uploading = `Uploading ${file.name}: ${Math.round(100 * share)} %`;
+      zone.showProgress(share, share < 1 ? uploading : `Reading ${file.name} …`);
+    };
     try {
-      const onProgress = (sent) =>
-        zone.progress(sent, sent < 1 ? `Sending ${file.name}: ${Math.round(100 * sent)} %` : `Reading ${file.name} …`);
-      const dataset = await upload(name ? `/datasets?name=${encodeURIComponent(name)}` : "/datasets", file, {
-        signal,
-        onProgress,
-      });
+      const path = name ? `/datasets?name=${encodeURIComponent(name)}` : "/datasets";
+      const dataset = await upload(path, file, { signal, onProgress });
       location.hash = `#/data/${dataset.id}`;
     } catch (error) {
       if (signal.aborted) return;
-      replace(problem, h("h2", {}, error.title ?? "This did not work"), h("p", {}, error.detail ?? error.message));
+      replace(problem, h("h2", {}, error.title ?? "The upload failed"), h("p", {}, error.detail ?? messageOf(error)));
       problem.hidden = false;
     }
   }
@@ -45,11 +54,12 @@ export async function show(container, { signal }) {
     h(
       "section",
       { class: "hero" },
-      h("h1", {}, "See which features matter"),
+      h("h1", {}, "Find out which features matter"),
       h(
         "p",
         { class: "lead" },
-        "ISM reduces a table to a few new axes, and shows which of your columns each of them is made of.",
+        "ISM (Iterative Spectral Method) reduces the columns of a table to a few new axes. " +
+          "Each axis is a weighted sum of your columns, and the weights show which columns matter.",
       ),
     ),
     zone.element,
@@ -61,15 +71,15 @@ export async function show(container, { signal }) {
       h(
         "div",
         { class: "grid three" },
-        EXAMPLES.map((example) => card(example, send)),
+        EXAMPLES.map((example) => exampleButton(example, send)),
       ),
     ),
   );
-  const tables = await recent(signal);
+  const tables = await recentTables(signal);
   if (tables) container.append(tables);
 }
 
-function card(example, send) {
+function exampleButton(example, send) {
   const button = h(
     "button",
     {
@@ -88,34 +98,26 @@ function card(example, send) {
 }
 
 async function exampleFile(name) {
-  const answer = await fetch(address(`/page/examples/${name}`));
-  if (!answer.ok) throw new Problem({ title: "The example is not there", status: answer.status });
+  const answer = await fetch(absoluteUrl(`/page/examples/${name}`));
+  if (!answer.ok) throw new Problem({ title: "The example file is missing", status: answer.status });
   return new File([await answer.blob()], name);
 }
 
-async function recent(signal) {
-  const { items } = await get(`/datasets?limit=${RECENT}`, { signal });
+async function recentTables(signal) {
+  const { items } = await get(`/datasets?limit=${RECENT_TABLES}`, { signal });
   if (!items.length) return null;
+  const line = ({ id, name, rows, columns }) =>
+    h(
+      "li",
+      {},
+      h("a", { href: `#/data/${id}` }, name),
+      " ",
+      h("span", { class: "hint" }, `${counted(rows, "row")}, ${counted(columns, "column")}`),
+    );
   return h(
     "section",
     { "aria-labelledby": "recent" },
-    h("h2", { id: "recent" }, "Your latest tables"),
-    h(
-      "ul",
-      { class: "plain" },
-      items.map((dataset) =>
-        h(
-          "li",
-          {},
-          h("a", { href: `#/data/${dataset.id}` }, dataset.name),
-          " ",
-          h(
-            "span",
-            { class: "hint" },
-            `${dataset.rows.toLocaleString("en")} rows, ${dataset.columns.toLocaleString("en")} columns`,
-          ),
-        ),
-      ),
-    ),
+    h("h2", { id: "recent" }, "Recent tables"),
+    h("ul", { class: "plain" }, items.map(line)),
   );
 }

@@ -1,16 +1,16 @@
-// How the result was reached: the eigenvalues with the gap behind them, and the traces of the iteration.
+// Charts of the optimization: the final eigenvalues with their gap, and the objective and eigenvalues by iteration.
 
 import { get } from "../../api.js";
 import { h } from "../../dom.js";
+import { number } from "../../format.js";
 import { figure } from "./figure.js";
-import { number } from "../format.js";
 
-export async function iterationsSection(source, signal) {
+export async function convergenceSection(source, signal) {
   const trace = await get(`/jobs/${source.job.id}/trace?format=json`, { signal });
   return h(
     "section",
     {},
-    h("h2", {}, "How it was reached"),
+    h("h2", {}, "Convergence"),
     h(
       "div",
       { class: "grid" },
@@ -26,33 +26,33 @@ function spectrum({ job, result }, signal) {
     eigenvalues: values,
     certificate: { eigengap },
   } = result;
-  const beyond = eigengap === null || eigengap === undefined ? null : Math.min(...values) - eigengap;
-  const names = values.map((_, place) => String(place + 1));
-  const all = beyond === null ? values : [...values, beyond];
+  const leftOut = eigengap === null || eigengap === undefined ? null : Math.min(...values) - eigengap;
+  const names = values.map((_, index) => String(index + 1));
+  const all = leftOut === null ? values : [...values, leftOut];
   return figure(
     {
-      title: "Eigenvalues and the gap",
+      title: "Eigenvalues and eigengap",
       name: `spectrum-${job.id}`,
       height: 260,
       note:
-        beyond === null
-          ? "How much each axis contributes."
-          : `How much each axis contributes, and the next one that was left out. The gap is ${number(eigengap)}: the larger, the clearer where to stop.`,
-      described: `Eigenvalues ${values.map((value) => number(value)).join(", ")}${beyond === null ? "" : `; the first left out ${number(beyond)}`}`,
+        leftOut === null
+          ? "The eigenvalue of an axis is its contribution to the objective."
+          : `The eigenvalue of an axis is its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue left out. The larger it is, the clearer is the number of axes.`,
+      description: `Eigenvalues ${values.map((value) => number(value)).join(", ")}${leftOut === null ? "" : `; the largest one left out is ${number(leftOut)}`}`,
       draw: ({ series, soft, ink }) => ({
         data: [
           {
             type: "bar",
-            x: beyond === null ? names : [...names, "left out"],
+            x: leftOut === null ? names : [...names, "left out"],
             y: all,
-            marker: { color: all.map((_, place) => (place < values.length ? series[0] : soft)) },
+            marker: { color: all.map((_, index) => (index < values.length ? series[0] : soft)) },
             hoverinfo: "y",
           },
         ],
         layout: {
           xaxis: { type: "category", title: { text: "axis" } },
           shapes:
-            beyond === null
+            leftOut === null
               ? []
               : [
                   {
@@ -67,7 +67,7 @@ function spectrum({ job, result }, signal) {
                   },
                 ],
           annotations:
-            beyond === null
+            leftOut === null
               ? []
               : [
                   {
@@ -75,7 +75,7 @@ function spectrum({ job, result }, signal) {
                     yref: "paper",
                     x: values.length - 0.5,
                     y: 1,
-                    text: "gap",
+                    text: "eigengap",
                     showarrow: false,
                     xanchor: "left",
                     yanchor: "top",
@@ -89,68 +89,72 @@ function spectrum({ job, result }, signal) {
   );
 }
 
-// Rows of the ascent, or of all there is; the columns by name.
-function ascent({ columns, rows }) {
-  const at = (name) => columns.indexOf(name);
-  const climbing = rows.filter((row) => row[at("stage")] === "ascent");
-  const kept = climbing.length ? climbing : rows;
-  return { of: (name) => kept.map((row) => row[at(name)]), rounds: kept.map((row) => row[at("round")]), columns };
+// The columns of the trace, by name: of the ascent if the trace has one, else of all rows.
+function ascentSteps({ columns, rows }) {
+  const column = (name) => columns.indexOf(name);
+  const ascent = rows.filter((row) => row[column("stage")] === "ascent");
+  const kept = ascent.length ? ascent : rows;
+  return {
+    of: (name) => kept.map((row) => row[column(name)]),
+    rounds: kept.map((row) => row[column("round")]),
+    columns,
+  };
 }
 
-// Clusterings begin a new objective with each round, so its line is broken there.
-function broken(steps, name) {
+// The points of a line that is interrupted between rounds: a clustering changes its objective at each round.
+function lineByRound(steps, name) {
   const [x, y] = [[], []];
   const [iteration, values] = [steps.of("iteration"), steps.of(name)];
-  values.forEach((value, place) => {
-    if (place && steps.rounds[place] !== steps.rounds[place - 1]) {
+  values.forEach((value, index) => {
+    if (index && steps.rounds[index] !== steps.rounds[index - 1]) {
       x.push(null);
       y.push(null);
     }
-    x.push(iteration[place]);
+    x.push(iteration[index]);
     y.push(value);
   });
   return { x, y };
 }
 
-// A line that moves by less than can be read off is drawn level.
-function level(values) {
+// A range that shows changes too small to matter as a flat line.
+function flatRange(values) {
   const finite = values.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const size = Math.max(Math.abs(low), Math.abs(high));
   return finite.length && high - low <= 1e-4 * size ? { range: [low - 0.02 * size, high + 0.02 * size] } : {};
 }
 
-function axes(steps, values) {
+function lineLayout(steps, values) {
   const last = steps.of("iteration").at(-1);
   return {
     margin: { l: 12, r: 12, t: 8, b: 44 },
     xaxis: { title: { text: "iteration" }, ...(last <= 10 ? { dtick: 1 } : {}) },
-    yaxis: { automargin: true, nticks: 6, ...level(values) },
+    yaxis: { automargin: true, nticks: 6, ...flatRange(values) },
   };
 }
 
 function objective({ job }, trace, signal) {
-  const steps = ascent(trace);
+  const steps = ascentSteps(trace);
   const values = steps.of("objective");
   return figure(
     {
-      title: "Objective",
+      title: "Objective by iteration",
       name: `objective-${job.id}`,
       height: 260,
-      note: "What is maximized, at each iteration. With a fixed aim it never falls; clusterings set a new aim each round.",
-      described: `The objective went from ${number(values[0])} to ${number(values.at(-1))} in ${values.length} iterations.`,
+      note: "The objective J is the quantity that is maximized. It never decreases, except in clusterings between rounds, where J itself changes.",
+      description: `The objective went from ${number(values[0])} to ${number(values.at(-1))} in ${values.length} iterations.`,
       draw: ({ series }) => ({
         data: [
           {
             type: "scatter",
             mode: "lines+markers",
-            ...broken(steps, "objective"),
+            ...lineByRound(steps, "objective"),
             line: { color: series[0] },
             marker: { size: values.length > 60 ? 3 : 6 },
             hoverinfo: "x+y",
           },
         ],
-        layout: axes(steps, values),
+        layout: lineLayout(steps, values),
       }),
     },
     signal,
@@ -158,27 +162,27 @@ function objective({ job }, trace, signal) {
 }
 
 function eigenvalues({ job, result }, trace, signal) {
-  const steps = ascent(trace);
+  const steps = ascentSteps(trace);
   const names = trace.columns.filter((name) => /^eigenvalue\d+$/.test(name));
   return figure(
     {
-      title: "Eigenvalues on the way",
+      title: "Eigenvalues by iteration",
       name: `eigenvalues-${job.id}`,
       height: 260,
-      note: "One line for each axis. When they stand still, the axes do.",
-      described: `The eigenvalues ended at ${result.eigenvalues.map((value) => number(value)).join(", ")}.`,
+      note: "One line for each axis. The lines become flat when the axes converge.",
+      description: `The eigenvalues ended at ${result.eigenvalues.map((value) => number(value)).join(", ")}.`,
       draw: ({ series }) => ({
-        data: names.map((name, place) => ({
+        data: names.map((name, index) => ({
           type: "scatter",
           mode: "lines+markers",
           marker: { size: 3 },
-          name: `axis ${place + 1}`,
-          ...broken(steps, name),
-          line: { color: series[place % 8], dash: place < 8 ? "solid" : "dot" },
+          name: `axis ${index + 1}`,
+          ...lineByRound(steps, name),
+          line: { color: series[index % 8], dash: index < 8 ? "solid" : "dot" },
           hoverinfo: "x+y+name",
         })),
         layout: {
-          ...axes(steps, []),
+          ...lineLayout(steps, []),
           showlegend: names.length > 1 && names.length <= 8,
           legend: { orientation: "h", y: 1.15 },
         },

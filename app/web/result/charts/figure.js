@@ -1,23 +1,24 @@
-// A card with a plot: drawn when it comes into view, again when the colors change, and given away as SVG and PNG.
+// A card with a plot. It is drawn when it comes into view and when the color scheme changes, and exports SVG and PNG.
 
 import { save } from "../../api.js";
 import { h } from "../../dom.js";
-import { CONFIG, dark, layoutOf, plotly, theme } from "../../plotly.js";
+import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLayout, themeColors } from "../../plotly.js";
 
-const EXPORT_WIDTH = 900;
+const EXPORT_WIDTH = 900; // pixels
 
-// `draw(colors)` gives {data, layout}; `name` is that of the files; `described` is what those hear who do not see it.
-export function figure({ title, note, name, height, draw, described, table, heading = "h3" }, signal) {
+// `draw(colors)` returns Plotly's {data, layout}; `name` is the name of exported files, without extension; `description`
+// is the text for screen readers.
+export function figure({ title, note, name, height, draw, description, table, heading = "h3" }, signal) {
   const plot = h("div", {
     class: "plot",
     role: "img",
-    "aria-label": described ?? title,
+    "aria-label": description ?? title,
     style: { height: `${height}px` },
   });
   const element = h(
     "figure",
     { class: "card figure" },
-    h("figcaption", { class: "row spread" }, h(heading, {}, title), exportButtons(name, title, picture)),
+    h("figcaption", { class: "row spread" }, h(heading, {}, title), exportButtons(name, title, exportFigure)),
     note ? h("p", { class: "hint" }, note) : null,
     plot,
     table ?? null,
@@ -25,22 +26,22 @@ export function figure({ title, note, name, height, draw, described, table, head
   let drawn = false;
 
   async function show() {
-    const Plotly = await plotly();
+    const Plotly = await loadPlotly();
     if (signal.aborted) return;
-    const { data, layout } = draw(theme());
-    await Plotly.react(plot, data, layoutOf(theme(), layout), CONFIG);
+    const { data, layout } = draw(themeColors());
+    await Plotly.react(plot, data, plotLayout(themeColors(), layout), PLOT_CONFIG);
     drawn = true;
     plot.dataset.drawn = "yes";
   }
 
-  async function picture() {
-    const colors = theme();
+  async function exportFigure() {
+    const colors = themeColors();
     const { data, layout } = draw(colors);
-    return { data, layout: layoutOf(colors, layout), height };
+    return { data, layout: plotLayout(colors, layout), height };
   }
 
-  whenSeen(plot, show, signal);
-  onTheme(() => {
+  whenVisible(plot, show, signal);
+  onThemeChange(() => {
     if (drawn) show();
   }, signal);
   signal.addEventListener(
@@ -53,12 +54,12 @@ export function figure({ title, note, name, height, draw, described, table, head
   return element;
 }
 
-export function whenSeen(element, act, signal) {
+function whenVisible(element, show, signal) {
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       observer.disconnect();
-      act();
+      show();
     },
     { rootMargin: "400px" },
   );
@@ -66,12 +67,8 @@ export function whenSeen(element, act, signal) {
   signal.addEventListener("abort", () => observer.disconnect(), { once: true });
 }
 
-export function onTheme(act, signal) {
-  dark.addEventListener("change", act, { signal });
-}
-
-// Buttons that save what `picture()` gives, {data, layout, height}, as files.
-export function exportButtons(name, title, picture) {
+// Buttons that save the figure that `build()` resolves to, {data, layout, height}, as a file.
+export function exportButtons(name, title, build) {
   const button = (format) =>
     h(
       "button",
@@ -79,29 +76,29 @@ export function exportButtons(name, title, picture) {
         type: "button",
         class: "quiet small",
         "aria-label": `${title} as ${format.toUpperCase()}`,
-        onclick: () => give(format, name, picture),
+        onclick: () => exportFile(format, name, build),
       },
       format.toUpperCase(),
     );
   return h("span", { class: "exports" }, button("svg"), button("png"));
 }
 
-async function give(format, name, picture) {
-  const Plotly = await plotly();
-  const { data, layout, height } = await picture();
+async function exportFile(format, name, build) {
+  const Plotly = await loadPlotly();
+  const { data, layout, height } = await build();
   const size = { width: EXPORT_WIDTH, height: Math.max(height, 240) };
-  const address = await Plotly.toImage(
+  const dataUrl = await Plotly.toImage(
     { data, layout: { ...layout, ...size } },
     { format, ...size, scale: format === "png" ? 2 : 1 },
   );
-  save(blobOf(address), `${name}.${format}`);
+  save(blobOf(dataUrl), `${name}.${format}`);
 }
 
-// By hand: the page may fetch from its own service only, and a data address is none.
-function blobOf(address) {
-  const comma = address.indexOf(",");
-  const type = address.slice("data:".length, comma).split(";")[0];
-  const body = address.slice(comma + 1);
-  if (!address.slice(0, comma).endsWith(";base64")) return new Blob([decodeURIComponent(body)], { type });
+// Not by fetch: the security policy lets the page fetch from its own service only.
+function blobOf(dataUrl) {
+  const comma = dataUrl.indexOf(",");
+  const type = dataUrl.slice("data:".length, comma).split(";")[0];
+  const body = dataUrl.slice(comma + 1);
+  if (!dataUrl.slice(0, comma).endsWith(";base64")) return new Blob([decodeURIComponent(body)], { type });
   return new Blob([Uint8Array.from(atob(body), (letter) => letter.codePointAt(0))], { type });
 }

@@ -1,19 +1,20 @@
-// Which features make the axes: ranked bars, for all axes together and for each.
+// Bar charts of the importance of features over all axes, and of their loadings on each axis.
 
 import { h } from "../../dom.js";
-import { label } from "../../plotly.js";
+import { expandable, integer, number, percent, table } from "../../format.js";
+import { plotLabel } from "../../plotly.js";
+import { ranking } from "../data.js";
 import { figure } from "./figure.js";
-import { folded, number, percent, table } from "../format.js";
 
-const BARS = 15;
-const FIRST_AXES = 6;
+const MAX_BARS = 15; // features in a chart; the table below has all
+const SHOWN_AT_FIRST = 6; // axes
 
 export function importanceFigure({ job, result }, signal) {
-  const ranked = ranking(result.importance, (value) => value);
+  const ranked = ranking(result.importance);
   const rows = () =>
     table(
       ["Feature", { number: "Share" }],
-      ranked.map((place) => [result.features[place], percent(result.importance[place])]),
+      ranked.map((index) => [result.features[index], percent(result.importance[index])]),
       "Importance of all features",
     );
   return figure(
@@ -22,20 +23,20 @@ export function importanceFigure({ job, result }, signal) {
       heading: "h2",
       name: `importance-${job.id}`,
       height: heightOf(ranked.length),
-      note: "Each feature's share in all new axes together; the shares add up to 100 %.",
-      described: `Shares: ${ranked
+      note: "The importance of a feature: its share of the squared loadings of all axes. The shares add up to 100 %.",
+      description: `Importance: ${ranked
         .slice(0, 5)
-        .map((place) => `${result.features[place]} ${percent(result.importance[place])}`)
+        .map((index) => `${result.features[index]} ${percent(result.importance[index])}`)
         .join(", ")}`,
       draw: (colors) =>
         bars(
           ranked,
           result.features,
-          (place) => 100 * result.importance[place],
+          (index) => 100 * result.importance[index],
           () => colors.series[0],
           "%",
         ),
-      table: folded(`All ${result.features.length.toLocaleString("en")} features as a table`, rows),
+      table: expandable(`All ${integer(result.features.length)} features as a table`, rows),
     },
     signal,
   );
@@ -43,15 +44,15 @@ export function importanceFigure({ job, result }, signal) {
 
 export function loadingsSection({ job, result }, signal) {
   const cards = result.axes.map((_, axis) => axisFigure(job, result, axis, signal));
-  const grid = h("div", { class: "grid" }, cards.slice(0, FIRST_AXES));
+  const grid = h("div", { class: "grid" }, cards.slice(0, SHOWN_AT_FIRST));
   const more =
-    cards.length > FIRST_AXES
+    cards.length > SHOWN_AT_FIRST
       ? h(
           "button",
           {
             type: "button",
             onclick: () => {
-              grid.append(...cards.slice(FIRST_AXES));
+              grid.append(...cards.slice(SHOWN_AT_FIRST));
               more.remove();
             },
           },
@@ -59,17 +60,17 @@ export function loadingsSection({ job, result }, signal) {
         )
       : null;
   const { stability } = result;
-  const whiskers = stability
-    ? ` Whiskers reach a standard error to each side: what the loadings vary by, from ${stability.resamples} halves of the rows.`
+  const errorBars = stability
+    ? ` The error bars are one standard error to each side, estimated from ${stability.resamples} random halves of the rows.`
     : "";
   return h(
     "section",
     {},
-    h("h2", {}, "What each axis is made of"),
+    h("h2", {}, "Loadings of each axis"),
     h(
       "p",
       { class: "hint" },
-      `A row's place on an axis is the sum of its (standardized) features, each times its loading. Bars to the right push a row up the axis, bars to the left down.${whiskers}`,
+      `A row's coordinate on an axis is the sum of its standardized features, each multiplied by its loading. A large eigenvalue means that the axis contributes much to the objective.${errorBars}`,
     ),
     grid,
     more,
@@ -77,8 +78,8 @@ export function loadingsSection({ job, result }, signal) {
 }
 
 function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) {
-  const loading = (place) => W[place][axis];
-  const error = stability ? (place) => stability.errors[place][axis] : null;
+  const loading = (index) => W[index][axis];
+  const error = stability ? (index) => stability.errors[index][axis] : null;
   const ranked = ranking(W, (row) => Math.abs(row[axis]));
   return figure(
     {
@@ -86,23 +87,23 @@ function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) 
       name: `axis-${axis + 1}-${job.id}`,
       height: heightOf(ranked.length),
       note: `Eigenvalue ${number(eigenvalues[axis])}`,
-      described: `Loadings of axis ${axis + 1}: ${ranked
+      description: `Loadings of axis ${axis + 1}: ${ranked
         .slice(0, 5)
-        .map((place) => `${features[place]} ${number(loading(place), 2)}`)
+        .map((index) => `${features[index]} ${number(loading(index), 2)}`)
         .join(", ")}`,
       draw: ({ series, ink }) =>
         bars(
           ranked,
           features,
           loading,
-          (place) => (loading(place) < 0 ? series[1] : series[0]),
+          (index) => (loading(index) < 0 ? series[1] : series[0]),
           "",
           error && { of: error, ink },
         ),
-      table: folded("All loadings as a table", () =>
+      table: expandable("All loadings as a table", () =>
         table(
           ["Feature", { number: "Loading" }, ...(error ? [{ number: "Standard error" }] : [])],
-          ranked.map((place) => [features[place], number(loading(place)), ...(error ? [number(error(place), 2)] : [])]),
+          ranked.map((index) => [features[index], number(loading(index)), ...(error ? [number(error(index), 2)] : [])]),
           `Loadings of axis ${axis + 1}`,
         ),
       ),
@@ -111,16 +112,9 @@ function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) 
   );
 }
 
-function ranking(values, size) {
-  return values
-    .map((value, place) => [size(value), place])
-    .sort(([one], [other]) => other - one)
-    .map(([, place]) => place);
-}
-
-function bars(ranked, features, value, color, unit, whisker = null) {
-  const kept = ranked.slice(0, BARS);
-  const heights = kept.map((_, place) => -place); // the strongest on top; names may repeat once they are cut, places do not
+function bars(ranked, features, value, color, unit, errorBar = null) {
+  const kept = ranked.slice(0, MAX_BARS);
+  const heights = kept.map((_, index) => -index); // the largest on top; by number, because shortened names may be equal
   return {
     data: [
       {
@@ -132,11 +126,11 @@ function bars(ranked, features, value, color, unit, whisker = null) {
         hoverinfo: "text",
         textposition: "none",
         hovertext: kept.map(
-          (place) =>
-            `${label(features[place], 60)}: ${number(value(place))}${whisker ? ` ± ${number(whisker.of(place), 2)}` : ""}${unit && ` ${unit}`}`,
+          (index) =>
+            `${plotLabel(features[index], 60)}: ${number(value(index))}${errorBar ? ` ± ${number(errorBar.of(index), 2)}` : ""}${unit && ` ${unit}`}`,
         ),
-        ...(whisker
-          ? { error_x: { type: "data", array: kept.map(whisker.of), color: whisker.ink, thickness: 1.2, width: 3 } }
+        ...(errorBar
+          ? { error_x: { type: "data", array: kept.map(errorBar.of), color: errorBar.ink, thickness: 1.2, width: 3 } }
           : {}),
       },
     ],
@@ -146,7 +140,7 @@ function bars(ranked, features, value, color, unit, whisker = null) {
       xaxis: { ticksuffix: unit && ` ${unit}`, zeroline: true, nticks: 5, tickangle: 0 },
       yaxis: {
         tickvals: heights,
-        ticktext: kept.map((place) => label(features[place], 24)),
+        ticktext: kept.map((index) => plotLabel(features[index], 24)),
         automargin: true,
         showgrid: false,
         zeroline: false,
@@ -157,5 +151,5 @@ function bars(ranked, features, value, color, unit, whisker = null) {
 }
 
 function heightOf(features) {
-  return 46 + 24 * Math.max(2, Math.min(BARS, features));
+  return 46 + 24 * Math.max(2, Math.min(MAX_BARS, features));
 }

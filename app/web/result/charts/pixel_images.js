@@ -1,37 +1,37 @@
-// Features that are the pixels of an image: loadings and the means of groups shown as pictures.
+// If the features are the pixels of an image: the loadings of each axis and the mean of each group as images.
 
 import { h } from "../../dom.js";
-import { label } from "../../plotly.js";
+import { plotLabel } from "../../plotly.js";
 import { isDark } from "../explorer/colors.js";
 import { figure } from "./figure.js";
 
-const SMALLEST = 36; // pixels of an image that is taken for one without being told
-const MOST = 12;
+const MIN_PIXELS = 36; // fewer features are not taken for a square image unless the job says so
+const MAX_IMAGES = 12;
 
-// [height, width] by the job's metadata ("image": "30x32"), or of a square of columns that are all named alike; or null.
+// [height, width] from the job's metadata ("image": "30x32"), or of a square if the names of all features differ only
+// in their numbers; else null.
 export function imageShape({ job, result: { features } }) {
   const hint = /^\s*(\d+)\s*[x×]\s*(\d+)\s*$/i.exec(job.metadata?.image ?? "");
   if (hint) return Number(hint[1]) * Number(hint[2]) === features.length ? [Number(hint[1]), Number(hint[2])] : null;
   const side = Math.round(Math.sqrt(features.length));
-  if (side * side !== features.length || features.length < SMALLEST) return null;
+  if (side * side !== features.length || features.length < MIN_PIXELS) return null;
   const stems = new Set(features.map((name) => name.replace(/\d+/g, "#")));
   return stems.size === 1 && /\d/.test(features[0]) ? [side, side] : null;
 }
 
-export function loadingPictures(source, shape, signal) {
+export function loadingImages(source, shape, signal) {
   const { job, result } = source;
-  const cards = result.axes.slice(0, MOST).map((_, axis) => {
+  const cards = result.axes.slice(0, MAX_IMAGES).map((_, axis) => {
     const values = result.W.map((row) => row[axis]);
-    const most = Math.max(...values.map(Math.abs)) || 1;
-    return picture(
+    const largest = Math.max(...values.map(Math.abs)) || 1;
+    return image(
       {
         title: `Axis ${axis + 1}`,
         name: `axis-${axis + 1}-image-${job.id}`,
         values,
         shape,
-        range: [-most, most],
+        range: [-largest, largest],
         scale: diverging,
-        note: null,
       },
       signal,
     );
@@ -39,32 +39,32 @@ export function loadingPictures(source, shape, signal) {
   return h(
     "section",
     {},
-    h("h2", {}, "The axes as pictures"),
+    h("h2", {}, "Axes as images"),
     h(
       "p",
       { class: "hint" },
-      `Each feature is a pixel of ${shape[0]} × ${shape[1]}. One color pushes a row up the axis, the other down.`,
+      `The loadings as images of ${shape[0]} × ${shape[1]} pixels. One color marks positive loadings, the other negative ones.`,
     ),
-    h("div", { class: "grid pictures" }, cards),
+    h("div", { class: "grid images" }, cards),
   );
 }
 
-// `groups` has members by name and, for each, the differences that hold its means.
-export function meanPictures(source, { members, profile }, shape, signal) {
+// `members` and `profiles` are those of groupsSection; the profiles contain the means of each group.
+export function meanImages(source, { members, profiles }, shape, signal) {
   const { job, result } = source;
-  if (!profile.length) return null;
-  const means = profile.map(({ differences }) => new Map(differences.map(({ column, group }) => [column, group])));
+  if (!profiles.length) return null;
+  const means = profiles.map(({ differences }) => new Map(differences.map(({ column, group }) => [column, group])));
   const all = means.map((mean) => result.features.map((name) => mean.get(name) ?? 0));
   const range = [
     Math.min(...all.map((values) => Math.min(...values))),
     Math.max(...all.map((values) => Math.max(...values))),
   ];
-  const cards = [...members.keys()].slice(0, MOST).map((name, place) =>
-    picture(
+  const cards = [...members.keys()].slice(0, MAX_IMAGES).map((name, index) =>
+    image(
       {
         title: name,
-        name: `mean-${place + 1}-${job.id}`,
-        values: all[place],
+        name: `mean-${index + 1}-${job.id}`,
+        values: all[index],
         shape,
         range,
         scale: ({ surface }) =>
@@ -81,12 +81,7 @@ export function meanPictures(source, { members, profile }, shape, signal) {
       signal,
     ),
   );
-  return h(
-    "section",
-    {},
-    h("h2", {}, "The mean of each group as a picture"),
-    h("div", { class: "grid pictures" }, cards),
-  );
+  return h("section", {}, h("h2", {}, "Mean image of each group"), h("div", { class: "grid images" }, cards));
 }
 
 function diverging({ series, surface }) {
@@ -97,14 +92,14 @@ function diverging({ series, surface }) {
   ];
 }
 
-function picture({ title, name, values, shape: [height, width], range, scale }, signal) {
+function image({ title, name, values, shape: [height, width], range, scale }, signal) {
   const rows = Array.from({ length: height }, (_, row) => values.slice(row * width, (row + 1) * width));
   return figure(
     {
       title,
       name,
       height: Math.max(120, Math.round((190 * height) / width)),
-      described: `${label(title)} as a picture of ${height} × ${width} pixels`,
+      description: `${plotLabel(title)} as an image of ${height} × ${width} pixels`,
       draw: (colors) => ({
         data: [
           {

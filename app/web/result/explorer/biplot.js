@@ -1,25 +1,30 @@
-// The biplot: features as arrows over the points, each as long as it weighs in the two axes shown.
+// The arrows of a biplot: one for each feature, as long as its loadings on the two axes shown.
 
-import { label } from "../../plotly.js";
+import { plotLabel } from "../../plotly.js";
 
-// Annotations for plotly; `first` and `second` are the places of the axes.
-export function arrowsOf({ features, W }, first, second, reach, narrow) {
-  const most = narrow ? 5 : 9;
+const MAX_ARROWS = 9;
+const MAX_ARROWS_NARROW = 5;
+const MIN_LENGTH = 0.08; // of the longest arrow; shorter ones are left out
+const MIN_DISTANCE = 0.12; // between two tips, of the longest arrow; closer arrows would hide each other's names
+
+// A function of the theme's colors that returns Plotly annotations. `first` and `second` are the indices of the axes;
+// `reach` is the length of the longest arrow along each.
+export function biplotArrows({ features, W }, first, second, reach, isNarrow) {
+  const most = isNarrow ? MAX_ARROWS_NARROW : MAX_ARROWS;
   const length = (row) => Math.hypot(row[first], row[second]);
-  const strongest = W.map((row, place) => [place, length(row)]).sort(([, one], [, other]) => other - one);
+  const strongest = W.map((row, index) => [index, length(row)]).sort(([, a], [, b]) => b - a);
   const longest = strongest[0]?.[1] || 1;
-  const near = (one, other) =>
-    Math.hypot(W[one][first] - W[other][first], W[one][second] - W[other][second]) < 0.12 * longest;
+  const isNear = (a, b) => Math.hypot(W[a][first] - W[b][first], W[a][second] - W[b][second]) < MIN_DISTANCE * longest;
   const kept = [];
-  for (const [place, size] of strongest) {
-    if (kept.length < most && size > 0.08 * longest && !kept.some((stronger) => near(place, stronger)))
-      kept.push(place);
+  for (const [index, size] of strongest) {
+    if (kept.length < most && size > MIN_LENGTH * longest && !kept.some((stronger) => isNear(index, stronger)))
+      kept.push(index);
   }
-  const inwards = (x) => narrow && Math.abs(x) > 0.4 * reach.x; // or its name would be cut off
+  const pointsInward = (x) => isNarrow && Math.abs(x) > 0.4 * reach.x; // the name would be cut off at the edge
   return (colors) =>
-    kept.flatMap((place) => {
-      const x = (reach.x * W[place][first]) / longest;
-      const y = (reach.y * W[place][second]) / longest;
+    kept.flatMap((index) => {
+      const x = (reach.x * W[index][first]) / longest;
+      const y = (reach.y * W[index][second]) / longest;
       const at = { xref: "x", yref: "y" };
       return [
         {
@@ -42,20 +47,20 @@ export function arrowsOf({ features, W }, first, second, reach, narrow) {
           x,
           y,
           showarrow: false,
-          text: label(features[place], narrow ? 16 : 22),
+          text: plotLabel(features[index], isNarrow ? 16 : 22),
           font: { size: 12, color: colors.ink },
           bgcolor: colors.surface,
           opacity: 0.88,
           borderpad: 1,
-          xanchor: x < 0 === inwards(x) ? "left" : "right",
+          xanchor: x < 0 === pointsInward(x) ? "left" : "right",
           yanchor: y < 0 ? "top" : "bottom",
         },
       ];
     });
 }
 
-// How far arrows may reach: to most of the way to the outermost points on either side.
-export function reachOf(x, y) {
-  const far = (values) => 0.8 * values.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
-  return { x: far(x), y: far(y) };
+// The length of the longest arrow along each axis: most of the way to the outermost points.
+export function arrowReach(x, y) {
+  const most = (values) => 0.8 * values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0) || 1;
+  return { x: most(x), y: most(y) };
 }

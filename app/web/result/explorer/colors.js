@@ -1,11 +1,12 @@
-// What points are colored by: classes in colors and shapes that the color-blind can tell apart, numbers on a scale.
+// Colors of points: a color and shape for each class, which color-blind people can distinguish, or a scale for numbers.
 
-import { number } from "../format.js";
+import { number } from "../../format.js";
+import { compareNames } from "../data.js";
 
 const SHAPES = ["circle", "square", "diamond", "triangle-up"];
-const STEPS = 48; // shades of a scale
-const MOST_CLASSES = 32;
-// From blue to yellow with lightness that only rises; the darkest are left out on a dark ground.
+const SHADES = 48; // of a scale
+const MAX_CLASSES = 32; // 8 colors times 4 shapes
+// From blue to yellow with increasing lightness. A dark background does not use the darkest part.
 const SCALE = [
   [49, 54, 120],
   [50, 90, 140],
@@ -16,7 +17,8 @@ const SCALE = [
   [240, 225, 60],
 ];
 
-// {kind: "classes", names, counts} or {kind: "scale", low, high}, `of`: the place of each point's mark, and `marks(theme)`.
+// {kind: "classes", names, counts, …} or {kind: "scale", ends, …}. Both have `markIndex`, the index of each point's mark,
+// and `marks(colors)`, the marks as {color, shape}.
 export function coloring(values, asClasses) {
   return asClasses ? byClasses(values) : byNumbers(values);
 }
@@ -25,26 +27,25 @@ function byClasses(values) {
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   const present = [...counts.keys()].filter((value) => value !== null);
-  const byName = (one, other) => String(one).localeCompare(String(other), "en", { numeric: true });
   const kept =
-    present.length <= MOST_CLASSES
+    present.length <= MAX_CLASSES
       ? present
-      : present.sort((one, other) => counts.get(other) - counts.get(one)).slice(0, MOST_CLASSES - 1);
-  kept.sort(byName);
-  const places = new Map(kept.map((value, place) => [value, place]));
+      : present.sort((a, b) => counts.get(b) - counts.get(a)).slice(0, MAX_CLASSES - 1);
+  kept.sort(compareNames);
+  const indices = new Map(kept.map((value, index) => [value, index]));
   const names = kept.map(String);
   if (kept.length < counts.size)
     names.push(present.length > kept.length ? `${counts.size - kept.length} others` : "missing");
-  const of = Uint8Array.from(values, (value) => places.get(value) ?? kept.length);
+  const markIndex = Uint8Array.from(values, (value) => indices.get(value) ?? kept.length);
   const sizes = new Array(names.length).fill(0);
-  for (const place of of) sizes[place] += 1;
+  for (const index of markIndex) sizes[index] += 1;
   const marks = ({ series, soft }) =>
-    names.map((_, place) =>
-      place >= kept.length
+    names.map((_, index) =>
+      index >= kept.length
         ? { color: soft, shape: "circle" }
-        : { color: series[place % 8], shape: SHAPES[Math.floor(place / 8)] },
+        : { color: series[index % 8], shape: SHAPES[Math.floor(index / 8)] },
     );
-  return { kind: "classes", names, counts: sizes, of, marks };
+  return { kind: "classes", names, counts: sizes, markIndex, marks };
 }
 
 function byNumbers(values) {
@@ -52,29 +53,30 @@ function byNumbers(values) {
   const low = finite.reduce((least, value) => Math.min(least, value), Infinity);
   const high = finite.reduce((most, value) => Math.max(most, value), -Infinity);
   const span = high - low || 1;
-  const of = Uint8Array.from(values, (value) =>
-    typeof value === "number" ? Math.min(STEPS - 1, Math.floor((STEPS * (value - low)) / span)) : STEPS,
+  const markIndex = Uint8Array.from(values, (value) =>
+    typeof value === "number" ? Math.min(SHADES - 1, Math.floor((SHADES * (value - low)) / span)) : SHADES,
   );
-  const marks = (theme) => [
-    ...Array.from({ length: STEPS }, (_, step) => ({ color: shade(step / (STEPS - 1), theme), shape: "circle" })),
-    { color: theme.soft, shape: "circle" },
+  const marks = (colors) => [
+    ...Array.from({ length: SHADES }, (_, step) => ({ color: shade(step / (SHADES - 1), colors), shape: "circle" })),
+    { color: colors.soft, shape: "circle" },
   ];
-  return { kind: "scale", low, high, of, marks, ends: [number(low), number(high)] };
+  return { kind: "scale", markIndex, marks, ends: [number(low), number(high)] };
 }
 
 function shade(share, { surface }) {
   const first = isDark(surface) ? 0.25 : 0;
   const last = isDark(surface) ? 1 : 0.94;
-  const place = (first + share * (last - first)) * (SCALE.length - 1);
-  const below = Math.min(SCALE.length - 2, Math.floor(place));
+  const index = (first + share * (last - first)) * (SCALE.length - 1);
+  const below = Math.min(SCALE.length - 2, Math.floor(index));
   const part = SCALE[below].map((value, channel) =>
-    Math.round(value + (place - below) * (SCALE[below + 1][channel] - value)),
+    Math.round(value + (index - below) * (SCALE[below + 1][channel] - value)),
   );
   return `rgb(${part.join(", ")})`;
 }
 
-export function scaleColors(theme) {
-  return Array.from({ length: 9 }, (_, step) => [step / 8, shade(step / 8, theme)]);
+// The scale as Plotly wants it: pairs of a position from 0 to 1 and a color.
+export function scaleColors(colors) {
+  return Array.from({ length: 9 }, (_, step) => [step / 8, shade(step / 8, colors)]);
 }
 
 export function isDark(color) {

@@ -1,257 +1,241 @@
-// The picture of a result: any axes, any colors, features as arrows, rows under the hand, selections, new rows.
+// The interactive scatter plot of a result: choice of axes and colors, arrows, tooltips, selections and new rows.
 
-import { h, newId, replace } from "../../dom.js";
-import { arrowsOf, reachOf } from "./biplot.js";
+import { errorLine, h, newId, replace } from "../../dom.js";
+import { onThemeChange } from "../../plotly.js";
+import { exportButtons } from "../charts/figure.js";
+import { groupKind, groupTitle, holdsClasses } from "../data.js";
+import { arrowReach, biplotArrows } from "./biplot.js";
 import { coloring } from "./colors.js";
-import { exportButtons, onTheme } from "../charts/figure.js";
 import { legend } from "./legend.js";
+import { jitter } from "./points.js";
 import { scatter } from "./scatter.js";
+import { scatter3d } from "./scatter3d.js";
 import { selectionPanel } from "./selection.js";
-import { groupKind, groupTitle, isClasses } from "../data.js";
-import { space } from "./scatter3d.js";
-import { tip } from "./tooltip.js";
+import { tooltip } from "./tooltip.js";
 
-const GROUP = "\u0000group"; // no column can be called so
-const NOTHING = "\u0000none";
-const COARSE = window.matchMedia("(pointer: coarse)");
+const BY_GROUP = "\u0000group"; // options of "Color" that no column can have as its name
+const NO_COLOR = "\u0000none";
+const MAX_MARKS = 256; // indices of marks are bytes
+const NARROW = 500; // pixels
+const isTouchScreen = window.matchMedia("(pointer: coarse)");
 
+// {element, addRows(axes)}
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
-  const names = axes.map((_, place) => `axis ${place + 1}`);
+  const names = axes.map((_, index) => `axis ${index + 1}`);
   const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
-  const spread = jitter(rows.length);
-  const described = `${rows.length} rows in the new axes; the loadings below say which features make them.`;
+  const heights = jitter(rows.length); // the y coordinates if there is one axis only
+  const description = `Scatter plot of ${rows.length} rows in the new axes. The loadings below show what the axes consist of.`;
+  const hasTwoAxes = axes.length > 1;
   const shown = {
-    first: 0,
-    second: axes.length > 1 ? 1 : -1,
-    third: -1,
-    color: source.group ? GROUP : NOTHING,
+    x: 0,
+    y: hasTwoAxes ? 1 : -1,
+    z: -1,
+    color: source.group ? BY_GROUP : NO_COLOR,
     arrows: true,
   };
-  const many = axes.length > 1;
-  let colors = uniform(rows.length);
-  let visible = new Array(256).fill(1); // which marks are shown
-  let extra = null; // new rows, all their axes
+  let colors = singleColor(rows.length);
+  let shownMarks = allMarks();
+  let newAxes = null; // the coordinates of new rows, an array for each axis
 
-  const selection = selectionPanel(source, () => flat.clear());
-  const flat = scatter({ signal, height, described, onSelect: selection.show, onHover: hover });
-  const deep = axes.length > 2 ? space({ signal, height, described, onHover: hover }) : null;
-  const card = tip(source);
+  const selection = selectionPanel(source, () => plot2d.clearSelection());
+  const plot2d = scatter({ signal, height, description, onSelect: selection.show, onHover: hover });
+  const plot3d = axes.length > 2 ? scatter3d({ signal, height, description, onHover: hover }) : null;
+  const tip = tooltip(source);
   const key = legend(draw);
-  const stage = h("div", { class: "stage" }, flat.element, card.element);
-  const problem = h("p", { class: "error", role: "alert", hidden: true });
+  const plotArea = h("div", { class: "plot-area" }, plot2d.element, tip.element);
+  const problem = errorLine();
+  const currentPlot = () => (shown.z >= 0 ? plot3d : plot2d);
 
-  function hover(place, isNew, at) {
-    if (place < 0) return card.hide();
-    const group = !isNew && source.group ? ` · ${groupTitle(source)} ${source.group[place]}` : "";
-    return card.show({ place, isNew }, isNew ? `New row ${place + 1}` : `Row ${rows[place]}${group}`, at);
+  function hover(index, isNew, position) {
+    if (index < 0) return tip.hide();
+    const group = source.group && !isNew ? ` · ${groupTitle(source)} ${source.group[index]}` : "";
+    return tip.show({ index, isNew }, isNew ? `New row ${index + 1}` : `Row ${rows[index]}${group}`, position);
   }
 
   function state() {
-    const coordinates = (values, heights) => ({
-      x: values[shown.first],
-      y: values[shown.second] ?? heights,
-      z: values[shown.third],
-    });
-    const points = { ...coordinates(axes, spread), of: colors.of, shown: visible, selected: null };
-    const arrows =
-      shown.arrows && many
-        ? arrowsOf(result, shown.first, shown.second, reachOf(points.x, points.y), stage.clientWidth < 500)
-        : () => [];
-    const title = (place) => names[place] ?? "";
+    const coordinates = (values, single) => ({ x: values[shown.x], y: values[shown.y] ?? single, z: values[shown.z] });
+    const points = { ...coordinates(axes, heights), markIndex: colors.markIndex, shown: shownMarks, selected: null };
+    const isNarrow = plotArea.clientWidth < NARROW;
+    const count = newAxes?.[0].length;
     return {
       points,
-      extra: extra && { ...coordinates(extra, jitter(extra[0].length)), of: new Uint8Array(extra[0].length) },
+      newPoints: newAxes && { ...coordinates(newAxes, jitter(count)), markIndex: new Uint8Array(count) },
       coloring: colors,
-      titles: { x: title(shown.first), y: title(shown.second), z: title(shown.third) },
-      arrows,
+      titles: { x: names[shown.x] ?? "", y: names[shown.y] ?? "", z: names[shown.z] ?? "" },
+      arrows:
+        shown.arrows && hasTwoAxes
+          ? biplotArrows(result, shown.x, shown.y, arrowReach(points.x, points.y), isNarrow)
+          : () => [],
     };
   }
 
-  function draw(fit = false) {
-    const now = { ...state(), fit: fit === true };
-    const isDeep = shown.third >= 0;
-    const current = isDeep ? deep : flat;
-    if (!stage.contains(current.element)) replace(stage, current.element, card.element);
-    for (const part of [modes, ...flatOnly]) part.hidden = isDeep;
+  function draw({ fit = false } = {}) {
+    const plot = currentPlot();
+    const next = { ...state(), fit };
+    if (!plotArea.contains(plot.element)) replace(plotArea, plot.element, tip.element);
+    for (const control of [dragModes, ...controls2d]) control.hidden = plot === plot3d;
     selection.show(null);
-    return current.show(now);
+    return plot.show(next);
   }
 
   async function recolor() {
-    problem.hidden = true;
-    const asked = shown.color;
+    problem.hide();
+    const { color } = shown;
     try {
-      const found = await valuesOf(asked);
-      if (asked !== shown.color || signal.aborted) return;
-      colors = found ? coloring(found.values, found.classes) : uniform(rows.length);
+      const found = await valuesOf(color);
+      if (color !== shown.color || signal.aborted) return;
+      colors = found ? coloring(found.values, found.isClasses) : singleColor(rows.length);
     } catch (error) {
-      problem.textContent = error.detail ?? error.message;
-      problem.hidden = false;
+      problem.show(error);
       return;
     }
-    visible = new Array(256).fill(1);
-    relabel();
+    shownMarks = allMarks();
+    drawLegend();
     draw();
   }
 
-  async function valuesOf(name) {
-    if (name === NOTHING) return null;
-    if (name === GROUP) return { values: source.group, classes: groupKind(source) !== "values" };
-    const [values] = await source.columns([name]);
-    return { values, classes: isClasses(source.dataset.columns.find((column) => column.name === name)) };
+  async function valuesOf(color) {
+    if (color === NO_COLOR) return null;
+    if (color === BY_GROUP) return { values: source.group, isClasses: groupKind(source) !== "values" };
+    const [values] = await source.columns([color]);
+    return { values, isClasses: holdsClasses(source.dataset.columns.find(({ name }) => name === color)) };
   }
 
-  function relabel() {
-    const title = shown.color === GROUP ? groupTitle(source) : shown.color === NOTHING ? "" : shown.color;
-    key.show(title, colors, visible, extra ? extra[0].length : 0);
+  function drawLegend() {
+    const title = { [BY_GROUP]: groupTitle(source), [NO_COLOR]: "" }[shown.color] ?? shown.color;
+    key.show(title, colors, shownMarks, newAxes ? newAxes[0].length : 0);
   }
 
-  const choose = (name, act) => (event) => {
-    shown[name] = Number(event.target.value);
-    act();
+  function findRow(row) {
+    const index = rows.indexOf(row);
+    if (index < 0) {
+      const why = "Rows are numbered from 0, and rows with missing values may have been left out.";
+      return problem.show(new Error(`There is no row ${row} in the plot. ${why}`));
+    }
+    problem.hide();
+    return hover(index, false, plot2d.highlight(index));
+  }
+
+  const axisSelect = (title, name, none) => {
+    const onchange = (event) => {
+      shown[name] = Number(event.target.value);
+      draw();
+    };
+    const options = names.map((text, index) => h("option", { value: index, selected: index === shown[name] }, text));
+    return labelled(title, h("select", { onchange }, none ? h("option", { value: -1 }, none) : null, options));
   };
-  const axisOptions = (selected, none) => [
-    none ? h("option", { value: -1 }, none) : null,
-    names.map((name, place) => h("option", { value: place, selected: place === selected }, name)),
-  ];
-  const modes = modeButtons(flat);
-  const flatOnly = [
-    field("Find row", h("input", { type: "number", min: 0, onchange: (event) => find(Number(event.target.value)) })),
-    many
-      ? h(
-          "label",
-          { class: "check" },
-          h("input", {
-            type: "checkbox",
-            checked: true,
-            onchange: (event) => {
-              shown.arrows = event.target.checked;
-              draw();
-            },
-          }),
-          "Features as arrows",
-        )
-      : null,
-  ].filter(Boolean);
+  const onColor = (event) => {
+    shown.color = event.target.value;
+    recolor();
+  };
+  const onFind = (event) => findRow(Number(event.target.value));
+  const onArrows = (event) => {
+    shown.arrows = event.target.checked;
+    draw();
+  };
+  const dragModes = dragModeButtons(plot2d);
+  const controls2d = [labelled("Find row", h("input", { type: "number", min: 0, onchange: onFind }))];
+  if (hasTwoAxes) controls2d.push(arrowsCheckbox(onArrows));
   const controls = h(
     "div",
     { class: "controls" },
-    many ? field("Across", h("select", { onchange: choose("first", draw) }, axisOptions(0))) : null,
-    many ? field("Up", h("select", { onchange: choose("second", draw) }, axisOptions(1))) : null,
-    deep ? field("Depth", h("select", { onchange: choose("third", draw) }, axisOptions(-1, "none"))) : null,
-    field(
-      "Color",
-      h(
-        "select",
-        {
-          onchange: (event) => {
-            shown.color = event.target.value;
-            recolor();
-          },
-        },
-        colorOptions(source),
-      ),
-    ),
-    flatOnly,
+    hasTwoAxes ? [axisSelect("X axis", "x"), axisSelect("Y axis", "y")] : null,
+    plot3d ? axisSelect("Z axis", "z", "none") : null,
+    labelled("Color", h("select", { onchange: onColor }, colorOptions(source))),
+    controls2d,
   );
-
-  function find(row) {
-    const place = rows.indexOf(row);
-    problem.hidden = place >= 0;
-    problem.textContent = `There is no row ${row} here; the first is 0, and rows that miss a value may have been left out.`;
-    if (place >= 0) hover(place, false, flat.point(place));
-  }
-
   const element = h(
     "section",
-    { class: "card explorer", "aria-label": "Picture" },
+    { class: "card explorer", "aria-label": "Scatter plot" },
     h(
       "div",
       { class: "row spread head" },
-      h("h2", {}, "The rows in the new axes"),
-      exportButtons(`embedding-${source.job.id}`, "Picture", async () => (shown.third >= 0 ? deep : flat).picture()),
+      h("h2", {}, "Rows in the new axes"),
+      exportButtons(`embedding-${source.job.id}`, "Scatter plot", async () => currentPlot().exportFigure()),
     ),
     key.element,
-    stage,
-    modes,
+    plotArea,
+    dragModes,
     controls,
-    problem,
+    problem.element,
     selection.element,
   );
-  onTheme(relabel, signal);
-  relabel();
+  onThemeChange(drawLegend, signal);
+  drawLegend();
   recolor();
   return {
     element,
-    addRows(values) {
-      extra = values;
-      relabel();
-      return draw(true);
+    addRows(coordinates) {
+      newAxes = coordinates;
+      drawLegend();
+      return draw({ fit: true });
     },
   };
 }
 
-function field(title, input) {
-  const id = newId("axis");
+function labelled(title, input) {
+  const id = newId("control");
   input.id = id;
   return h("div", { class: "field" }, h("label", { htmlFor: id }, title), input);
 }
 
-function colorOptions({ group, dataset, ...source }) {
-  const title = group ? groupTitle(source) : null;
+function arrowsCheckbox(onchange) {
+  return h(
+    "label",
+    { class: "check", title: "An arrow points in the direction of a feature; a longer arrow has larger loadings." },
+    h("input", { type: "checkbox", checked: true, onchange }),
+    "Features as arrows",
+  );
+}
+
+function colorOptions({ group, dataset, job }) {
+  const columns = dataset?.columns.map(({ name }) => h("option", { value: name }, name));
   return [
-    group ? h("option", { value: GROUP, selected: true }, title) : null,
-    h("option", { value: NOTHING }, "nothing"),
-    dataset
-      ? h(
-          "optgroup",
-          { label: "Columns of the table" },
-          dataset.columns.map(({ name }) => h("option", { value: name }, name)),
-        )
-      : null,
+    group ? h("option", { value: BY_GROUP, selected: true }, groupTitle({ job })) : null,
+    h("option", { value: NO_COLOR }, "none"),
+    columns ? h("optgroup", { label: "Columns of the table" }, columns) : null,
   ];
 }
 
-function modeButtons(flat) {
-  const start = COARSE.matches ? false : "lasso"; // a finger scrolls the page unless it is asked to do otherwise
-  const options = [
+function dragModeButtons(plot) {
+  const first = isTouchScreen.matches ? false : "lasso"; // dragging on a touch screen scrolls the page at first
+  const modes = [
     ["lasso", "Select"],
     ["zoom", "Zoom"],
     ["pan", "Move"],
   ];
-  const buttons = options.map(([name, title]) =>
+  const button = ([mode, title]) =>
     h(
       "button",
-      { type: "button", class: "small", "aria-pressed": String(name === start), onclick: () => choose(name) },
+      { type: "button", class: "small", "aria-pressed": String(mode === first), onclick: () => choose(mode) },
       title,
-    ),
-  );
-  function choose(name) {
-    buttons.forEach((button, place) => button.setAttribute("aria-pressed", String(options[place][0] === name)));
-    flat.mode(name);
+    );
+  const buttons = modes.map(button);
+  function choose(chosen) {
+    modes.forEach(([mode], index) => buttons[index].setAttribute("aria-pressed", String(mode === chosen)));
+    plot.setDragMode(chosen);
   }
-  flat.begin(start);
+  plot.setDragMode(first);
   return h(
     "div",
-    { class: "row modes", role: "group", "aria-label": "What the pointer does" },
+    { class: "row drag-modes", role: "group", "aria-label": "Dragging in the plot" },
     buttons,
-    h("button", { type: "button", class: "small quiet", onclick: () => flat.reset() }, "Whole picture"),
-    h("span", { class: "hint" }, "Draw around points to see what sets them apart."),
+    h("button", { type: "button", class: "small quiet", onclick: () => plot.reset() }, "Reset view"),
+    h("span", { class: "hint" }, "Draw around points to compare these rows with all others."),
   );
 }
 
-function uniform(n) {
+function allMarks() {
+  return new Array(MAX_MARKS).fill(1);
+}
+
+function singleColor(n) {
   return {
     kind: "classes",
     names: [],
     counts: [],
-    of: new Uint8Array(n),
+    markIndex: new Uint8Array(n),
     marks: ({ series }) => [{ color: series[0], shape: "circle" }],
   };
-}
-
-// Heights for a single axis: the same for a row each time, and even.
-function jitter(n) {
-  return Float64Array.from({ length: n }, (_, place) => ((place * 0.618034) % 1) - 0.5);
 }

@@ -1,10 +1,12 @@
-// What the colors mean: a button for each class that hides it, or the ends of a scale.
+// The legend of a scatter plot: a button for each class that shows or hides its points, or the ends of a scale.
 
 import { h, replace } from "../../dom.js";
-import { theme } from "../../plotly.js";
+import { integer } from "../../format.js";
+import { themeColors } from "../../plotly.js";
 import { scaleColors } from "./colors.js";
 
-const POINTS = {
+const OUTLINES = {
+  // corners of CSS polygons
   circle: null,
   square: "0 0,100% 0,100% 100%,0 100%",
   diamond: "50% 0,100% 50%,50% 100%,0 50%",
@@ -14,42 +16,43 @@ const POINTS = {
 export function legend(onToggle) {
   const element = h("div", { class: "legend" });
 
-  function show(title, coloring, shown, extra) {
-    const colors = theme();
+  // `shown` has 1 for each mark that is shown, else 0; the buttons change it.
+  function show(title, coloring, shown, newRows) {
+    const colors = themeColors();
     const marks = coloring.marks(colors);
     replace(
       element,
       h("span", { class: "legend-title" }, title),
       coloring.kind === "scale" ? scale(coloring, colors) : classes(coloring, marks, shown),
-      extra
+      newRows
         ? h(
             "span",
-            { class: "key" },
+            { class: "legend-item" },
             swatch({ color: colors.ink, shape: "diamond" }),
-            `new rows (${extra.toLocaleString("en")})`,
+            `new rows (${integer(newRows)})`,
           )
         : null,
     );
   }
 
   function classes({ names, counts }, marks, shown) {
-    return names.map((name, place) => {
+    return names.map((name, index) => {
       const button = h(
         "button",
         {
           type: "button",
-          class: "key",
-          "aria-pressed": String(Boolean(shown[place])),
-          title: "Show or hide",
+          class: "legend-item",
+          "aria-pressed": String(Boolean(shown[index])),
+          title: "Show or hide these rows",
           onclick: () => {
-            shown[place] = shown[place] ? 0 : 1;
-            button.setAttribute("aria-pressed", String(Boolean(shown[place])));
+            shown[index] = shown[index] ? 0 : 1;
+            button.setAttribute("aria-pressed", String(Boolean(shown[index])));
             onToggle();
           },
         },
-        swatch(marks[place]),
+        swatch(marks[index]),
         h("span", {}, name),
-        h("span", { class: "count" }, counts[place].toLocaleString("en")),
+        h("span", { class: "count" }, integer(counts[index])),
       );
       return button;
     });
@@ -62,7 +65,7 @@ function scale({ ends }, colors) {
   const stops = scaleColors(colors).map(([share, color]) => `${color} ${100 * share}%`);
   return h(
     "span",
-    { class: "key" },
+    { class: "legend-item" },
     ends[0],
     h("span", { class: "ramp", style: { background: `linear-gradient(to right, ${stops.join(", ")})` } }),
     ends[1],
@@ -70,7 +73,7 @@ function scale({ ends }, colors) {
 }
 
 export function swatch({ color, shape }) {
-  const points = POINTS[shape];
+  const points = OUTLINES[shape];
   return h("span", {
     class: "swatch",
     "aria-hidden": "true",

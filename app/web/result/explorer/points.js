@@ -1,15 +1,15 @@
-// Many points on a canvas: each mark is drawn once and its pixels are copied, so that 60,000 points follow the hand
-// without WebGL, which many remote desktops lack.
+// Draws many points on a canvas. Each mark is drawn once and its pixels are copied, so that 60,000 points can be moved
+// smoothly without WebGL, which many remote desktops lack.
 
-// `layers` are drawn one over the other, each {points, marks, radius}: points have x, y, of (places in marks), shown (per
-// mark, or null) and selected (per point, or null). `view` has x and y as [low, high], `ground` is the color behind.
-export function drawPoints(canvas, { width, height }, layers, view, ground) {
+// Draws `layers` on top of each other, each {points, marks, radius}. Points have x, y, markIndex (an index into marks),
+// shown (for each mark, or null) and selected (for each point, or null). `view` has the ranges x and y as [low, high].
+export function drawPoints(canvas, { width, height }, layers, view, background) {
   const ratio = window.devicePixelRatio || 1;
   const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
   if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
   const pen = canvas.getContext("2d");
   const image = pen.createImageData(size.width, size.height);
-  new Uint32Array(image.data.buffer).fill(packed(ground));
+  new Uint32Array(image.data.buffer).fill(packedColor(background));
   const target = { data: new Uint8Array(image.data.buffer), ...size };
   for (const layer of layers) copyMarks(target, layer, view, ratio);
   pen.putImageData(image, 0, 0);
@@ -17,31 +17,31 @@ export function drawPoints(canvas, { width, height }, layers, view, ground) {
 
 function copyMarks(image, { points, marks, radius: size }, view, ratio) {
   const stamps = marks.map((mark) => stamp(mark, size * ratio, points.x.length > 3000));
-  const { x, y, of, shown, selected } = points;
+  const { x, y, markIndex, shown, selected } = points;
   const scaleX = image.width / (view.x[1] - view.x[0]);
   const scaleY = image.height / (view.y[1] - view.y[0]);
   const half = (stamps[0]?.box ?? 0) / 2;
   const n = x.length;
   const stride = strideFor(n);
   for (const wanted of selected ? [0, 1] : [1]) {
-    // what is selected lies on top
-    const strength = wanted ? 256 : 50;
+    // selected points are drawn last, on top
+    const opacity = wanted ? 256 : 50; // of 256
     for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
-      if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[of[at]])) continue;
+      if ((selected ? selected[at] : 1) !== wanted || (shown && !shown[markIndex[at]])) continue;
       const left = Math.round((x[at] - view.x[0]) * scaleX - half);
       const top = Math.round(image.height - (y[at] - view.y[0]) * scaleY - half);
-      blend(image, stamps[of[at]], left, top, strength);
+      blend(image, stamps[markIndex[at]], left, top, opacity);
     }
   }
 }
 
-// Lays a mark over what is there; `strength` is of 256.
-function blend({ data, width, height }, { pixels, box }, left, top, strength) {
+// Draws a mark over the image; `opacity` is of 256.
+function blend({ data, width, height }, { pixels, box }, left, top, opacity) {
   const [first, last] = [Math.max(0, -left), Math.min(box, width - left)];
   for (let row = Math.max(0, -top); row < box && top + row < height; row += 1) {
     for (let column = first; column < last; column += 1) {
       const from = 4 * (row * box + column);
-      const cover = (pixels[from + 3] * strength) >> 8;
+      const cover = (pixels[from + 3] * opacity) >> 8;
       if (!cover) continue;
       const to = 4 * ((top + row) * width + left + column);
       data[to] += ((pixels[from] - data[to]) * cover) >> 8;
@@ -51,14 +51,14 @@ function blend({ data, width, height }, { pixels, box }, left, top, strength) {
   }
 }
 
-function packed(color) {
-  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(color.slice(place, place + 2), 16));
+function packedColor(color) {
+  const [red, green, blue] = [1, 3, 5].map((index) => parseInt(color.slice(index, index + 2), 16));
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-// The nearest point that is shown, within some pixels, or -1.
-export function nearest(points, view, { width, height }, across, down, within = 14) {
-  const { x, y, of, shown } = points;
+// The index of the nearest shown point within some pixels, or -1.
+export function nearestPoint(points, view, { width, height }, across, down, within = 14) {
+  const { x, y, markIndex, shown } = points;
   const scaleX = width / (view.x[1] - view.x[0]);
   const scaleY = height / (view.y[1] - view.y[0]);
   let best = -1;
@@ -67,7 +67,7 @@ export function nearest(points, view, { width, height }, across, down, within = 
     const right = (x[at] - view.x[0]) * scaleX - across;
     const below = height - (y[at] - view.y[0]) * scaleY - down;
     const distance = right * right + below * below;
-    if (distance < least && (!shown || shown[of[at]])) {
+    if (distance < least && (!shown || shown[markIndex[at]])) {
       least = distance;
       best = at;
     }
@@ -75,8 +75,8 @@ export function nearest(points, view, { width, height }, across, down, within = 
   return best;
 }
 
-// Which points lie within a polygon: by how often a ray from each crosses its edges.
-export function within({ x, y }, polygon) {
+// A mask of the points inside a polygon. A point is inside if a ray from it crosses an odd number of edges.
+export function insidePolygon({ x, y }, polygon) {
   const corners = polygon.x.length;
   return Uint8Array.from(x, (_, at) => {
     let odd = 0;
@@ -92,11 +92,12 @@ export function within({ x, y }, polygon) {
   });
 }
 
-export function radius(n) {
+// The radius of a point in pixels, smaller if there are many.
+export function radiusFor(n) {
   return n > 20_000 ? 1.6 : n > 4_000 ? 2.2 : n > 800 ? 3 : 4.2;
 }
 
-// The order of drawing: jumping through the rows, so that no class of a sorted table hides the others.
+// Points are drawn in jumps of this many rows, so that no class of a sorted table hides the others.
 function strideFor(n) {
   let stride = Math.max(1, Math.floor(n * 0.618));
   while (gcd(stride, n) > 1) stride += 1;
@@ -116,7 +117,7 @@ function stamp({ color, shape }, size, many) {
   pen.fillStyle = color;
   pen.beginPath();
   if (shape === "circle") pen.arc(middle, middle, r, 0, 2 * Math.PI);
-  else outline(shape, middle, r).forEach(([a, b], place) => (place ? pen.lineTo(a, b) : pen.moveTo(a, b)));
+  else outline(shape, middle, r).forEach(([a, b], index) => (index ? pen.lineTo(a, b) : pen.moveTo(a, b)));
   pen.fill();
   return { box, pixels: pen.getImageData(0, 0, box, box).data };
 }
@@ -126,4 +127,9 @@ function outline(shape, middle, r) {
   if (shape === "square") return at([-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]);
   if (shape === "diamond") return at([0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]);
   return at([0, -1.2], [1.1, 0.9], [-1.1, 0.9]);
+}
+
+// Vertical positions for a plot of a single axis: evenly spread, and the same for a row each time.
+export function jitter(n) {
+  return Float64Array.from({ length: n }, (_, index) => ((index * 0.618034) % 1) - 0.5); // by the golden ratio
 }

@@ -1,38 +1,40 @@
-// A scatter of two axes: plotly draws the frame, zooms and takes the lasso, the points are on a canvas beneath it.
+// A scatter plot of two axes. Plotly draws the frame and handles zoom and lasso; a canvas below it shows the points.
 
 import { h } from "../../dom.js";
-import { CONFIG, layoutOf, plotly, theme } from "../../plotly.js";
-import { onTheme } from "../charts/figure.js";
-import { drawPoints, nearest, radius, within } from "./points.js";
-import { pictureOf } from "./scatter_export.js";
+import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLayout, themeColors } from "../../plotly.js";
+import { drawPoints, insidePolygon, nearestPoint, radiusFor } from "./points.js";
+import { exportFigure } from "./scatter_export.js";
 
 const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
-const COMPACT = { l: 8, r: 8, t: 8, b: 8 };
+const COMPACT_MARGIN = { l: 8, r: 8, t: 8, b: 8 };
 
-// `onSelect(mask or null)`, `onHover(place, extra)`; -1 is no point, and `extra` tells that the point is one of the new rows.
-export function scatter({ signal, onSelect = () => {}, onHover = () => {}, height, compact = false, described }) {
-  const margin = compact ? COMPACT : MARGIN;
+// Calls `onSelect(mask or null)` and `onHover(index, isNew, position)`; the index is -1 if there is no point under the
+// pointer, and `isNew` says whether the point is one of the new rows.
+export function scatter({ signal, onSelect = () => {}, onHover = () => {}, height, compact = false, description }) {
+  const margin = compact ? COMPACT_MARGIN : MARGIN;
   const canvas = h("canvas", { "aria-hidden": "true" });
-  const plot = h("div", { class: "plot", role: "img", "aria-label": described });
-  const ring = h("div", { class: "ring", hidden: true });
-  const element = h("div", { class: "picture", style: { height: `${height}px` } }, canvas, plot, ring);
+  const plot = h("div", { class: "plot", role: "img", "aria-label": description });
+  const highlight = h("div", { class: "highlight", hidden: true });
+  const element = h("div", { class: "scatter", style: { height: `${height}px` } }, canvas, plot, highlight);
   let state = null;
   let view = null;
-  let mode = false;
-  let waiting = false;
+  let dragMode = false;
+  let isScheduled = false;
 
   const size = () => ({
     width: element.clientWidth - margin.l - margin.r,
     height: element.clientHeight - margin.t - margin.b,
   });
 
-  function draw() {
-    waiting = false;
+  function drawCanvas() {
+    isScheduled = false;
     if (signal.aborted || !view || element.clientWidth === 0) return;
-    const colors = theme();
-    const { points, extra, coloring } = state;
-    const layers = [{ points, marks: coloring.marks(colors), radius: radius(points.x.length) * (compact ? 0.7 : 1) }];
-    if (extra) layers.push({ points: extra, marks: [{ color: colors.ink, shape: "diamond" }], radius: 5 });
+    const colors = themeColors();
+    const { points, newPoints, coloring } = state;
+    const layers = [
+      { points, marks: coloring.marks(colors), radius: radiusFor(points.x.length) * (compact ? 0.7 : 1) },
+    ];
+    if (newPoints) layers.push({ points: newPoints, marks: [{ color: colors.ink, shape: "diamond" }], radius: 5 });
     Object.assign(canvas.style, {
       left: `${margin.l}px`,
       top: `${margin.t}px`,
@@ -40,32 +42,31 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       height: `${size().height}px`,
     });
     drawPoints(canvas, size(), layers, view, colors.surface);
-    element.dataset.drawn = String(points.x.length + (extra?.x.length ?? 0));
+    element.dataset.drawn = String(points.x.length + (newPoints?.x.length ?? 0));
   }
 
-  function soon() {
-    if (!waiting) requestAnimationFrame(draw);
-    waiting = true;
+  function scheduleDraw() {
+    if (!isScheduled) requestAnimationFrame(drawCanvas);
+    isScheduled = true;
   }
 
   function layout(colors) {
     const axis = (title, range) => {
-      // without a title there is nothing to read off
-      const read = !compact && title;
+      const hasTicks = !compact && title;
       return {
-        title: { text: read ? title : "" },
+        title: { text: hasTicks ? title : "" },
         range: [...range],
         fixedrange: compact,
-        showticklabels: Boolean(read),
-        ticks: read ? "outside" : "",
+        showticklabels: Boolean(hasTicks),
+        ticks: hasTicks ? "outside" : "",
         showgrid: false,
       };
     };
-    return layoutOf(colors, {
+    return plotLayout(colors, {
       margin,
       width: element.clientWidth,
       height: element.clientHeight,
-      dragmode: compact ? false : mode,
+      dragmode: compact ? false : dragMode,
       hovermode: false,
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
@@ -77,8 +78,8 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     });
   }
 
-  async function frame() {
-    const Plotly = await plotly();
+  async function drawFrame() {
+    const Plotly = await loadPlotly();
     if (signal.aborted || element.clientWidth === 0) return;
     const hidden = { marker: { opacity: 0 } };
     const first = !plot.dataset.drawn;
@@ -92,49 +93,50 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       unselected: hidden,
       hoverinfo: "skip",
     };
-    await Plotly.react(plot, [corners], layout(theme()), CONFIG);
+    await Plotly.react(plot, [corners], layout(themeColors()), PLOT_CONFIG);
     if (first) listen();
     plot.dataset.drawn = "yes";
-    soon();
+    scheduleDraw();
   }
 
   function listen() {
-    plot.on("plotly_relayouting", (change) => follow(change));
-    plot.on("plotly_relayout", (change) => follow(change));
+    plot.on("plotly_relayouting", followView);
+    plot.on("plotly_relayout", followView);
     plot.on("plotly_doubleclick", () => reset());
     plot.on("plotly_selected", (event) => {
-      if (!event?.lassoPoints && !event?.range) return; // the outline was taken away
+      if (!event?.lassoPoints && !event?.range) return; // the outline was removed
       const box = event.range && {
         x: [0, 1, 1, 0].map((end) => event.range.x[end]),
         y: [0, 0, 1, 1].map((end) => event.range.y[end]),
       };
-      select(within(state.points, event.lassoPoints ?? box));
+      select(insidePolygon(state.points, event.lassoPoints ?? box));
     });
     plot.on("plotly_deselect", () => select(null));
   }
 
-  function follow(change) {
+  function followView(change) {
     for (const name of ["x", "y"]) {
       const [low, high] = [change[`${name}axis.range[0]`], change[`${name}axis.range[1]`]];
       if (low !== undefined && high !== undefined) view[name] = [low, high];
     }
-    ring.hidden = true;
-    soon();
+    highlight.hidden = true;
+    scheduleDraw();
   }
 
   function select(mask) {
     const any = mask && mask.includes(1) ? mask : null;
     state.points.selected = any;
-    soon();
+    scheduleDraw();
     onSelect(any);
   }
 
-  function mark(points, at) {
-    const { width, height: tall } = size();
-    const left = margin.l + ((points.x[at] - view.x[0]) / (view.x[1] - view.x[0])) * width;
-    const top = margin.t + tall - ((points.y[at] - view.y[0]) / (view.y[1] - view.y[0])) * tall;
-    Object.assign(ring.style, { left: `${left}px`, top: `${top}px` });
-    ring.hidden = false;
+  // Highlights a point and returns its position.
+  function highlightPoint(points, index) {
+    const { width, height: innerHeight } = size();
+    const left = margin.l + ((points.x[index] - view.x[0]) / (view.x[1] - view.x[0])) * width;
+    const top = margin.t + innerHeight - ((points.y[index] - view.y[0]) / (view.y[1] - view.y[0])) * innerHeight;
+    Object.assign(highlight.style, { left: `${left}px`, top: `${top}px` });
+    highlight.hidden = false;
     return { left, top };
   }
 
@@ -142,32 +144,33 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     if (!view || event.buttons) return;
     const box = element.getBoundingClientRect();
     const [across, down] = [event.clientX - box.left - margin.l, event.clientY - box.top - margin.t];
-    const extra = state.extra ? nearest(state.extra, view, size(), across, down) : -1;
-    const at = extra >= 0 ? extra : nearest(state.points, view, size(), across, down);
-    if (at < 0) ring.hidden = true;
-    onHover(at, extra >= 0, at < 0 ? null : mark(extra >= 0 ? state.extra : state.points, at));
+    const newIndex = state.newPoints ? nearestPoint(state.newPoints, view, size(), across, down) : -1;
+    const isNew = newIndex >= 0;
+    const index = isNew ? newIndex : nearestPoint(state.points, view, size(), across, down);
+    if (index < 0) highlight.hidden = true;
+    onHover(index, isNew, index < 0 ? null : highlightPoint(isNew ? state.newPoints : state.points, index));
   });
   element.addEventListener("pointerleave", () => {
-    ring.hidden = true;
+    highlight.hidden = true;
     onHover(-1, false, null);
   });
 
   function reset() {
-    view = whole(state);
-    frame();
+    view = fullView(state);
+    drawFrame();
   }
 
-  const watch = new ResizeObserver(() => {
-    if (state) frame();
+  const resizeObserver = new ResizeObserver(() => {
+    if (state) drawFrame();
   });
-  watch.observe(element);
-  onTheme(() => {
-    if (state) frame();
+  resizeObserver.observe(element);
+  onThemeChange(() => {
+    if (state) drawFrame();
   }, signal);
   signal.addEventListener(
     "abort",
     () => {
-      watch.disconnect();
+      resizeObserver.disconnect();
       if (plot.dataset.drawn) window.Plotly.purge(plot);
     },
     { once: true },
@@ -176,41 +179,36 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   return {
     element,
     reset,
-    // A new state keeps what is seen of the axes unless they are others.
+    // Draws a new state. The view stays as it is if the points are the same.
     show(next) {
-      const same = state && view && next.points.x === state.points.x && next.points.y === state.points.y && !next.fit;
+      const same = state && next.points.x === state.points.x && next.points.y === state.points.y && !next.fit;
       state = next;
-      if (!same) view = whole(state);
-      return frame();
+      if (!same) view = fullView(state);
+      return drawFrame();
     },
-    redraw: soon,
-    begin(name) {
-      mode = name;
+    // What dragging does: "lasso", "zoom", "pan" or false.
+    setDragMode(mode) {
+      dragMode = mode;
+      if (state) drawFrame();
     },
-    mode(name) {
-      mode = name;
-      return frame();
-    },
-    clear() {
+    clearSelection() {
       select(null);
-      return frame();
+      return drawFrame();
     },
-    point(at) {
-      return mark(state.points, at);
-    },
-    picture: () => pictureOf(state, view, theme()),
+    highlight: (index) => highlightPoint(state.points, index),
+    exportFigure: () => exportFigure(state, view, themeColors()),
   };
 }
 
-// What shows all points, with some room around them.
-function whole({ points, extra }) {
+// The ranges that contain all points, with a margin.
+function fullView({ points, newPoints }) {
   const range = (name) => {
     let [low, high] = [Infinity, -Infinity];
-    for (const values of [points[name], extra?.[name] ?? []])
+    for (const values of [points[name], newPoints?.[name] ?? []])
       for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
     if (!Number.isFinite(low)) return [-1, 1];
-    const room = 0.06 * (high - low || 1);
-    return [low - room, high + room];
+    const margin = 0.06 * (high - low || 1);
+    return [low - margin, high + margin];
   };
   return { x: range("x"), y: range("y") };
 }

@@ -1,19 +1,18 @@
-// The same in three axes, which can be turned with the hand: plotly's own scatter3d.
+// A scatter plot of three axes, which the user can rotate. Plotly draws it.
 
 import { h } from "../../dom.js";
-import { CONFIG, label, layoutOf, plotly, theme } from "../../plotly.js";
-import { onTheme } from "../charts/figure.js";
+import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLabel, plotLayout, themeColors } from "../../plotly.js";
 
-export function space({ signal, onHover, height, described }) {
-  const plot = h("div", { class: "plot", role: "img", "aria-label": described, style: { height: `${height}px` } });
+export function scatter3d({ signal, onHover, height, description }) {
+  const plot = h("div", { class: "plot", role: "img", "aria-label": description, style: { height: `${height}px` } });
   let state = null;
 
-  async function frame() {
-    const Plotly = await plotly();
+  async function draw() {
+    const Plotly = await loadPlotly();
     if (signal.aborted) return;
-    const { data, layout } = figureOf(state, theme());
+    const { data, layout } = figureOf(state, themeColors());
     const first = !plot.dataset.drawn;
-    await Plotly.react(plot, data, { ...layout, uirevision: "kept" }, CONFIG);
+    await Plotly.react(plot, data, { ...layout, uirevision: "kept" }, PLOT_CONFIG);
     if (first) {
       plot.on("plotly_hover", ({ points, event }) => {
         const box = plot.getBoundingClientRect();
@@ -28,8 +27,8 @@ export function space({ signal, onHover, height, described }) {
     plot.dataset.points = String(data.reduce((sum, trace) => sum + trace.x.length, 0));
   }
 
-  onTheme(() => {
-    if (state) frame();
+  onThemeChange(() => {
+    if (state) draw();
   }, signal);
   signal.addEventListener(
     "abort",
@@ -42,17 +41,17 @@ export function space({ signal, onHover, height, described }) {
     element: plot,
     show(next) {
       state = next;
-      return frame();
+      return draw();
     },
-    picture: () => ({ ...figureOf(state, theme()), height: 700 }),
+    exportFigure: () => ({ ...figureOf(state, themeColors()), height: 700 }),
   };
 }
 
-function figureOf({ points, extra, coloring, titles }, colors) {
+function figureOf({ points, newPoints, coloring, titles }, colors) {
   const marks = coloring.marks(colors);
   const members = marks.map(() => []);
-  points.of.forEach((place, at) => {
-    if (!points.shown || points.shown[place]) members[place].push(at);
+  points.markIndex.forEach((index, at) => {
+    if (!points.shown || points.shown[index]) members[index].push(at);
   });
   const size = points.x.length > 5_000 ? 1.6 : 3.2;
   const trace = (values, at, more) => ({
@@ -66,9 +65,9 @@ function figureOf({ points, extra, coloring, titles }, colors) {
     ...more,
   });
   const data = marks
-    .map((mark, place) =>
-      trace(points, members[place], {
-        name: coloring.kind === "classes" ? label(coloring.names[place]) : "",
+    .map((mark, index) =>
+      trace(points, members[index], {
+        name: coloring.kind === "classes" ? plotLabel(coloring.names[index]) : "",
         showlegend: coloring.kind === "classes",
         marker: {
           color: mark.color,
@@ -80,9 +79,9 @@ function figureOf({ points, extra, coloring, titles }, colors) {
       }),
     )
     .filter((one) => one.x.length);
-  if (extra)
+  if (newPoints)
     data.push(
-      trace(extra, Array.from(extra.x.keys()), {
+      trace(newPoints, Array.from(newPoints.x.keys()), {
         meta: "new",
         name: "new rows",
         marker: { color: colors.ink, symbol: "diamond", size: 5 },
@@ -102,5 +101,5 @@ function figureOf({ points, extra, coloring, titles }, colors) {
     aspectmode: "cube",
     camera: { eye: { x: 1.25, y: 1.25, z: 0.8 } },
   };
-  return { data, layout: layoutOf(colors, { margin: { l: 0, r: 0, t: 0, b: 0 }, scene }) };
+  return { data, layout: plotLayout(colors, { margin: { l: 0, r: 0, t: 0, b: 0 }, scene }) };
 }

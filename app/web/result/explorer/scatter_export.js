@@ -1,41 +1,41 @@
-// A scatter to take away, as a figure of plotly's own: points as shapes while they are few, else as one image.
+// A scatter plot as a Plotly figure for export: few points are shapes, asImage are one image.
 
-import { label, layoutOf } from "../../plotly.js";
+import { plotLabel, plotLayout } from "../../plotly.js";
 import { scaleColors } from "./colors.js";
 import { drawPoints } from "./points.js";
 
-const MOST_SHAPES = 6_000;
-const FRAME = { width: 900, height: 620 };
+const MAX_SHAPES = 6_000; // more points make an SVG file too large
+const SIZE = { width: 900, height: 620 }; // pixels
 
-export function pictureOf({ points, extra, coloring, titles, arrows }, view, colors) {
-  const many = points.x.length > MOST_SHAPES;
-  const layout = layoutOf(colors, {
+export function exportFigure({ points, newPoints, coloring, titles, arrows }, view, colors) {
+  const asImage = points.x.length > MAX_SHAPES;
+  const layout = plotLayout(colors, {
     margin: { l: 64, r: 20, t: 20, b: 56 },
-    showlegend: coloring.kind === "classes" || Boolean(extra),
+    showlegend: coloring.kind === "classes" || Boolean(newPoints),
     xaxis: { title: { text: titles.x }, range: [...view.x] },
     yaxis: { title: { text: titles.y }, range: [...view.y] },
     annotations: arrows(colors),
-    images: many ? [imageOf({ points, marks: coloring.marks(colors), radius: 3 }, view, colors.surface)] : [],
+    images: asImage ? [imageOf({ points, marks: coloring.marks(colors), radius: 3 }, view, colors.surface)] : [],
   });
   return {
-    data: [...traces(points, coloring, colors, many), ...newRows(extra, colors)],
+    data: [...traces(points, coloring, colors, asImage), ...newPointsTrace(newPoints, colors)],
     layout,
-    height: FRAME.height,
+    height: SIZE.height,
   };
 }
 
-function traces(points, coloring, colors, many) {
+function traces(points, coloring, colors, asImage) {
   const marks = coloring.marks(colors);
-  const shown = (place) => !points.shown || points.shown[place];
+  const shown = (index) => !points.shown || points.shown[index];
   if (coloring.kind === "scale") {
     const bar = { len: 0.6, thickness: 12, outlinewidth: 0, tickvals: [0, marks.length - 2], ticktext: coloring.ends };
     const marker = {
-      color: many ? [0, marks.length - 2] : Array.from(coloring.of),
+      color: asImage ? [0, marks.length - 2] : Array.from(coloring.markIndex),
       colorscale: scaleColors(colors),
       cmin: 0,
       cmax: marks.length - 2,
       colorbar: bar,
-      opacity: many ? 0 : 0.82,
+      opacity: asImage ? 0 : 0.82,
       size: 7,
     };
     return [
@@ -43,47 +43,55 @@ function traces(points, coloring, colors, many) {
         type: "scatter",
         mode: "markers",
         showlegend: false,
-        x: many ? view2(points.x) : Array.from(points.x),
-        y: many ? view2(points.y) : Array.from(points.y),
+        x: asImage ? twice(points.x[0]) : Array.from(points.x),
+        y: asImage ? twice(points.y[0]) : Array.from(points.y),
         marker,
       },
     ];
   }
-  return marks.map((mark, place) => {
-    const members = many ? [] : Array.from(points.x.keys()).filter((at) => points.of[at] === place);
+  return marks.map((mark, index) => {
+    const members = asImage ? [] : Array.from(points.x.keys()).filter((at) => points.markIndex[at] === index);
     return {
       type: "scatter",
       mode: "markers",
-      name: label(coloring.names[place]),
-      visible: shown(place),
+      name: plotLabel(coloring.names[index]),
+      visible: shown(index),
       showlegend: true,
-      x: many ? [null] : members.map((at) => points.x[at]),
-      y: many ? [null] : members.map((at) => points.y[at]),
+      x: asImage ? [null] : members.map((at) => points.x[at]),
+      y: asImage ? [null] : members.map((at) => points.y[at]),
       marker: {
         color: mark.color,
         symbol: mark.shape,
         size: 7,
-        opacity: many ? 1 : members.map((at) => (points.selected && !points.selected[at] ? 0.2 : 0.82)),
+        opacity: asImage ? 1 : members.map((at) => (points.selected && !points.selected[at] ? 0.2 : 0.82)),
       },
     };
   });
 }
 
-function view2(values) {
-  return [values[0], values[0]];
+// Coordinates of two invisible points, which make Plotly draw the color bar.
+function twice(value) {
+  return [value, value];
 }
 
-function newRows(extra, colors) {
-  if (!extra) return [];
+function newPointsTrace(newPoints, colors) {
+  if (!newPoints) return [];
   const marker = { color: colors.ink, symbol: "diamond", size: 9 };
   return [
-    { type: "scatter", mode: "markers", name: "new rows", x: Array.from(extra.x), y: Array.from(extra.y), marker },
+    {
+      type: "scatter",
+      mode: "markers",
+      name: "new rows",
+      x: Array.from(newPoints.x),
+      y: Array.from(newPoints.y),
+      marker,
+    },
   ];
 }
 
-function imageOf(layer, view, ground) {
+function imageOf(layer, view, background) {
   const canvas = document.createElement("canvas");
-  drawPoints(canvas, { width: 2 * FRAME.width, height: 2 * FRAME.height }, [layer], view, ground);
+  drawPoints(canvas, { width: 2 * SIZE.width, height: 2 * SIZE.height }, [layer], view, background);
   return {
     source: canvas.toDataURL("image/png"),
     xref: "x",

@@ -1,22 +1,23 @@
-// What sets the rows within a lasso apart: the features that differ most from the rest.
+// The panel of selected rows: the columns in which they differ most from all other rows.
 
 import { post } from "../../api.js";
-import { announce, h, replace } from "../../dom.js";
-import { counted, folded, number, percent, signed, table } from "../format.js";
+import { announce, h, messageOf, replace } from "../../dom.js";
+import { counted, expandable, integer, number, percent, signed, table } from "../../format.js";
 
-const SHOWN = 8;
+const SHOWN_AT_FIRST = 8; // columns
+const MAX_ROW_NUMBERS = 5_000;
 
 export function selectionPanel(source, onClear) {
   const element = h("section", { class: "selection card", "aria-label": "Selected rows", hidden: true });
-  let asked = 0;
+  let requests = 0; // only the answer to the latest is shown
 
   async function show(mask) {
-    asked += 1;
+    requests += 1;
     element.hidden = mask === null;
     if (mask === null) return;
-    const mine = asked;
-    const rows = Array.from(source.rows).filter((_, place) => mask[place]);
-    const sentence = `${counted(rows.length, "row")} of ${source.rows.length.toLocaleString("en")} selected`;
+    const request = requests;
+    const rows = Array.from(source.rows).filter((_, index) => mask[index]);
+    const sentence = `${counted(rows.length, "row")} of ${integer(source.rows.length)} selected`;
     const head = h(
       "div",
       { class: "row spread" },
@@ -25,34 +26,42 @@ export function selectionPanel(source, onClear) {
     );
     announce(sentence);
     if (rows.length === source.rows.length)
-      return replace(element, head, h("p", { class: "hint" }, "There is no rest to compare with."));
+      return replace(
+        element,
+        head,
+        h("p", { class: "hint" }, "All rows are selected, so there are no other rows to compare them with."),
+      );
     if (!source.dataset)
       return replace(
         element,
         head,
         h("p", { class: "hint" }, "The table has been deleted, so its columns cannot be compared."),
       );
-    replace(element, head, h("p", { class: "hint" }, "Comparing with the rest …"));
+    replace(element, head, h("p", { class: "hint" }, "Comparing with all other rows …"));
     try {
-      const [group] = await compared(source, [rows]);
-      if (mine === asked)
+      const [group] = await loadDifferences(source, [rows]);
+      if (request === requests)
         replace(
           element,
           head,
-          h("p", { class: "hint" }, "How they differ from all other rows, in standard deviations."),
+          h(
+            "p",
+            { class: "hint" },
+            "The difference is the mean of the selected rows minus the mean of all other rows, in standard deviations.",
+          ),
           differenceTable(group.differences),
-          list(rows),
+          rowNumbers(rows),
         );
     } catch (error) {
-      if (mine === asked) replace(element, head, h("p", { class: "error" }, error.detail ?? error.message));
+      if (request === requests) replace(element, head, h("p", { class: "error" }, messageOf(error)));
     }
   }
 
   return { element, show };
 }
 
-// The differences of groups of rows from the rest, by the API; the columns that were learnt from, and the target.
-export async function compared(source, groups) {
+// Asks the API how each group of rows differs from all other rows, in the features, the target and the reference.
+export async function loadDifferences(source, groups) {
   const { spec } = source.job;
   const known = source.dataset.columns.map(({ name }) => name);
   const wanted = spec.features ? new Set([...spec.features, spec.target, spec.reference].flat()) : new Set(known);
@@ -64,25 +73,25 @@ export async function compared(source, groups) {
   ).groups;
 }
 
-export function differenceTable(differences, most = SHOWN) {
+function differenceTable(differences) {
   const kept = differences.filter(({ difference }) => difference !== null);
-  const rows = (some) =>
-    some.map(({ column, level, group, rest, difference }) => [
+  const rows = (shown) =>
+    shown.map(({ column, level, group, rest, difference }) => [
       level === null ? column : `${column} is ${level}`,
-      bar(difference),
+      differenceBar(difference),
       level === null ? number(group) : percent(group),
       level === null ? number(rest) : percent(rest),
     ]);
-  const heads = ["Column", "Difference", { number: "Here" }, { number: "Elsewhere" }];
+  const heads = ["Column", "Difference", { number: "Selected rows" }, { number: "Other rows" }];
   return [
-    table(heads, rows(kept.slice(0, most)), "Largest differences"),
-    kept.length > most
-      ? folded(`All ${kept.length.toLocaleString("en")} columns`, () => table(heads, rows(kept), "All differences"))
+    table(heads, rows(kept.slice(0, SHOWN_AT_FIRST)), "Largest differences"),
+    kept.length > SHOWN_AT_FIRST
+      ? expandable(`All ${integer(kept.length)} columns`, () => table(heads, rows(kept), "All differences"))
       : null,
   ];
 }
 
-function bar(difference) {
+function differenceBar(difference) {
   const width = `${Math.min(50, 20 * Math.abs(difference))}%`;
   const side = difference < 0 ? { right: "50%" } : { left: "50%" };
   return h(
@@ -97,8 +106,8 @@ function bar(difference) {
   );
 }
 
-function list(rows) {
-  return folded("Their row numbers", () =>
-    h("pre", {}, rows.slice(0, 5_000).join(", ") + (rows.length > 5_000 ? ", …" : "")),
+function rowNumbers(rows) {
+  return expandable("Row numbers", () =>
+    h("pre", {}, rows.slice(0, MAX_ROW_NUMBERS).join(", ") + (rows.length > MAX_ROW_NUMBERS ? ", …" : "")),
   );
 }

@@ -1,60 +1,56 @@
-// The row under the hand: its number, its class, and its values in the columns that matter.
+// The tooltip of a point: the row's number and group, and its values in the most important columns.
 
 import { h, replace } from "../../dom.js";
-import { cell } from "../format.js";
+import { cell } from "../../format.js";
+import { givenColumns, rankedFeatures } from "../data.js";
 
-const MOST_COLUMNS = 14;
+const ALL_COLUMNS = 14; // a table with at most this many columns shows all of them
+const MAX_COLUMNS = 8; // of any other table
+const MAX_TEXT_COLUMNS = 3;
+const OFFSET = 16; // pixels from the point
 
-// The columns that a row is shown by: all of a narrow table, else those that weigh most, and texts.
-export function tipColumns({ dataset, job, result }) {
+// The columns that the tooltip shows: all of a narrow table, else given columns, texts and important features.
+function tooltipColumns({ dataset, job, result }) {
   if (!dataset) return [];
   const names = dataset.columns.map(({ name }) => name);
-  if (names.length <= MOST_COLUMNS) return names;
+  if (names.length <= ALL_COLUMNS) return names;
   const known = new Set(names);
-  const given = [job.spec.target, job.spec.reference, job.spec.scores, job.spec.clustering]
-    .flat()
-    .filter((name) => known.has(name));
-  const texts = dataset.columns
-    .filter(({ kind }) => kind === "text")
-    .map(({ name }) => name)
-    .slice(0, 3);
-  const strongest = result.importance
-    .map((share, place) => [share, result.features[place]])
-    .sort(([one], [other]) => other - one)
-    .map(([, name]) => name)
-    .filter((name) => known.has(name));
-  return [...new Set([...given, ...texts, ...strongest])].slice(0, 8);
+  const texts = dataset.columns.filter(({ kind }) => kind === "text").map(({ name }) => name);
+  const features = rankedFeatures(result).map(([name]) => name);
+  const ranked = [...givenColumns(job.spec), ...texts.slice(0, MAX_TEXT_COLUMNS), ...features];
+  return [...new Set(ranked)].filter((name) => known.has(name)).slice(0, MAX_COLUMNS);
 }
 
-export function tip(source) {
-  const element = h("div", { class: "tip", hidden: true });
-  const names = tipColumns(source);
-  let wanted = null;
+// {element, show(row, title, position), hide()}; a row is {index, isNew}.
+export function tooltip(source) {
+  const element = h("div", { class: "tooltip", hidden: true });
+  const names = tooltipColumns(source);
+  let shownRow = null;
 
-  function place(at) {
+  function moveTo({ left, top }) {
     element.hidden = false;
-    const { clientWidth: width, clientHeight: height } = element.parentElement;
-    const left = at.left + 16 + element.offsetWidth > width ? at.left - element.offsetWidth - 16 : at.left + 16;
+    const { offsetWidth: width, offsetHeight: height, parentElement: parent } = element;
+    const fitsRight = left + OFFSET + width <= parent.clientWidth;
     Object.assign(element.style, {
-      left: `${Math.max(0, left)}px`,
-      top: `${Math.max(0, Math.min(at.top - 20, height - element.offsetHeight))}px`,
+      left: `${Math.max(0, fitsRight ? left + OFFSET : left - width - OFFSET)}px`,
+      top: `${Math.max(0, Math.min(top - 20, parent.clientHeight - height))}px`,
     });
   }
 
-  async function show(row, title, at) {
-    wanted = row;
+  async function show(row, title, position) {
+    shownRow = row;
     const lines = (values) =>
-      names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column][row.place]))]);
+      names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column][row.index]))]);
     replace(element, h("strong", {}, title));
-    place(at);
+    moveTo(position);
     if (!names.length || row.isNew) return;
     try {
       const values = await source.columns(names);
-      if (wanted !== row) return;
+      if (shownRow !== row) return;
       replace(element, h("strong", {}, title), h("dl", {}, lines(values)));
-      place(at);
+      moveTo(position);
     } catch {
-      // the row's number is shown; its values are not to be had now
+      // the title stays without the values
     }
   }
 
@@ -62,7 +58,7 @@ export function tip(source) {
     element,
     show,
     hide() {
-      wanted = null;
+      shownRow = null;
       element.hidden = true;
     },
   };

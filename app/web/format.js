@@ -1,6 +1,6 @@
-// Numbers and tables as people read them.
+// Formats numbers, lists of names and tables.
 
-import { h } from "../dom.js";
+import { h } from "./dom.js";
 
 export function number(value, digits = 4) {
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -10,28 +10,33 @@ export function number(value, digits = 4) {
   return Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
 }
 
+export function integer(value) {
+  return value.toLocaleString("en");
+}
+
+// A cell of a user's table.
 export function cell(value) {
   return typeof value === "number" ? number(value, 6) : (value ?? "–");
 }
 
 export function percent(share) {
-  return `${(100 * share).toFixed(1)}\u00a0%`; // never parted at the end of a line
+  return `${(100 * share).toFixed(1)}\u00a0%`; // a no-break space
 }
 
 export function signed(value, digits = 2) {
   return value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
 }
 
-export function counted(count, one, many = `${one}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export function counted(count, singular, plural = `${singular}s`) {
+  return `${integer(count)} ${count === 1 ? singular : plural}`;
 }
 
-// The first few of a list of names, as in "a, b and c".
+// "a, b and c"
 export function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
-// A table; columns whose head is given as {number: "…"} stand at the right.
+// A table. A column whose head is given as {number: "…"} is aligned to the right.
 export function table(heads, rows, caption) {
   const right = heads.map((head) => typeof head === "object");
   return h(
@@ -47,8 +52,8 @@ export function table(heads, rows, caption) {
         h(
           "tr",
           {},
-          heads.map((head, place) =>
-            h("th", { scope: "col", class: right[place] ? "number" : null }, right[place] ? head.number : head),
+          heads.map((head, index) =>
+            h("th", { scope: "col", class: right[index] ? "number" : null }, right[index] ? head.number : head),
           ),
         ),
       ),
@@ -59,7 +64,7 @@ export function table(heads, rows, caption) {
           h(
             "tr",
             {},
-            row.map((value, place) => h("td", { class: right[place] ? "number" : null }, value)),
+            row.map((value, index) => h("td", { class: right[index] ? "number" : null }, value)),
           ),
         ),
       ),
@@ -67,9 +72,9 @@ export function table(heads, rows, caption) {
   );
 }
 
-// The same, made only when it is unfolded.
-export function folded(summary, build) {
-  const details = h("details", { class: "folded" }, h("summary", {}, summary));
+// Details whose content is built when the user opens them.
+export function expandable(summary, build) {
+  const details = h("details", { class: "expandable" }, h("summary", {}, summary));
   details.addEventListener("toggle", () => details.append(build()), { once: true });
   return details;
 }
