@@ -33,11 +33,11 @@ def run(page: Page) -> None:
     page.get_by_role("button", name="Digits").click()
     page.get_by_label("Kernel", exact=True).select_option("multiquadratic")
     page.get_by_text("Advanced settings").click()
-    page.get_by_label("Delta").fill("1e-12")
-    page.get_by_label("Starts").fill("1")
+    page.get_by_label("Convergence tolerance").fill("1e-12")
+    page.get_by_label("Number of starts").fill("1")
     page.get_by_label("Folds").fill("0")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator(".where")).to_have_text("Climbing")
+    expect(page.locator(".stage")).to_have_text("Optimizing the axes")
     while int((page.locator(".facts dd").first.text_content() or "").replace("–", "0")) < 12:
         page.wait_for_timeout(20)
 
@@ -46,7 +46,7 @@ def result(page: Page) -> None:
     """Run the Wine example and wait until its result is drawn."""
     form(page)
     page.get_by_role("button", name="Run").click()
-    expect(page.locator(".picture")).to_have_attribute("data-drawn", "178")
+    expect(page.locator(".scatter-plot")).to_have_attribute("data-drawn", "178")
     features = page.locator(".figure .plot").first
     features.scroll_into_view_if_needed()
     expect(features).to_have_attribute("data-drawn", "yes")
@@ -58,8 +58,8 @@ def result(page: Page) -> None:
 def compare(page: Page) -> None:
     """Run all kernels on Wine and wait until all six results are drawn."""
     result(page)
-    page.get_by_role("button", name="Run all kernels").click()
-    expect(page.locator(".multiples .picture[data-drawn='178']")).to_have_count(6)
+    page.get_by_role("button", name="Run with every kernel").click()
+    expect(page.locator(".multiples .scatter-plot[data-drawn='178']")).to_have_count(6)
     expect(page.locator(".badge.succeeded")).to_have_count(6)
 
 

@@ -27,8 +27,8 @@ def done(api: Api, content: str = WINE, name: str = "wine.csv", **spec: Any) -> 
 
 def drawn(page: Page, points: int) -> Page:
     """The page once so many points are in the picture, and its frame is there."""
-    expect(page.locator(".picture")).to_have_attribute("data-drawn", str(points))
-    expect(page.locator(".picture .plot")).to_have_attribute("data-drawn", "yes")
+    expect(page.locator(".scatter-plot")).to_have_attribute("data-drawn", str(points))
+    expect(page.locator(".scatter-plot .plot")).to_have_attribute("data-drawn", "yes")
     return page
 
 
@@ -40,7 +40,7 @@ def embedding(api: Api, job: str) -> NDArray[np.float64]:
 
 def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64] | None = None) -> Any:
     """Where points are in the window when the whole picture of `shown` (themselves by default) is seen."""
-    box = page.locator(".picture").bounding_box()
+    box = page.locator(".scatter-plot").bounding_box()
     assert box is not None
     shown = points if shown is None else shown
     low, high = shown[:, :2].min(axis=0), shown[:, :2].max(axis=0)
@@ -53,7 +53,7 @@ def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64
 
 def pixels(page: Page) -> str:
     """What is drawn of the points."""
-    return str(page.evaluate("document.querySelector('.picture canvas').toDataURL()"))
+    return str(page.evaluate("document.querySelector('.scatter-plot canvas').toDataURL()"))
 
 
 def eventually(page: Page, holds: Callable[[], bool]) -> None:

@@ -61,7 +61,7 @@ def test_the_key_is_kept_for_the_tab_only(page: Page, watch: Watch) -> None:
     other.goto(page.url)
     expect(other.get_by_role("dialog")).to_be_visible()
 
-    page.get_by_role("button", name="Forget key").click()
+    page.get_by_role("button", name="Forget API key").click()
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
@@ -73,7 +73,7 @@ def test_who_has_no_key_sees_the_page_and_nothing_else(page: Page) -> None:
 def test_curl_names_the_key_without_showing_it(page: Page) -> None:
     give(page, ALICE)
     drop(page, ".drop", "wine.csv", WINE)
-    page.get_by_text("The same as JSON and curl").click()
+    page.get_by_text("This job as JSON and as a curl command").click()
     command = page.get_by_label("The job as a curl command")
     expect(command).to_contain_text('-H "Authorization: Bearer $ISM_API_KEY"')
     expect(command).not_to_contain_text(ALICE)

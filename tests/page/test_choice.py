@@ -34,13 +34,13 @@ def test_the_candidates_are_a_table_with_the_one_that_was_taken_and_why(result: 
     assert ("whitened" if taken["scale"] == "whiten" else "standardized") in marked
     scores = [float(text.split()[0]) for text in rows.locator("td:nth-child(2)").all_text_contents() if text != "–"]
     assert scores == sorted(scores, reverse=True)
-    expect(result.locator(".page-head")).to_contain_text("explains class · settings chosen · 2 axes")
+    expect(result.locator(".page-head")).to_contain_text("explains class · automatic settings · 2 axes")
 
 
 def test_a_click_pins_what_was_chosen(result: Page, api: Api, job: str) -> None:
     choice = api.get(f"/jobs/{job}/result").json()["choice"]
     before = result.url
-    result.get_by_role("button", name="Run with these settings pinned").click()
+    result.get_by_role("button", name="Run again with exactly these settings").click()
     expect(result).not_to_have_url(before)
     expect(result.locator("h1 .badge")).to_have_text("done")
     pinned = result.url.rsplit("/", 1)[1]
@@ -68,8 +68,8 @@ def test_a_job_that_chooses_says_what_it_tries(api: Api, opened: Opener) -> None
     dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
     page = opened(f"#/jobs/{job}")
-    expect(page.locator(".where")).to_contain_text("Choosing settings:")
-    expect(page.locator(".where")).to_contain_text("tried")
+    expect(page.locator(".stage")).to_contain_text("Choosing settings:")
+    expect(page.locator(".stage")).to_contain_text("tried")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("h1 .badge")).to_have_text("cancelled")
 

@@ -22,7 +22,7 @@ def jobs(api: Api) -> list[str]:
 
 def pictures(page: Page, count: int) -> None:
     """All small pictures are drawn."""
-    expect(page.locator(".multiples .picture[data-drawn='178']")).to_have_count(count)
+    expect(page.locator(".multiples .scatter-plot[data-drawn='178']")).to_have_count(count)
 
 
 def test_jobs_stand_in_one_table_the_best_first(opened: Opener, api: Api, jobs: list[str]) -> None:
@@ -33,7 +33,7 @@ def test_jobs_stand_in_one_table_the_best_first(opened: Opener, api: Api, jobs: 
     expect(rows.first.locator("a")).to_have_attribute("href", f"#/jobs/{scores[max(scores)]}")
     expect(rows.first.locator(".best")).to_have_text(f"{100 * max(scores):.1f} %")
     expect(page.get_by_role("link", name="gaussian, q 2").first).to_be_visible()
-    features = page.locator("section", has=page.get_by_role("heading", name="What each relies on")).locator("tbody tr")
+    features = page.locator("section", has=page.get_by_role("heading", name="Feature importance by job")).locator("tbody tr")
     expect(features).to_have_count(12)
     with page.expect_download() as download:
         page.get_by_role("button", name="gaussian, q 2 as SVG").click()
@@ -42,8 +42,8 @@ def test_jobs_stand_in_one_table_the_best_first(opened: Opener, api: Api, jobs: 
 
 def test_one_click_runs_all_kernels_and_compares_them(opened: Opener, api: Api, jobs: list[str]) -> None:
     page = drawn(opened(f"#/jobs/{jobs[1]}"), 178)
-    page.get_by_role("button", name="Run all kernels").click()
-    expect(page.get_by_role("heading", name="6 jobs compared")).to_be_visible()
+    page.get_by_role("button", name="Run with every kernel").click()
+    expect(page.get_by_role("heading", name="Comparison of 6 jobs")).to_be_visible()
     pictures(page, 6)
     expect(page.locator("table").first.locator(".badge.succeeded")).to_have_count(6)
     assert set(page.locator(".multiples h3").all_text_contents()) == KERNELS

@@ -67,7 +67,7 @@ def test_markup_stays_text_in_every_part_of_a_result(quiet: Page, api: Api) -> N
     job = done(api, hostile(), IMAGE, label=SCRIPT, **spec)
     quiet.goto(f"{quiet.url.split('#')[0]}#/jobs/{job}")
     drawn(quiet, 45)
-    arrows = quiet.locator(".picture .annotation-text").all_text_contents()
+    arrows = quiet.locator(".scatter-plot .annotation-text").all_text_contents()
     assert any("<scr" in name for name in arrows)
     expect(quiet.locator(".contingency th", has_text=SCRIPT)).to_be_visible()
     for fold in quiet.locator("summary").all():
@@ -80,9 +80,9 @@ def test_markup_stays_text_in_every_part_of_a_result(quiet: Page, api: Api) -> N
     find = quiet.get_by_label("Find row")
     find.fill("1")
     find.press("Enter")
-    expect(quiet.locator(".tip dt", has_text=SCRIPT)).to_be_visible()
-    quiet.get_by_label("Depth").select_option("axis 3")
-    expect(quiet.locator(".stage .plot")).to_have_attribute("data-points", "45")
+    expect(quiet.locator(".tooltip dt", has_text=SCRIPT)).to_be_visible()
+    quiet.get_by_label("Z axis").select_option("axis 3")
+    expect(quiet.locator(".plot-area .plot")).to_have_attribute("data-points", "45")
     check_no_markup(quiet)
 
 
@@ -93,6 +93,6 @@ def test_markup_stays_text_in_a_comparison(quiet: Page, api: Api) -> None:
         for kernel in ("linear", "squared")
     ]
     quiet.goto(f"{quiet.url.split('#')[0]}#/compare/{','.join(jobs)}")
-    expect(quiet.locator(".multiples .picture[data-drawn='45']")).to_have_count(2)
+    expect(quiet.locator(".multiples .scatter-plot[data-drawn='45']")).to_have_count(2)
     expect(quiet.locator("td", has_text=SCRIPT).first).to_be_visible()
     check_no_markup(quiet)

@@ -32,10 +32,10 @@ def result(opened: Opener, job: str) -> Page:
 
 def test_all_points_are_drawn_and_move_with_the_hand(result: Page) -> None:
     before = pixels(result)
-    zero = result.locator(".picture .zl").first  # where the first axis is 0
+    zero = result.locator(".scatter-plot .zl").first  # where the first axis is 0
     place = zero.bounding_box()
     result.get_by_role("button", name="Move").click()
-    box = result.locator(".picture").bounding_box()
+    box = result.locator(".scatter-plot").bounding_box()
     assert box is not None
     result.mouse.move(box["x"] + 300, box["y"] + 150)
     result.mouse.down()
@@ -61,12 +61,12 @@ def test_a_lasso_selects_exactly_what_lies_in_it(result: Page, api: Api, job: st
 def test_the_picture_is_a_file_of_bearable_size(result: Page) -> None:
     for format in ("SVG", "PNG"):
         with result.expect_download() as download:
-            result.get_by_role("button", name=f"Picture as {format}").click()
+            result.get_by_role("button", name=f"Scatter plot as {format}").click()
         assert 20_000 < Path(download.value.path()).stat().st_size < 5_000_000
 
 
 def test_three_axes_hold_as_many(result: Page) -> None:
-    result.get_by_label("Depth").select_option("axis 3")
-    expect(result.locator(".stage .plot")).to_have_attribute("data-points", str(MANY))
+    result.get_by_label("Z axis").select_option("axis 3")
+    expect(result.locator(".plot-area .plot")).to_have_attribute("data-points", str(MANY))
     result.get_by_label("Color").select_option("a")
     expect(result.locator(".ramp")).to_be_visible()

@@ -33,7 +33,7 @@ def result(opened: Opener, job: str) -> Page:
 def test_a_result_begins_with_what_was_found_and_the_features_that_matter(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
     claim = result.locator(".claim")
-    expect(claim).to_contain_text("13 features became 3 new axes that go with class")
+    expect(claim).to_contain_text("13 features were reduced to 3 new axes that explain class")
     expect(claim).to_contain_text(f"{100 * found['metrics']['accuracy']:.1f} %")
     order = np.argsort(-np.array(found["importance"]), kind="stable")
     expect(result.locator(".headline")).to_contain_text(found["features"][order[0]])
@@ -62,7 +62,7 @@ def test_the_row_under_the_hand_is_shown(result: Page, api: Api, job: str) -> No
     points = embedding(api, job)
     far = int(np.argmax(points[:, 0]))
     result.mouse.move(*on_screen(result, points)[far])
-    tip = result.locator(".tip")
+    tip = result.locator(".tooltip")
     expect(tip).to_contain_text(f"Row {far} · class")
     alcohol = pd.read_csv(io.StringIO(WINE))["alcohol"][far]
     expect(tip.locator("dl")).to_contain_text(f"alcohol{alcohol:g}")
@@ -74,10 +74,10 @@ def test_a_row_can_be_found_without_a_mouse(result: Page) -> None:
     find = result.get_by_label("Find row")
     find.fill("42")
     find.press("Enter")
-    expect(result.locator(".tip")).to_contain_text("Row 42 · class")
+    expect(result.locator(".tooltip")).to_contain_text("Row 42 · class")
     find.fill("178")
     find.press("Enter")
-    expect(result.get_by_role("alert")).to_contain_text("There is no row 178 here")
+    expect(result.get_by_role("alert")).to_contain_text("There is no row 178 in the plot")
 
 
 def test_a_lasso_tells_how_its_rows_differ_from_the_rest(result: Page, api: Api, job: str) -> None:
@@ -111,39 +111,39 @@ def test_points_can_be_colored_by_any_column_and_classes_hidden(result: Page) ->
     result.get_by_label("Color").select_option("proline")
     expect(key).to_contain_text("278")
     expect(key).to_contain_text("1,680")
-    result.get_by_label("Color").select_option("nothing")
+    result.get_by_label("Color").select_option(label="none")
     expect(key.get_by_role("button")).to_have_count(0)
 
 
 def test_any_two_or_three_axes_can_be_seen(result: Page) -> None:
-    result.get_by_label("Across").select_option("axis 3")
-    expect(result.locator(".picture .xtitle")).to_have_text("axis 3")
-    result.get_by_label("Up", exact=True).select_option("axis 1")
-    expect(result.locator(".picture .ytitle")).to_have_text("axis 1")
-    result.get_by_label("Depth").select_option("axis 2")
-    expect(result.locator(".stage .plot")).to_have_attribute("data-points", "178")
-    result.get_by_label("Depth").select_option("none")
+    result.get_by_label("X axis").select_option("axis 3")
+    expect(result.locator(".scatter-plot .xtitle")).to_have_text("axis 3")
+    result.get_by_label("Y axis").select_option("axis 1")
+    expect(result.locator(".scatter-plot .ytitle")).to_have_text("axis 1")
+    result.get_by_label("Z axis").select_option("axis 2")
+    expect(result.locator(".plot-area .plot")).to_have_attribute("data-points", "178")
+    result.get_by_label("Z axis").select_option("none")
     drawn(result, 178)
 
 
 def test_the_picture_can_be_zoomed_and_made_whole_again(result: Page) -> None:
-    whole = result.locator(".picture g.xtick").all_text_contents()
+    whole = result.locator(".scatter-plot g.xtick").all_text_contents()
     result.get_by_role("button", name="Zoom").click()
-    box = result.locator(".picture").bounding_box()
+    box = result.locator(".scatter-plot").bounding_box()
     assert box is not None
     result.mouse.move(box["x"] + 200, box["y"] + 100)
     result.mouse.down()
     result.mouse.move(box["x"] + 300, box["y"] + 180, steps=5)
     result.mouse.up()
-    expect(result.locator(".picture g.xtick").first).not_to_have_text(whole[0])
-    result.get_by_role("button", name="Whole picture").click()
-    expect(result.locator(".picture g.xtick").first).to_have_text(whole[0])
+    expect(result.locator(".scatter-plot g.xtick").first).not_to_have_text(whole[0])
+    result.get_by_role("button", name="Reset view").click()
+    expect(result.locator(".scatter-plot g.xtick").first).to_have_text(whole[0])
 
 
 def test_features_are_arrows_in_the_picture(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
     strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(found["W"])[:, :2], axis=1)))]
-    names = result.locator(".picture .annotation-text")
+    names = result.locator(".scatter-plot .annotation-text")
     assert strongest in names.all_text_contents()
     result.get_by_label("Features as arrows").uncheck()
     expect(names).to_have_count(0)
@@ -151,16 +151,16 @@ def test_features_are_arrows_in_the_picture(result: Page, api: Api, job: str) ->
 
 def test_metrics_and_certificate_are_explained(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
-    section = result.locator("section", has=result.get_by_role("heading", name="How good it is"))
-    expect(section).to_contain_text("Share of rows that a classifier on the new axes gets right")
+    section = result.locator("section", has=result.get_by_role("heading", name="Quality of the result"))
+    expect(section).to_contain_text("support vector machine (SVM) on the new axes classifies correctly")
     expect(section).to_contain_text(found["stop"])
     expect(section.locator(".badge")).to_have_text("Converged")
-    how = result.locator("section", has=result.get_by_role("heading", name="How it was reached"))
+    how = result.locator("section", has=result.get_by_role("heading", name="Convergence", exact=True))
     for plot in how.locator(".plot").all():
         plot.scroll_into_view_if_needed()
         expect(plot).to_have_attribute("data-drawn", "yes")
     eigengap = float(f"{found['certificate']['eigengap']:.4g}")
-    expect(how).to_contain_text(f"The gap is {eigengap:,g}")
+    expect(how).to_contain_text(f"The eigengap is {eigengap:,g}")
 
 
 def test_clusters_are_counted_against_the_known_classes(opened: Opener, api: Api, clustered: str) -> None:
@@ -174,7 +174,7 @@ def test_clusters_are_counted_against_the_known_classes(opened: Opener, api: Api
     for place, row in enumerate(against.all()):
         cells = [int(text) for text in row.locator("td.number").all_text_contents()]
         assert cells == [*counts.iloc[place].tolist(), int(counts.iloc[place].sum())]
-    sizes = page.locator("section", has=page.get_by_role("heading", name="The clusters")).locator("tbody tr")
+    sizes = page.locator("section", has=page.get_by_role("heading", name="Clusters", exact=True)).locator("tbody tr")
     expect(sizes.first).to_contain_text(str(int((labels == 0).sum())))
 
 
@@ -191,9 +191,9 @@ def test_features_that_are_pixels_are_shown_as_pictures(
 ) -> None:
     job = done(api, image_table(pixels_), "images.csv", target="y", q=2, metadata=metadata)
     page = drawn(opened(f"#/jobs/{job}"), 60)
-    axes = page.locator("section", has=page.get_by_role("heading", name="The axes as pictures"))
+    axes = page.locator("section", has=page.get_by_role("heading", name="Axes as images"))
     expect(axes.locator("figure")).to_have_count(2)
-    means = page.locator("section", has=page.get_by_role("heading", name="The mean of each group as a picture"))
+    means = page.locator("section", has=page.get_by_role("heading", name="Mean image of each group"))
     expect(means.locator("figure h3")).to_have_text(["a", "b"])
     means.scroll_into_view_if_needed()
     expect(means.locator("image").first).to_be_attached()
@@ -204,8 +204,8 @@ def test_a_result_outlives_its_table(opened: Opener, api: Api, watch: Watch) -> 
     job = done(api, WINE.replace("alcohol", "spirit"), q=2)
     api.delete(f"/datasets/{api.get(f'/jobs/{job}').json()['dataset']}").raise_for_status()
     page = drawn(opened(f"#/jobs/{job}"), 178)
-    expect(page.get_by_role("heading", name="Take away")).to_be_visible()
-    expect(page.locator(".claim")).to_contain_text("13 features became 2 new axes")
+    expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
+    expect(page.locator(".claim")).to_contain_text("13 features were reduced to 2 new axes")
 
 
 def test_what_goes_wrong_in_one_part_is_said_there(opened: Opener, job: str, watch: Watch) -> None:
@@ -216,7 +216,7 @@ def test_what_goes_wrong_in_one_part_is_said_there(opened: Opener, job: str, wat
     page.goto(f"{page.url.split('#')[0]}#/jobs/{job}")
     drawn(page, 178)
     expect(page.get_by_role("alert")).to_have_text("Redis does not answer.")
-    expect(page.get_by_role("heading", name="How it was reached")).to_be_visible()
+    expect(page.get_by_role("heading", name="Convergence", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
@@ -225,7 +225,7 @@ def test_a_result_fits_every_window_and_is_accessible(
 ) -> None:
     page = drawn(opened(f"#/jobs/{clustered}", viewport=viewport, dark=dark), 178)
     expect(page.locator(".contingency")).to_be_visible()
-    expect(page.get_by_role("heading", name="How it was reached")).to_be_visible()
+    expect(page.get_by_role("heading", name="Convergence", exact=True)).to_be_visible()
     check_fits(page)
     check_accessible(page)
 

@@ -41,7 +41,7 @@ def iteration(page: Page) -> int:
 
 def wait_for_iteration(page: Page, least: int) -> None:
     """Until the page has drawn this many iterations of the ascent."""
-    expect(page.locator(".where")).to_have_text("Climbing")
+    expect(page.locator(".stage")).to_have_text("Optimizing the axes")
     while iteration(page) < least:
         page.wait_for_timeout(50)
 
@@ -59,7 +59,7 @@ def test_progress_draws_itself_as_the_job_runs(opened: Opener, slow_job: str) ->
     expect(page.locator("figure").filter(has_text="Eigenvalues").locator("polyline")).to_have_count(3)
     assert points(page, "Objective") > drawn
     expect(page.locator("h1 .badge")).to_have_text("running")
-    expect(page.get_by_text("so far")).to_be_visible()
+    expect(page.get_by_text("elapsed")).to_be_visible()
     expect(page.get_by_role("img", name="Objective:")).to_be_visible()
 
 
@@ -94,7 +94,7 @@ def test_a_job_that_is_not_there_is_said(opened: Opener, watch: Watch) -> None:
     page = opened("#/jobs/nothing")
     expect(page.get_by_role("alert")).to_contain_text("nothing")
     page.goto(page.url.split("#")[0] + "#/no/such/view")
-    expect(page.get_by_role("alert")).to_contain_text("There is nothing at #/no/such/view.")
+    expect(page.get_by_role("alert")).to_contain_text("No page has the address #/no/such/view.")
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +163,9 @@ def test_jobs_are_listed_with_states_and_links_that_can_be_shared(
     shared = opened(link.removeprefix(page.url.split("#")[0]))
     expect(shared.get_by_role("heading", name="first look")).to_be_visible()
 
-    page.get_by_label("Which jobs").select_option("succeeded")
+    page.get_by_label("Filter by state").select_option("succeeded")
     expect(running).to_have_count(0)
-    page.get_by_label("Which jobs").select_option("")
+    page.get_by_label("Filter by state").select_option("")
     running.get_by_role("button", name="Cancel").click()
     expect(running.locator(".badge")).to_have_text("cancelled")
     finished.get_by_role("button", name="Delete").click()

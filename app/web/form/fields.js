@@ -3,6 +3,7 @@
 import { h, newId } from "../dom.js";
 
 const UNSET = "automatic"; // what an empty field stands for
+const GREEK = { alpha: "α", gamma: "γ", delta: "δ", mu: "μ", sigma: "σ" }; // letters in the formulas of kernels
 
 // {name, element, control, setHint(text), showError(message or null)}
 export function field(name, label, control, text = "") {
@@ -67,10 +68,12 @@ export function select(options, value, onChange) {
   return control;
 }
 
-// "max_iter" becomes "Max iter".
+// "max_iter" becomes "Max iter", "sigma" becomes "Sigma (σ)", and a single letter stays as it is in formulas.
 function titleOf(name) {
+  if (name.length === 1) return name;
   const text = name.replaceAll("_", " ");
-  return text[0].toUpperCase() + text.slice(1);
+  const title = text[0].toUpperCase() + text.slice(1);
+  return GREEK[name] ? `${title} (${GREEK[name]})` : title;
 }
 
 function textInput(parameter, value) {

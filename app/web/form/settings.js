@@ -16,7 +16,7 @@ const PURPOSES = {
 // Labels of parameters whose names in the API are short. The label of any other parameter is its name.
 const LABELS = {
   target: "Column to explain",
-  target_kind: "Type of the column to explain",
+  target_kind: "Classes or values",
   clusters: "Number of clusters",
   scores: "Guiding column",
   clustering: "Known clustering",

@@ -107,7 +107,12 @@ export async function show(container, { signal }) {
   }
 
   container.append(
-    h("header", { class: "page-head row spread" }, h("h1", {}, "Jobs"), h("div", { class: "row" }, filter, compare)),
+    h(
+      "header",
+      { class: "page-head row spread" },
+      h("h1", {}, "Jobs"),
+      h("div", { class: "row" }, h("span", {}, filter), compare),
+    ),
     problem.element,
     h(
       "div",

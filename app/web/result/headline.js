@@ -10,7 +10,7 @@ const ENOUGH_IMPORTANCE = 0.5; // no more features are named once these reach th
 export function headline({ job, result }) {
   const { features, axes, metrics, converged, stop, warnings } = result;
   const one = axes.length === 1;
-  const reduced = `${counted(features.length, "feature")} reduced to ${counted(axes.length, "new axis", "new axes")}`;
+  const reduced = `${counted(features.length, "feature was", "features were")} reduced to ${counted(axes.length, "new axis", "new axes")}`;
   return h(
     "section",
     { class: "headline", "aria-label": "Summary" },

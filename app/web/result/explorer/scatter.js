@@ -15,7 +15,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   const canvas = h("canvas", { "aria-hidden": "true" });
   const plot = h("div", { class: "plot", role: "img", "aria-label": description });
   const highlight = h("div", { class: "highlight", hidden: true });
-  const element = h("div", { class: "scatter", style: { height: `${height}px` } }, canvas, plot, highlight);
+  const element = h("div", { class: "scatter-plot", style: { height: `${height}px` } }, canvas, plot, highlight);
   let state = null;
   let view = null;
   let dragMode = false;

@@ -30,22 +30,22 @@ def test_new_rows_land_where_the_api_projects_them(result: Page, api: Api, job: 
     expect(result.get_by_text("2 rows of new.csv")).to_be_visible()
     expect(result.get_by_text("Ignored 1 column(s)")).to_be_visible()
     points = embedding(api, job)
-    result.locator(".picture").scroll_into_view_if_needed()
+    result.locator(".scatter-plot").scroll_into_view_if_needed()
     result.mouse.move(*on_screen(result, points)[0])
-    expect(result.locator(".tip")).to_have_text("New row 1")
+    expect(result.locator(".tooltip")).to_have_text("New row 1")
     with result.expect_download() as download:
-        result.get_by_role("button", name="Their axes as CSV").click()
+        result.get_by_role("button", name="Download coordinates as CSV").click()
     lines = Path(download.value.path()).read_text().splitlines()
     assert lines[0] == "axis1,axis2"
     assert np.abs(np.array([line.split(",") for line in lines[1:]], dtype=float) - points[[0, 99]]).max() < 1e-9
 
 
 def test_rows_far_outside_widen_the_picture(result: Page) -> None:
-    before = result.locator(".picture g.xtick").all_text_contents()
+    before = result.locator(".scatter-plot g.xtick").all_text_contents()
     far = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])
     drop(result, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], far]))
     drawn(result, 179)
-    expect(result.locator(".picture g.xtick").last).not_to_have_text(before[-1])
+    expect(result.locator(".scatter-plot g.xtick").last).not_to_have_text(before[-1])
 
 
 def test_rows_that_do_not_fit_get_the_apis_sentence_and_change_nothing(result: Page, watch: Watch) -> None:

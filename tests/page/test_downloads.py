@@ -36,7 +36,7 @@ def given(page: Page, button: str) -> tuple[str, bytes]:
 
 @pytest.mark.parametrize("format", ["SVG", "PNG"])
 def test_every_kind_of_plot_is_a_file(result: Page, format: str) -> None:
-    for plot in ("Picture", "Which features matter", "Axis 1", "Eigenvalues and the gap", "Objective"):
+    for plot in ("Scatter plot", "Which features matter", "Axis 1", "Eigenvalues and eigengap", "Objective by iteration"):
         name, body = given(result, f"{plot} as {format}")
         assert name.endswith(f".{format.lower()}")
         if format == "PNG":
@@ -44,13 +44,13 @@ def test_every_kind_of_plot_is_a_file(result: Page, format: str) -> None:
             assert len(body) > 5_000, plot
             continue
         text = " ".join(ET.fromstring(body).itertext())
-        assert ("proline" in text) == (plot in ("Picture", "Which features matter", "Axis 1")), plot
-        if plot == "Picture":
+        assert ("proline" in text) == (plot in ("Scatter plot", "Which features matter", "Axis 1")), plot
+        if plot == "Scatter plot":
             assert body.count(b"<path") > 178
 
 
 def test_every_plot_has_its_buttons(result: Page) -> None:
-    expect(result.get_by_role("heading", name="How it was reached")).to_be_visible()
+    expect(result.get_by_role("heading", name="Convergence", exact=True)).to_be_visible()
     plots = result.locator(".plot").count()
     assert result.locator(".exports").count() == plots
 
@@ -176,8 +176,8 @@ def test_python_lines_repeat_jobs_of_every_kind(
     dataset = api.get(f"/datasets/{view['dataset']}").json()
     found = api.get(f"/jobs/{job}/result").json()
     build = """async ([job, dataset, result]) => {
-        const { fileName, pythonLines } = await import("/page/result/python_code.js");
-        return [fileName(dataset), pythonLines({ job, dataset, result })];
+        const { fileName, pythonCode } = await import("/page/result/python_code.js");
+        return [fileName(dataset), pythonCode({ job, dataset, result })];
     }"""
     name, lines = page.evaluate(build, [view, dataset, found])
     assert name == "wine_with_gaps.parquet"

@@ -106,7 +106,7 @@ def test_the_columns_are_shown_with_types_gaps_and_first_values(page: Page) -> N
     expect(rows.filter(has_text="outcome")).to_contain_text("target")
     expect(page.get_by_label("Use id as a feature")).not_to_be_checked()
     page.get_by_label("Use id as a feature").check()
-    expect(page.get_by_text("3 of 3 columns are features.")).to_be_visible()
+    expect(page.get_by_text("3 of 3 columns are used as features.")).to_be_visible()
     assert "features" not in spec_of(page)
 
 
@@ -129,7 +129,7 @@ def test_the_form_as_curl_posts_the_same_job(page: Page, api: Api) -> None:
     page.get_by_label("Kernel", exact=True).select_option("polynomial")
     page.get_by_text("Advanced settings").click()
     page.get_by_label("Degree").fill("2")
-    page.get_by_text("The same as JSON and curl").click()
+    page.get_by_text("This job as JSON and as a curl command").click()
     page.get_by_role("button", name="Copy curl").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     command = page.evaluate("navigator.clipboard.readText()")
@@ -171,7 +171,7 @@ def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> No
     page.get_by_role("button", name="Run").click()
     expect(field(page, "kernel.sigma").locator(".error")).to_contain_text("wide")
     expect(field(page, "folds").locator(".error")).to_be_visible()
-    expect(page.get_by_text("See the 2 fields that are marked.")).to_be_visible()
+    expect(page.get_by_text("Correct the 2 marked fields.")).to_be_visible()
 
 
 def test_features_that_cannot_be_used_are_said_beside_the_columns(page: Page, watch: Watch) -> None:
@@ -193,16 +193,16 @@ def test_a_file_that_is_no_table_gets_the_apis_sentence(page: Page, watch: Watch
 def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> None:
     begin(page, WINE)
     for purpose, fields in {
-        "Find groups with guidance": ["Groups", "Guiding column"],
-        "Find other groups": ["Groups", "Known groups"],
-        "Find groups": ["Groups"],
+        "Find clusters with guidance": ["Number of clusters", "Guiding column"],
+        "Find other clusters": ["Number of clusters", "Known clustering"],
+        "Find clusters": ["Number of clusters"],
     }.items():
         page.get_by_role("radio", name=purpose, exact=False).first.check()
         for label in fields:
             expect(page.get_by_label(label, exact=True)).to_be_visible()
         expect(page.get_by_label("Column to explain")).to_have_count(0)
         spec = spec_of(page)
-        if purpose == "Find groups":
+        if purpose == "Find clusters":
             page.get_by_text("Advanced settings").click()
             page.get_by_label("Compare with").select_option("class")
             spec = spec_of(page)
@@ -215,9 +215,9 @@ def test_a_newcomer_leaves_the_settings_to_the_program_and_others_find_them(page
     expect(kernel).to_have_value("auto")
     expect(kernel.locator("option:checked")).to_have_text("Let the program choose")
     expect(axes).to_have_value("")
-    expect(axes).to_have_attribute("placeholder", "chosen")
+    expect(axes).to_have_attribute("placeholder", "automatic")
     page.get_by_text("Advanced settings").click()
-    expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("chosen")
+    expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("automatic")
     kernel.select_option("gaussian")
     expect(page.get_by_label("Kernel", exact=True)).to_be_focused()
     expect(axes).to_have_attribute("placeholder", "2")
@@ -226,8 +226,8 @@ def test_a_newcomer_leaves_the_settings_to_the_program_and_others_find_them(page
     page.get_by_label("New axes (q)").fill("3")
     page.get_by_label("Scale", exact=True).select_option("whiten")
     page.get_by_label("Balance").select_option("true")
-    page.get_by_label("Features in each axis").fill("5")
-    page.get_by_label("Resamples, for error bars").fill("20")
+    page.get_by_label("Features per axis").fill("5")
+    page.get_by_label("Resamples for standard errors").fill("20")
     spec = spec_of(page)
     settings = {"kernel": {"name": "gaussian", "sigma": "auto"}, "q": 3, "scale": "whiten", "balance": True}
     settings |= {"features_per_axis": 5, "resamples": 20}
@@ -290,6 +290,6 @@ def test_start_and_form_fit_every_window_and_are_accessible(
     check_accessible(page)
     begin(page, WINE)
     page.get_by_text("Advanced settings").click()
-    page.get_by_text("The same as JSON and curl").click()
+    page.get_by_text("This job as JSON and as a curl command").click()
     check_fits(page)
     check_accessible(page)
