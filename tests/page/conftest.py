@@ -1,4 +1,4 @@
-"""The page in a real Chromium, on a real service: nothing may be said on its console or asked of another host."""
+"""Fixtures that open the page in Chromium. A test fails if the page logs an error or contacts another host."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Watch:
-    """What went wrong on pages, and which answers of the API a test has provoked: the browser logs those as errors."""
+    """The faults of pages. The browser logs error answers as faults, except those that a test has provoked."""
 
     host: str
     faults: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ def watch(service: str) -> Watch:
 
 @pytest.fixture
 def opened(browser: Browser, service: str, watch: Watch) -> Iterator[Opener]:
-    """Opens the page in a context of its own: opened("#/jobs", dark=True, viewport=NARROW, url=…)."""
+    """A function that opens the page in a new browser context: opened("#/jobs", dark=True, viewport=NARROW)."""
     contexts = []
 
     def open_page(
@@ -96,7 +96,7 @@ def api(service: str) -> Iterator[Api]:
 
 
 def drop(page: Page, selector: str, name: str, content: str) -> None:
-    """Drop a file as a person would from a folder."""
+    """Drop a file on an element."""
     transfer = page.evaluate_handle(
         """([name, content]) => {
             const transfer = new DataTransfer();
@@ -109,7 +109,7 @@ def drop(page: Page, selector: str, name: str, content: str) -> None:
 
 
 def check_accessible(page: Page) -> None:
-    """Axe finds nothing serious."""
+    """Check that axe finds no serious violation of accessibility."""
     violations = Axe().run(page).response["violations"]
     serious = [
         f"{violation['id']}: {violation['help']}: {[node['html'] for node in violation['nodes']][:3]}"
@@ -120,5 +120,5 @@ def check_accessible(page: Page) -> None:
 
 
 def check_fits(page: Page) -> None:
-    """Nothing is wider than the window."""
+    """Check that nothing is wider than the window."""
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

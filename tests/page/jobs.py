@@ -1,4 +1,4 @@
-"""Jobs that the tests of the page look at, and where their points are in the picture."""
+"""Finished jobs for the tests of the page, and the positions of their points in the scatter plot."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from tests.support.api import Api
 from tools.browser import PATIENCE
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
-LEFT, RIGHT, TOP, BOTTOM, ROOM = 54, 10, 10, 46, 0.06  # the picture's margins, and the room around its points
+LEFT, RIGHT, TOP, BOTTOM, ROOM = 54, 10, 10, 46, 0.06  # margins of the plot in pixels, and the margin around its points
 
 
 def done(api: Api, content: str = WINE, name: str = "wine.csv", **spec: Any) -> str:
-    """A job that has succeeded; of the wines and their classes unless told otherwise."""
+    """Run a job and return its id. By default it explains the classes of the wines."""
     spec = {"paradigm": "supervised", "target": "class", "folds": 2} | spec if "paradigm" not in spec else spec
     spec = {"kernel": "gaussian"} | spec
     job = api.submit(dataset=api.upload(content.encode(), name)["id"], **spec)
@@ -26,7 +26,7 @@ def done(api: Api, content: str = WINE, name: str = "wine.csv", **spec: Any) -> 
 
 
 def drawn(page: Page, points: int) -> Page:
-    """The page once so many points are in the picture, and its frame is there."""
+    """Wait until the scatter plot shows so many points, and return the page."""
     expect(page.locator(".scatter-plot")).to_have_attribute("data-drawn", str(points))
     expect(page.locator(".scatter-plot .plot")).to_have_attribute("data-drawn", "yes")
     return page
@@ -39,7 +39,7 @@ def embedding(api: Api, job: str) -> NDArray[np.float64]:
 
 
 def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64] | None = None) -> Any:
-    """Where points are in the window when the whole picture of `shown` (themselves by default) is seen."""
+    """The positions of points in the window if the view contains exactly `shown`, by default the points themselves."""
     box = page.locator(".scatter-plot").bounding_box()
     assert box is not None
     shown = points if shown is None else shown
@@ -52,12 +52,12 @@ def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64
 
 
 def pixels(page: Page) -> str:
-    """What is drawn of the points."""
+    """The image of the points as a data URL."""
     return str(page.evaluate("document.querySelector('.scatter-plot canvas').toDataURL()"))
 
 
 def eventually(page: Page, holds: Callable[[], bool]) -> None:
-    """Wait for what no locator can tell."""
+    """Wait until a condition holds that no locator can express."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not holds():
         assert time.monotonic() < deadline
@@ -65,7 +65,7 @@ def eventually(page: Page, holds: Callable[[], bool]) -> None:
 
 
 def lasso(page: Page, corners: Sequence[Sequence[float]]) -> None:
-    """Draw around what lies between the corners."""
+    """Draw a lasso through the corners."""
     page.mouse.move(*corners[0])
     page.mouse.down()
     for corner in [*corners[1:], corners[0]]:

@@ -1,4 +1,4 @@
-"""The page where the service has API keys."""
+"""The page of a service that needs API keys."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ def give(page: Page, key: str) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
-def test_the_page_asks_for_a_key_and_goes_on_with_it(page: Page) -> None:
+def test_the_page_asks_for_a_key_and_uses_it(page: Page) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("This service needs an API key")
     check_accessible(page)
@@ -65,12 +65,12 @@ def test_the_key_is_kept_for_the_tab_only(page: Page, watch: Watch) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
-def test_who_has_no_key_sees_the_page_and_nothing_else(page: Page) -> None:
+def test_without_a_key_the_page_shows_an_error_only(page: Page) -> None:
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("alert")).to_contain_text("An API key is needed")
 
 
-def test_curl_names_the_key_without_showing_it(page: Page) -> None:
+def test_the_curl_command_does_not_contain_the_key(page: Page) -> None:
     give(page, ALICE)
     drop(page, ".drop", "wine.csv", WINE)
     page.get_by_text("This job as JSON and as a curl command").click()

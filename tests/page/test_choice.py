@@ -1,4 +1,4 @@
-"""What the page tells of a choice: while it is made, what it was made from, and how to keep it."""
+"""Settings chosen from the data: the progress of the choice, its candidates, and running again with it."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -21,7 +21,7 @@ def result(opened: Opener, job: str) -> Page:
     return drawn(opened(f"#/jobs/{job}"), 60)
 
 
-def test_the_candidates_are_a_table_with_the_one_that_was_taken_and_why(result: Page, api: Api, job: str) -> None:
+def test_the_candidates_are_listed_with_the_chosen_one_and_the_reason(result: Page, api: Api, job: str) -> None:
     choice = api.get(f"/jobs/{job}/result").json()["choice"]
     section = result.locator(".chosen")
     expect(section).to_contain_text(choice["reason"])
@@ -37,7 +37,7 @@ def test_the_candidates_are_a_table_with_the_one_that_was_taken_and_why(result: 
     expect(result.locator(".page-head")).to_contain_text("explains class · automatic settings · 2 axes")
 
 
-def test_a_click_pins_what_was_chosen(result: Page, api: Api, job: str) -> None:
+def test_a_click_runs_the_job_with_the_chosen_settings(result: Page, api: Api, job: str) -> None:
     choice = api.get(f"/jobs/{job}/result").json()["choice"]
     before = result.url
     result.get_by_role("button", name="Run again with exactly these settings").click()
@@ -51,7 +51,7 @@ def test_a_click_pins_what_was_chosen(result: Page, api: Api, job: str) -> None:
     expect(result.locator(".chosen")).to_have_count(0)
 
 
-def test_loadings_have_whiskers_where_their_errors_are_known(result: Page, api: Api, job: str) -> None:
+def test_loadings_have_error_bars_if_the_job_resampled(result: Page, api: Api, job: str) -> None:
     stability = api.get(f"/jobs/{job}/result").json()["stability"]
     card = result.locator("figure", has=result.get_by_role("heading", name="Axis 1", exact=True))
     card.scroll_into_view_if_needed()
@@ -63,7 +63,7 @@ def test_loadings_have_whiskers_where_their_errors_are_known(result: Page, api: 
     expect(result.get_by_role("button", name="Standard errors as CSV")).to_be_visible()
 
 
-def test_a_job_that_chooses_says_what_it_tries(api: Api, opened: Opener) -> None:
+def test_the_progress_of_a_choice_counts_the_candidates_tried(api: Api, opened: Opener) -> None:
     rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
     dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")

@@ -1,4 +1,4 @@
-"""Several jobs side by side, and the same table with all kernels at one click."""
+"""The comparison of jobs, and the button that runs a job with every kernel."""
 
 from pathlib import Path
 
@@ -21,11 +21,11 @@ def jobs(api: Api) -> list[str]:
 
 
 def pictures(page: Page, count: int) -> None:
-    """All small pictures are drawn."""
+    """Wait until all small plots are drawn."""
     expect(page.locator(".multiples .scatter-plot[data-drawn='178']")).to_have_count(count)
 
 
-def test_jobs_stand_in_one_table_the_best_first(opened: Opener, api: Api, jobs: list[str]) -> None:
+def test_jobs_are_ranked_in_one_table_with_the_best_first(opened: Opener, api: Api, jobs: list[str]) -> None:
     page = opened(f"#/compare/{','.join(jobs)}")
     pictures(page, 2)
     scores = {api.get(f"/jobs/{job}").json()["metrics"]["accuracy"]: job for job in jobs}
@@ -33,7 +33,9 @@ def test_jobs_stand_in_one_table_the_best_first(opened: Opener, api: Api, jobs: 
     expect(rows.first.locator("a")).to_have_attribute("href", f"#/jobs/{scores[max(scores)]}")
     expect(rows.first.locator(".best")).to_have_text(f"{100 * max(scores):.1f} %")
     expect(page.get_by_role("link", name="gaussian, q 2").first).to_be_visible()
-    features = page.locator("section", has=page.get_by_role("heading", name="Feature importance by job")).locator("tbody tr")
+    features = page.locator("section", has=page.get_by_role("heading", name="Feature importance by job")).locator(
+        "tbody tr"
+    )
     expect(features).to_have_count(12)
     with page.expect_download() as download:
         page.get_by_role("button", name="gaussian, q 2 as SVG").click()
@@ -52,7 +54,7 @@ def test_one_click_runs_all_kernels_and_compares_them(opened: Opener, api: Api, 
     assert {(spec["q"], spec["target"], spec["folds"]) for spec in posted} == {(2, "class", 3)}
 
 
-def test_a_job_that_is_not_there_is_said(opened: Opener, jobs: list[str], watch: Watch) -> None:
+def test_an_unknown_job_is_an_error(opened: Opener, jobs: list[str], watch: Watch) -> None:
     watch.provoked.add(404)
     page = opened(f"#/compare/{jobs[0]},nothing")
     expect(page.get_by_role("alert")).to_contain_text("nothing")

@@ -1,4 +1,4 @@
-"""What can be taken away: plots as files, tables and models, and Python lines that give the same numbers."""
+"""Downloads: plots, tables and models as files, and Python code that reproduces the numbers."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -27,61 +27,62 @@ def result(opened: Opener, job: str) -> Page:
     return drawn(opened(f"#/jobs/{job}"), 178)
 
 
-def given(page: Page, button: str) -> tuple[str, bytes]:
-    """The name and content of the file that a button gives."""
+def downloaded(page: Page, button: str) -> tuple[str, bytes]:
+    """Click a button and return the name and content of the file that it downloads."""
     with page.expect_download() as download:
         page.get_by_role("button", name=button, exact=True).click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
 @pytest.mark.parametrize("format", ["SVG", "PNG"])
-def test_every_kind_of_plot_is_a_file(result: Page, format: str) -> None:
-    for plot in ("Scatter plot", "Which features matter", "Axis 1", "Eigenvalues and eigengap", "Objective by iteration"):
-        name, body = given(result, f"{plot} as {format}")
+def test_every_kind_of_plot_can_be_exported(result: Page, format: str) -> None:
+    with_features = ("Scatter plot", "Which features matter", "Axis 1")
+    for plot in (*with_features, "Eigenvalues and eigengap", "Objective by iteration"):
+        name, body = downloaded(result, f"{plot} as {format}")
         assert name.endswith(f".{format.lower()}")
         if format == "PNG":
             assert body.startswith(b"\x89PNG"), plot
             assert len(body) > 5_000, plot
             continue
         text = " ".join(ET.fromstring(body).itertext())
-        assert ("proline" in text) == (plot in ("Scatter plot", "Which features matter", "Axis 1")), plot
+        assert ("proline" in text) == (plot in with_features), plot
         if plot == "Scatter plot":
             assert body.count(b"<path") > 178
 
 
-def test_every_plot_has_its_buttons(result: Page) -> None:
+def test_every_plot_has_export_buttons(result: Page) -> None:
     expect(result.get_by_role("heading", name="Convergence", exact=True)).to_be_visible()
     plots = result.locator(".plot").count()
     assert result.locator(".exports").count() == plots
 
 
-def test_tables_models_and_clusters_are_files(result: Page, api: Api, job: str) -> None:
-    assert given(result, "Loadings (W) as CSV")[1] == api.get(f"/jobs/{job}/W?format=csv").content
-    name, body = given(result, "Embedding as NPY")
+def test_tables_models_and_clusters_can_be_downloaded(result: Page, api: Api, job: str) -> None:
+    assert downloaded(result, "Loadings (W) as CSV")[1] == api.get(f"/jobs/{job}/W?format=csv").content
+    name, body = downloaded(result, "Embedding as NPY")
     assert name == f"embedding-{job}.npy"
     assert np.load(io.BytesIO(body)).shape == (178, 2)
-    assert len(pd.read_parquet(io.BytesIO(given(result, "Clusters as PARQUET")[1]))) == 178
-    with np.load(io.BytesIO(given(result, "Model as NPZ")[1])) as model:
+    assert len(pd.read_parquet(io.BytesIO(downloaded(result, "Clusters as PARQUET")[1]))) == 178
+    with np.load(io.BytesIO(downloaded(result, "Model as NPZ")[1])) as model:
         assert model["W"].shape == (3, 2)
-    assert len(given(result, "Model as ONNX")[1]) > 100
+    assert len(downloaded(result, "Model as ONNX")[1]) > 100
 
 
-def test_the_python_lines_on_the_page_repeat_the_job(
+def test_the_python_code_on_the_page_reproduces_the_job(
     result: Page, api: Api, job: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result.get_by_role("button", name="Copy Python").click()
     expect(result.get_by_role("button", name="Copied")).to_be_visible()
     lines = result.evaluate("navigator.clipboard.readText()")
     assert lines == result.locator(".python").text_content()
-    name, table = given(result, "Table as Parquet")
+    name, table = downloaded(result, "Table as Parquet")
     (tmp_path / name).write_bytes(table)
     monkeypatch.chdir(tmp_path)
-    assert_repeats(lines, api, job)
+    assert_reproduces(lines, api, job)
 
 
-def assert_repeats(lines: str, api: Api, job: str) -> None:
+def assert_reproduces(lines: str, api: Api, job: str) -> None:
     names: dict[str, Any] = {}
-    exec(compile(lines, "the page's lines", "exec"), names)
+    exec(compile(lines, "the page's code", "exec"), names)
     found = api.get(f"/jobs/{job}/result").json()
     assert np.abs(names["W"] - np.array(found["W"])).max() < 1e-6
     table = api.get(f"/jobs/{job}/embedding").json()
@@ -94,7 +95,7 @@ def assert_repeats(lines: str, api: Api, job: str) -> None:
 
 
 def gaps() -> str:
-    """The wines with text among the features, names to be quoted, and a value missing here and there."""
+    """The wines with text features, a name that must be quoted, and some missing values."""
     frame = pd.read_csv(io.StringIO(WINE)).rename(columns={"alcohol": 'alc "%" \\ ü'})
     frame["strong"] = np.where(frame['alc "%" \\ ü'] > 13, "yes", "no")
     frame.loc[frame.index % 17 == 3, "hue"] = np.nan
@@ -166,7 +167,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_python_lines_repeat_jobs_of_every_kind(
+def test_python_code_reproduces_jobs_of_every_kind(
     page: Page, api: Api, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = {"q": 2, "folds": 0, "paradigm": "supervised"} | CASES[case]
@@ -183,4 +184,4 @@ def test_python_lines_repeat_jobs_of_every_kind(
     assert name == "wine_with_gaps.parquet"
     (tmp_path / name).write_bytes(api.get(f"/datasets/{dataset['id']}/rows?format=parquet").content)
     monkeypatch.chdir(tmp_path)
-    assert_repeats(lines, api, job)
+    assert_reproduces(lines, api, job)

@@ -1,4 +1,4 @@
-"""From a file to a job: what the page proposes, and what it says when something is wrong."""
+"""From a file to a job: the proposed settings, the form, and its error messages."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def test_a_dropped_csv_becomes_a_result_with_one_click(page: Page, api: Api) -> 
     ("example", "rows", "target"),
     [("Wine", "178 rows", "class"), ("WDBC", "569 rows", "diagnosis"), ("Digits", "1,797 rows", "digit")],
 )
-def test_the_examples_are_there_without_a_file(page: Page, example: str, rows: str, target: str) -> None:
+def test_every_example_can_be_used_without_a_file(page: Page, example: str, rows: str, target: str) -> None:
     page.get_by_role("button", name=example).click()
     expect(page.get_by_label("Column to explain")).to_have_value(target)
     expect(page.get_by_text(rows)).to_be_visible()  # not before: the start lists the latest tables with their rows
@@ -86,7 +86,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("case", TABLES)
-def test_what_is_proposed_fits_the_table_and_runs(page: Page, api: Api, case: str) -> None:
+def test_the_proposed_settings_fit_the_table_and_run(page: Page, api: Api, case: str) -> None:
     content, expected = TABLES[case]
     begin(page, content)
     spec = spec_of(page)
@@ -143,7 +143,23 @@ def test_the_form_as_curl_posts_the_same_job(page: Page, api: Api) -> None:
     api.ended(job["id"])
 
 
-def test_an_error_of_the_api_stands_beside_its_field(page: Page, watch: Watch) -> None:
+def test_a_new_kernel_of_the_catalogue_needs_no_change_of_the_page(page: Page) -> None:
+    catalogue = page.request.get(f"{page.url.rstrip('/')}/kernels").json()
+    power = {"name": "power", "type": "integer", "types": ["integer"], "required": False, "default": 2}
+    cosine = {"name": "cosine", "title": "Cosine", "form": "product", "formula": "f = cos β", "description": "A toy."}
+    cosine |= {"parameters": [power | {"choices": None, "description": "How often."}], "example": "cosine"}
+    page.route("**/kernels", lambda route: route.fulfill(json={"items": [*catalogue["items"], cosine]}))
+    begin(page, WINE)
+    page.get_by_label("Kernel", exact=True).select_option("cosine")
+    expect(field(page, "kernel")).to_contain_text("A toy.")
+    page.get_by_text("Advanced settings").click()
+    expect(page.get_by_label("Power")).to_have_attribute("placeholder", "2")
+    expect(field(page, "kernel.power")).to_contain_text("How often.")
+    page.get_by_label("Power").fill("4")
+    assert spec_of(page)["kernel"] == {"name": "cosine", "power": 4}
+
+
+def test_an_error_of_the_api_is_shown_beside_its_field(page: Page, watch: Watch) -> None:
     watch.provoked.add(422)
     begin(page, WINE)
     page.get_by_label("Kernel", exact=True).select_option("gaussian")
@@ -174,7 +190,7 @@ def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> No
     expect(page.get_by_text("Correct the 2 marked fields.")).to_be_visible()
 
 
-def test_features_that_cannot_be_used_are_said_beside_the_columns(page: Page, watch: Watch) -> None:
+def test_an_error_of_the_features_is_shown_beside_the_columns(page: Page, watch: Watch) -> None:
     watch.provoked.add(422)
     begin(page, WINE)
     page.get_by_role("button", name="Use none").click()
@@ -182,7 +198,7 @@ def test_features_that_cannot_be_used_are_said_beside_the_columns(page: Page, wa
     expect(field(page, "features").locator(".error")).to_be_visible()
 
 
-def test_a_file_that_is_no_table_gets_the_apis_sentence(page: Page, watch: Watch) -> None:
+def test_a_file_that_is_no_table_shows_the_error_of_the_api(page: Page, watch: Watch) -> None:
     watch.provoked |= {415, 422}
     drop(page, ".drop", "empty.csv", "a,b\n")
     expect(page.get_by_role("alert")).to_be_visible()
@@ -209,7 +225,7 @@ def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> 
         api.succeeded(api.submit(**spec | ({"folds": 0} if spec["paradigm"] == "supervised" else {})))
 
 
-def test_a_newcomer_leaves_the_settings_to_the_program_and_others_find_them(page: Page) -> None:
+def test_settings_are_automatic_unless_they_are_given(page: Page) -> None:
     begin(page, WINE)
     kernel, axes = page.get_by_label("Kernel", exact=True), page.get_by_label("New axes (q)")
     expect(kernel).to_have_value("auto")
@@ -237,7 +253,7 @@ def test_a_newcomer_leaves_the_settings_to_the_program_and_others_find_them(page
     assert not {"scale", "balance"} & spec_of(page).keys()
 
 
-def test_a_job_that_chose_is_changed_as_it_was_asked_for(api: Api, opened: Opener) -> None:
+def test_changing_a_job_with_automatic_settings_keeps_them_automatic(api: Api, opened: Opener) -> None:
     dataset = api.upload(WINE.encode(), "wine.csv")["id"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="class", features=["alcohol", "hue"], folds=0)
     api.succeeded(job)

@@ -1,4 +1,4 @@
-"""Names and values that are markup stay text wherever the page shows them."""
+"""Names and values that look like markup are shown as text everywhere on the page."""
 
 import csv
 import io
@@ -45,7 +45,7 @@ def quiet(opened: Opener) -> Page:
 
 
 def check_no_markup(page: Page) -> None:
-    """Nothing of the data has become an element, an attribute or a link."""
+    """Check that no data have become an element, an attribute or a link."""
     assert page.locator("script:not([src])").count() == 0
     assert page.locator("img[src='x'], [onerror], [onload], [onfocus], a[href^='javascript']").count() == 0
     assert page.locator("b, i", has_text="bold").count() == 0
@@ -75,7 +75,7 @@ def test_markup_stays_text_in_every_part_of_a_result(quiet: Page, api: Api) -> N
     for plot in quiet.locator(".plot").all():
         plot.scroll_into_view_if_needed()
         expect(plot).to_have_attribute("data-drawn", "yes")
-    quiet.get_by_label("Color").select_option(LINK)
+    quiet.get_by_label("Color", exact=True).select_option(LINK)
     expect(quiet.locator(".legend").get_by_role("button", name=SCRIPT)).to_be_visible()
     find = quiet.get_by_label("Find row")
     find.fill("1")

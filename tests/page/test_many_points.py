@@ -1,4 +1,4 @@
-"""60,000 points: all of them are drawn, follow the hand, and can be selected, colored and taken away."""
+"""A scatter plot of 60,000 points: all are drawn, and can be moved, selected, colored and exported."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def result(opened: Opener, job: str) -> Page:
     return drawn(opened(f"#/jobs/{job}"), MANY)
 
 
-def test_all_points_are_drawn_and_move_with_the_hand(result: Page) -> None:
+def test_all_points_are_drawn_and_can_be_moved(result: Page) -> None:
     before = pixels(result)
     zero = result.locator(".scatter-plot .zl").first  # where the first axis is 0
     place = zero.bounding_box()
@@ -45,7 +45,7 @@ def test_all_points_are_drawn_and_move_with_the_hand(result: Page) -> None:
     eventually(result, lambda: pixels(result) != before)
 
 
-def test_a_lasso_selects_exactly_what_lies_in_it(result: Page, api: Api, job: str) -> None:
+def test_a_lasso_selects_the_points_inside(result: Page, api: Api, job: str) -> None:
     places = on_screen(result, embedding(api, job))
     middle = np.median(places, axis=0)
     half = np.array([60.5, 40.5])
@@ -55,18 +55,18 @@ def test_a_lasso_selects_exactly_what_lies_in_it(result: Page, api: Api, job: st
     expect(panel.locator("tbody tr")).to_have_count(5)
     count = int((panel.get_by_role("heading").text_content() or "").split(" ")[0].replace(",", ""))
     inside = ((places > low) & (places < high)).all(axis=1).sum()
-    assert count == pytest.approx(inside, rel=0.02)  # plotly thins out what the hand has drawn
+    assert count == pytest.approx(inside, rel=0.02)  # Plotly simplifies the drawn outline
 
 
-def test_the_picture_is_a_file_of_bearable_size(result: Page) -> None:
+def test_the_exported_plot_has_a_moderate_size(result: Page) -> None:
     for format in ("SVG", "PNG"):
         with result.expect_download() as download:
             result.get_by_role("button", name=f"Scatter plot as {format}").click()
         assert 20_000 < Path(download.value.path()).stat().st_size < 5_000_000
 
 
-def test_three_axes_hold_as_many(result: Page) -> None:
+def test_the_plot_of_three_axes_shows_all_points(result: Page) -> None:
     result.get_by_label("Z axis").select_option("axis 3")
     expect(result.locator(".plot-area .plot")).to_have_attribute("data-points", str(MANY))
-    result.get_by_label("Color").select_option("a")
+    result.get_by_label("Color", exact=True).select_option("a")
     expect(result.locator(".ramp")).to_be_visible()

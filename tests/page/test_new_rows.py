@@ -1,4 +1,4 @@
-"""New rows dropped on a finished job land among the old ones."""
+"""New rows that are dropped on a finished job are projected and shown in its scatter plot."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def result(opened: Opener, job: str) -> Page:
     return drawn(opened(f"#/jobs/{job}"), 178)
 
 
-def test_new_rows_land_where_the_api_projects_them(result: Page, api: Api, job: str) -> None:
+def test_new_rows_are_shown_where_the_api_projects_them(result: Page, api: Api, job: str) -> None:
     drop(result, ".drop", "new.csv", "\n".join([LINES[0], LINES[1], LINES[100]]))
     drawn(result, 180)
     expect(result.locator(".legend")).to_contain_text("new rows (2)")
@@ -40,7 +40,7 @@ def test_new_rows_land_where_the_api_projects_them(result: Page, api: Api, job: 
     assert np.abs(np.array([line.split(",") for line in lines[1:]], dtype=float) - points[[0, 99]]).max() < 1e-9
 
 
-def test_rows_far_outside_widen_the_picture(result: Page) -> None:
+def test_the_view_grows_to_show_distant_new_rows(result: Page) -> None:
     before = result.locator(".scatter-plot g.xtick").all_text_contents()
     far = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])
     drop(result, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], far]))
@@ -48,7 +48,7 @@ def test_rows_far_outside_widen_the_picture(result: Page) -> None:
     expect(result.locator(".scatter-plot g.xtick").last).not_to_have_text(before[-1])
 
 
-def test_rows_that_do_not_fit_get_the_apis_sentence_and_change_nothing(result: Page, watch: Watch) -> None:
+def test_rows_without_the_features_show_the_error_of_the_api(result: Page, watch: Watch) -> None:
     watch.provoked.add(422)
     drop(result, ".drop", "short.csv", "alcohol,hue\n1,2\n3,4\n")
     alert = result.locator("section", has=result.get_by_role("heading", name="New rows")).get_by_role("alert")

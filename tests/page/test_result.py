@@ -1,4 +1,4 @@
-"""What a job found, as the page shows it: the picture, the features that made it, and how good it is."""
+"""The view of a result: the scatter plot, the important features, the metrics and the groups."""
 
 import io
 
@@ -30,7 +30,7 @@ def result(opened: Opener, job: str) -> Page:
     return drawn(opened(f"#/jobs/{job}"), 178)
 
 
-def test_a_result_begins_with_what_was_found_and_the_features_that_matter(result: Page, api: Api, job: str) -> None:
+def test_a_result_starts_with_a_summary_and_the_important_features(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
     claim = result.locator(".claim")
     expect(claim).to_contain_text("13 features were reduced to 3 new axes that explain class")
@@ -58,7 +58,7 @@ def test_the_loadings_of_each_axis_are_ranked_by_size(result: Page, api: Api, jo
         assert shown == pytest.approx(W[order, axis].tolist(), rel=1e-3, abs=1e-3)
 
 
-def test_the_row_under_the_hand_is_shown(result: Page, api: Api, job: str) -> None:
+def test_hovering_over_a_point_shows_its_row(result: Page, api: Api, job: str) -> None:
     points = embedding(api, job)
     far = int(np.argmax(points[:, 0]))
     result.mouse.move(*on_screen(result, points)[far])
@@ -80,7 +80,7 @@ def test_a_row_can_be_found_without_a_mouse(result: Page) -> None:
     expect(result.get_by_role("alert")).to_contain_text("There is no row 178 in the plot")
 
 
-def test_a_lasso_tells_how_its_rows_differ_from_the_rest(result: Page, api: Api, job: str) -> None:
+def test_a_lasso_shows_how_its_rows_differ_from_all_others(result: Page, api: Api, job: str) -> None:
     points = embedding(api, job)
     places = on_screen(result, points)
     across = np.sort(places[:, 0])
@@ -108,14 +108,14 @@ def test_points_can_be_colored_by_any_column_and_classes_hidden(result: Page) ->
     key.get_by_role("button").first.click()
     expect(key.get_by_role("button").first).to_have_attribute("aria-pressed", "false")
     eventually(result, lambda: pixels(result) != colored)
-    result.get_by_label("Color").select_option("proline")
+    result.get_by_label("Color", exact=True).select_option("proline")
     expect(key).to_contain_text("278")
     expect(key).to_contain_text("1,680")
-    result.get_by_label("Color").select_option(label="none")
+    result.get_by_label("Color", exact=True).select_option(label="none")
     expect(key.get_by_role("button")).to_have_count(0)
 
 
-def test_any_two_or_three_axes_can_be_seen(result: Page) -> None:
+def test_any_two_or_three_axes_can_be_shown(result: Page) -> None:
     result.get_by_label("X axis").select_option("axis 3")
     expect(result.locator(".scatter-plot .xtitle")).to_have_text("axis 3")
     result.get_by_label("Y axis").select_option("axis 1")
@@ -126,7 +126,7 @@ def test_any_two_or_three_axes_can_be_seen(result: Page) -> None:
     drawn(result, 178)
 
 
-def test_the_picture_can_be_zoomed_and_made_whole_again(result: Page) -> None:
+def test_the_plot_can_be_zoomed_and_reset(result: Page) -> None:
     whole = result.locator(".scatter-plot g.xtick").all_text_contents()
     result.get_by_role("button", name="Zoom").click()
     box = result.locator(".scatter-plot").bounding_box()
@@ -140,7 +140,7 @@ def test_the_picture_can_be_zoomed_and_made_whole_again(result: Page) -> None:
     expect(result.locator(".scatter-plot g.xtick").first).to_have_text(whole[0])
 
 
-def test_features_are_arrows_in_the_picture(result: Page, api: Api, job: str) -> None:
+def test_features_are_shown_as_arrows(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
     strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(found["W"])[:, :2], axis=1)))]
     names = result.locator(".scatter-plot .annotation-text")
@@ -186,7 +186,7 @@ def image_table(pixels: int) -> str:
 
 
 @pytest.mark.parametrize(("pixels_", "metadata"), [(12, {"image": "3x4"}), (36, {})], ids=["told", "square"])
-def test_features_that_are_pixels_are_shown_as_pictures(
+def test_features_that_are_pixels_are_shown_as_images(
     opened: Opener, api: Api, pixels_: int, metadata: dict[str, str]
 ) -> None:
     job = done(api, image_table(pixels_), "images.csv", target="y", q=2, metadata=metadata)
@@ -199,7 +199,7 @@ def test_features_that_are_pixels_are_shown_as_pictures(
     expect(means.locator("image").first).to_be_attached()
 
 
-def test_a_result_outlives_its_table(opened: Opener, api: Api, watch: Watch) -> None:
+def test_a_result_is_shown_after_its_table_was_deleted(opened: Opener, api: Api, watch: Watch) -> None:
     watch.provoked.add(404)
     job = done(api, WINE.replace("alcohol", "spirit"), q=2)
     api.delete(f"/datasets/{api.get(f'/jobs/{job}').json()['dataset']}").raise_for_status()
@@ -208,7 +208,7 @@ def test_a_result_outlives_its_table(opened: Opener, api: Api, watch: Watch) -> 
     expect(page.locator(".claim")).to_contain_text("13 features were reduced to 2 new axes")
 
 
-def test_what_goes_wrong_in_one_part_is_said_there(opened: Opener, job: str, watch: Watch) -> None:
+def test_an_error_in_one_section_leaves_the_others(opened: Opener, job: str, watch: Watch) -> None:
     watch.provoked.add(503)
     page = opened()
     problem = {"title": "Temporarily unavailable", "status": 503, "detail": "Redis does not answer.", "errors": []}
@@ -230,7 +230,7 @@ def test_a_result_fits_every_window_and_is_accessible(
     check_accessible(page)
 
 
-def test_the_picture_follows_the_colors_of_the_system(result: Page) -> None:
+def test_the_plot_follows_the_color_scheme_of_the_system(result: Page) -> None:
     light = pixels(result)
     swatch = result.locator(".legend .swatch").first
     color = swatch.evaluate("element => getComputedStyle(element).backgroundColor")

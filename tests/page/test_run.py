@@ -1,4 +1,4 @@
-"""A job while it runs, and the list of jobs."""
+"""The progress of a running job, and the list of jobs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_bytes()
 
 
 def submit_slow(api: Api) -> str:
-    """A job that runs far longer than any test does, in many short steps."""
+    """Submit a job that runs much longer than any test, in many short steps."""
     rows = np.random.default_rng(0).standard_normal((6000, 61)).round(3)
     names = [*(f"x{place}" for place in range(60)), "y"]
     table = "\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)])
@@ -40,7 +40,7 @@ def iteration(page: Page) -> int:
 
 
 def wait_for_iteration(page: Page, least: int) -> None:
-    """Until the page has drawn this many iterations of the ascent."""
+    """Wait until the page shows at least this iteration."""
     expect(page.locator(".stage")).to_have_text("Optimizing the axes")
     while iteration(page) < least:
         page.wait_for_timeout(50)
@@ -51,7 +51,7 @@ def points(page: Page, chart: str) -> int:
     return len((figure.locator("polyline").first.get_attribute("points") or "").split())
 
 
-def test_progress_draws_itself_as_the_job_runs(opened: Opener, slow_job: str) -> None:
+def test_the_charts_grow_while_the_job_runs(opened: Opener, slow_job: str) -> None:
     page = opened(f"#/jobs/{slow_job}")
     wait_for_iteration(page, 2)
     before, drawn = iteration(page), points(page, "Objective")
@@ -63,7 +63,7 @@ def test_progress_draws_itself_as_the_job_runs(opened: Opener, slow_job: str) ->
     expect(page.get_by_role("img", name="Objective:")).to_be_visible()
 
 
-def test_a_reload_in_the_middle_loses_nothing(opened: Opener, slow_job: str) -> None:
+def test_a_reload_keeps_the_charts(opened: Opener, slow_job: str) -> None:
     page = opened(f"#/jobs/{slow_job}")
     wait_for_iteration(page, 5)
     before, drawn = iteration(page), points(page, "Objective")
@@ -81,7 +81,7 @@ def test_a_job_is_cancelled_by_a_click(opened: Opener, slow_job: str, api: Api) 
     assert api.get(f"/jobs/{slow_job}").json()["state"] == "cancelled"
 
 
-def test_leaving_a_job_ends_its_stream(opened: Opener, slow_job: str) -> None:
+def test_leaving_a_job_closes_its_event_stream(opened: Opener, slow_job: str) -> None:
     page = opened(f"#/jobs/{slow_job}")
     wait_for_iteration(page, 1)
     with page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):
@@ -89,7 +89,7 @@ def test_leaving_a_job_ends_its_stream(opened: Opener, slow_job: str) -> None:
     expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
 
 
-def test_a_job_that_is_not_there_is_said(opened: Opener, watch: Watch) -> None:
+def test_an_unknown_job_and_an_unknown_page_are_errors(opened: Opener, watch: Watch) -> None:
     watch.provoked.add(404)
     page = opened("#/jobs/nothing")
     expect(page.get_by_role("alert")).to_contain_text("nothing")
@@ -99,7 +99,7 @@ def test_a_job_that_is_not_there_is_said(opened: Opener, watch: Watch) -> None:
 
 @pytest.fixture(scope="module")
 def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, psutil.Process]]:
-    """A service whose processes a test may kill, and that gives up on a job that has lost its process once."""
+    """A service whose processes the test kills. It does not retry a job whose process died."""
     folder = tmp_path_factory.mktemp("mortal")
     with running_service(folder, workers=1, ISM_MAX_ATTEMPTS="1") as (url, process):
         yield url, psutil.Process(process.pid)
@@ -114,10 +114,10 @@ def api_process(service: psutil.Process, url: str) -> psutil.Process:
     )
 
 
-def test_a_lost_connection_is_said_and_made_again_and_a_failure_tells_why(
+def test_a_lost_connection_is_restored_and_a_failure_is_explained(
     opened: Opener, watch: Watch, mortal: tuple[str, psutil.Process]
 ) -> None:
-    """The API is killed while a job runs, and `ism serve` starts it again; then the job's own process is killed."""
+    """Kill the API while a job runs, which `ism serve` restarts; then kill the process of the job."""
     watch.cut = True
     url, service = mortal
     with Api(base_url=url, timeout=90) as api:

@@ -23,7 +23,7 @@ const QUALITY = {
   novelty: ["Novelty", "1 − NMI of the new clusters and the known clustering: 1 if they are unrelated, 0 if the same."],
   silhouette: [
     "Silhouette",
-    "Whether rows are closer to their own cluster than to the nearest other one: 1 is best, and below 0 many are not.",
+    "Compares the distance of rows to their own cluster with that to the nearest other one: 1 is best, below 0 is bad.",
   ],
   association: ["Association", "The share of the similarity between rows that lies within clusters: 1 is all of it."],
   hsic_normalized: [
@@ -40,12 +40,12 @@ const DETAILS = {
     "Objective (J)",
     "The quantity that was maximized. Compare it only for the same data, kernel and kind of job.",
   ],
-  objective_error: ["Relative error of the objective", "Due to rounding and approximations."],
-  gradient_error: ["Relative error of the gradient", "Due to rounding and approximations."],
+  objective_error: ["Relative error of the objective", "The error that rounding and approximations cause."],
+  gradient_error: ["Relative error of the gradient", "The error that rounding and approximations cause."],
   iterations: ["Iterations", "The number of optimization steps."],
-  seconds_choice: ["Time to choose settings", "In seconds."],
-  seconds_solve: ["Time to optimize the axes", "In seconds."],
-  seconds_total: ["Total time", "In seconds, with cross-validation and metrics."],
+  seconds_choice: ["Time to choose settings", "The time for all candidates that were tried."],
+  seconds_solve: ["Time to optimize the axes", "The time of the optimization alone."],
+  seconds_total: ["Total time", "The time of the job, with cross-validation and metrics."],
   peak_memory_bytes: ["Peak memory", "The largest amount of memory that the job used."],
 };
 
@@ -93,6 +93,7 @@ function metricCard(name, title, meaning, metrics) {
 function format(name, metrics) {
   const value = metrics[name];
   if (name === "accuracy") return percent(value);
+  if (name.startsWith("seconds")) return `${number(value)} s`;
   return name === "peak_memory_bytes" ? `${number(value / 2 ** 20, 3)} MiB` : number(value);
 }
 
@@ -142,7 +143,7 @@ function certificate({ converged, stop, certificate: found, method, error }) {
 
 function secondOrder(holds) {
   return holds
-    ? "The check of the second derivatives found no direction in which the objective rises, so this is a local maximum."
+    ? "The check of the second derivatives found no direction in which the objective rises, as expected at a local maximum."
     : "The check of the second derivatives found a direction in which the objective rises. More starts may find a better result.";
 }
 

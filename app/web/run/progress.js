@@ -15,7 +15,7 @@ export async function watch(container, job, { signal, onState }) {
   const objective = lineChart("Objective", "The quantity that is maximized. Higher is better.");
   const eigenvalues = lineChart(
     "Eigenvalues",
-    "One line for each new axis: how much the axis contributes. The lines become flat when the run converges.",
+    "The eigenvalue of each new axis measures its contribution to the objective. The lines become flat when the job converges.",
   );
   const stage = h("p", { class: "stage" });
   const time = h("p", { class: "hint" });

@@ -36,8 +36,8 @@ function spectrum({ job, result }, signal) {
       height: 260,
       note:
         leftOut === null
-          ? "The eigenvalue of an axis is its contribution to the objective."
-          : `The eigenvalue of an axis is its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue left out. The larger it is, the clearer is the number of axes.`,
+          ? "The eigenvalue of an axis measures its contribution to the objective."
+          : `The eigenvalue of an axis measures its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue that was left out. A large eigengap means that q axes are a clear choice.`,
       description: `Eigenvalues ${values.map((value) => number(value)).join(", ")}${leftOut === null ? "" : `; the largest one left out is ${number(leftOut)}`}`,
       draw: ({ series, soft, ink }) => ({
         data: [

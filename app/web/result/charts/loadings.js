@@ -70,7 +70,7 @@ export function loadingsSection({ job, result }, signal) {
     h(
       "p",
       { class: "hint" },
-      `A row's coordinate on an axis is the sum of its standardized features, each multiplied by its loading. A large eigenvalue means that the axis contributes much to the objective.${errorBars}`,
+      `A row's coordinate on an axis is the sum of its standardized features, each multiplied by its loading. The eigenvalue of an axis measures its contribution to the objective.${errorBars}`,
     ),
     grid,
     more,
