@@ -55,7 +55,7 @@ def listed(names: Sequence[str], quoted: bool = False) -> str:
     return " and ".join([", ".join(first[:-1]), first[-1]]) if len(first) > 1 else "".join(first)
 
 
-def choice(names: Sequence[str]) -> str:
+def alternatives(names: Sequence[str]) -> str:
     """ "a", "b" or "c" """
     quoted = [named(name) for name in names]
     return f"{', '.join(quoted[:-1])} or {quoted[-1]}" if len(quoted) > 1 else quoted[0]

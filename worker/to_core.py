@@ -2,19 +2,7 @@
 
 from typing import Any, Literal, assert_never
 
-from ism_core import (
-    Alternative,
-    Gaussian,
-    Linear,
-    Multiquadratic,
-    Polynomial,
-    RelativeGaussian,
-    SemiSupervised,
-    Squared,
-    Supervised,
-    Unsupervised,
-    aligned,
-)
+from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, aligned
 from ism_core.engines.base import Engine
 from ism_core.kernels.base import Combination, Kernel, Term
 from ism_core.kernels.family import KERNELS, parameters
@@ -25,16 +13,10 @@ from ism_jobs.data import Guidance
 from ism_jobs.spec import (
     AlignedKernel,
     AlternativeSpec,
-    GaussianKernel,
     JobSpec,
     KernelObject,
-    LinearKernel,
-    MultiquadraticKernel,
-    PolynomialKernel,
-    RelativeGaussianKernel,
     SemiSupervisedSpec,
     SimpleKernel,
-    SquaredKernel,
     SumKernel,
     SupervisedSpec,
     UnsupervisedSpec,
@@ -125,18 +107,4 @@ def _kernel(spec: KernelObject) -> Kernel:
 
 
 def _simple(spec: SimpleKernel) -> Kernel:
-    match spec:
-        case LinearKernel():
-            return Linear()
-        case SquaredKernel():
-            return Squared()
-        case PolynomialKernel():
-            return Polynomial(spec.degree, spec.c, spec.gamma)
-        case GaussianKernel():
-            return Gaussian(spec.sigma)
-        case RelativeGaussianKernel():
-            return RelativeGaussian(spec.neighbors)
-        case MultiquadraticKernel():
-            return Multiquadratic(spec.c)
-        case never:
-            assert_never(never)
+    return KERNELS[spec.name](**spec.parameters)

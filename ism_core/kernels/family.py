@@ -14,6 +14,7 @@ then costs time linear in n. To add a kernel, write a class like those below.
 """
 
 import math
+import re
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
@@ -67,13 +68,13 @@ class Squared(Term):
 class Polynomial(Term):
     """f = (γβ + c)^degree.
 
-    γ "auto" is 1 over the number of columns that vary; on standardized data γ = 1 lets a few outliers rule. "path" is
-    for `choose`, which finds one from there upwards.
+    γ "1/d" is 1 over the number of columns that vary: on standardized data, γ = 1 would let a few outliers dominate.
+    γ "auto" is chosen from the data by `choose`, from "1/d" upwards.
     """
 
     degree: int = 3
     c: float = 1.0
-    gamma: float | Literal["auto", "path"] = "auto"
+    gamma: float | Literal["1/d", "auto"] = "1/d"
 
     form = "product"
 
@@ -83,14 +84,14 @@ class Polynomial(Term):
                 "degree", f"The polynomial's degree is {self.degree!r}; it must be a whole number from 1 to 20."
             )
         _check_number("polynomial", "c", self.c, "0 or more", zero_allowed=True)
-        if self.gamma not in ("auto", "path"):
-            _check_number("polynomial", "gamma", self.gamma, '"auto", "path" or more than 0')
+        if self.gamma not in ("1/d", "auto"):
+            _check_number("polynomial", "gamma", self.gamma, '"1/d", "auto" or more than 0')
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
-        if self.gamma == "path":
-            raise _unchosen("gamma", "path")
+        if self.gamma == "auto":
+            raise _unchosen("gamma")
         return (
-            replace(self, gamma=1 / max(1, int(np.count_nonzero(np.ptp(X, axis=0))))) if self.gamma == "auto" else self
+            replace(self, gamma=1 / max(1, int(np.count_nonzero(np.ptp(X, axis=0))))) if self.gamma == "1/d" else self
         )
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
@@ -131,7 +132,7 @@ class Gaussian(Term):
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.sigma == "auto":
-            raise _unchosen("sigma", "auto")
+            raise _unchosen("sigma")
         return replace(self, sigma=median_distance(X, rng)) if self.sigma == "median" else self
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
@@ -221,7 +222,7 @@ class Multiquadratic(Term):
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.c == "auto":
-            raise _unchosen("c", "auto")
+            raise _unchosen("c")
         return self
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
@@ -238,14 +239,13 @@ class Multiquadratic(Term):
 
 Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width
 
-KERNELS: dict[str, type[Term]] = {
-    "linear": Linear,
-    "squared": Squared,
-    "polynomial": Polynomial,
-    "gaussian": Gaussian,
-    "relative_gaussian": RelativeGaussian,
-    "multiquadratic": Multiquadratic,
-}
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+# The kernels by name: RelativeGaussian is "relative_gaussian". A class above is all that a new kernel needs here.
+KERNELS: dict[str, type[Term]] = {_snake_case(kernel.__name__): kernel for kernel in Term.__subclasses__()}
 
 
 def as_kernel(kernel: "Kernel | str") -> Kernel:
@@ -281,11 +281,11 @@ def _number(value: float | str, name: str) -> float:
     return float(value)
 
 
-def _unchosen(name: str, word: str) -> InvalidInput:
+def _unchosen(name: str) -> InvalidInput:
     return InvalidInput(
         name,
-        f'{name} = "{word}" is chosen by cross-validation, before the kernel is used: ask `choose` for it, or an'
-        " estimator.",
+        f'{name} is "auto", which is chosen from the data before the kernel is used: call `choose`, use an estimator,'
+        " or give a number.",
     )
 
 

@@ -2,20 +2,7 @@
 
 from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
 from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOBS, expand
-from ism_jobs.spec.kernels import (
-    AlignedKernel,
-    GaussianKernel,
-    KernelObject,
-    LinearKernel,
-    MultiquadraticKernel,
-    PolynomialKernel,
-    RelativeGaussianKernel,
-    SimpleKernel,
-    SquaredKernel,
-    SumKernel,
-    kernel_object,
-    simple_kernel,
-)
+from ism_jobs.spec.kernels import AlignedKernel, KernelObject, SimpleKernel, SumKernel, kernel_object, simple_kernel
 from ism_jobs.spec.messages import refusal
 from ism_jobs.spec.paradigms import (
     JOB_SPEC,
@@ -32,18 +19,12 @@ __all__ = [
     "POSTED_JOBS",
     "AlignedKernel",
     "AlternativeSpec",
-    "GaussianKernel",
     "JobSpec",
     "KernelEntry",
     "KernelObject",
-    "LinearKernel",
-    "MultiquadraticKernel",
     "ParadigmEntry",
-    "PolynomialKernel",
-    "RelativeGaussianKernel",
     "SemiSupervisedSpec",
     "SimpleKernel",
-    "SquaredKernel",
     "SumKernel",
     "SupervisedSpec",
     "UnsupervisedSpec",

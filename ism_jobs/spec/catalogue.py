@@ -1,10 +1,11 @@
-"""What there is to choose from: kernels and paradigms, with the parameters, defaults and ranges of their models."""
+"""The catalogue of kernels and paradigms, with the parameters, defaults and ranges of their models."""
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.kernel_table import KERNEL_TABLE, KernelRow
 from ism_jobs.spec.kernels import AUTO, KERNELS, AlignedKernel, SumKernel
 from ism_jobs.spec.paradigms import SPECS
 
@@ -12,30 +13,30 @@ Type = Literal["integer", "number", "string", "boolean", "array", "object", "nul
 
 
 class Parameter(BaseModel):
-    """One setting: what it may be, and what it is unless given."""
+    """A parameter: its type, range and default."""
 
     name: str
-    type: Type = Field(description="The JSON type of its value; a number's, where it may also be a word.")
+    type: Type = Field(description="The JSON type of its value; if it may be a number or a word, that of the number.")
     types: list[Type] = Field(description="All JSON types that its value may have.")
     required: bool
-    default: Any = Field(description="What it is unless given; null where there is no default.")
+    default: Any = Field(description="The value if none is given; null if there is no default.")
     minimum: int | float | None = Field(None, description="The smallest number allowed.")
-    exclusive_minimum: int | float | None = Field(None, description="The number that a number must be above.")
+    exclusive_minimum: int | float | None = Field(None, description="The number that the value must exceed.")
     maximum: int | float | None = Field(None, description="The largest number allowed.")
     choices: list[str | int] | None = Field(
-        None, description="The words allowed, or those allowed beside a number in the range."
+        None, description="The words allowed, or the words allowed besides numbers in the range."
     )
     common: bool = Field(False, description="Whether every paradigm has it.")
     description: str
 
 
 class KernelEntry(BaseModel):
-    """A kernel, or a way of combining kernels."""
+    """A kernel, or a combination of kernels."""
 
     name: str
     title: str
     form: Literal["product", "difference", "combination"] = Field(
-        description="What two projected rows p are compared by: β = pi·pj (product), β = ‖pi − pj‖² (difference)."
+        description="How β is made of two projected rows p: pi·pj (product) or ‖pi − pj‖² (difference)."
     )
     formula: str
     description: str
@@ -44,7 +45,7 @@ class KernelEntry(BaseModel):
 
 
 class ParadigmEntry(BaseModel):
-    """What a projection can be wanted for."""
+    """A paradigm: the purpose of a projection."""
 
     name: str
     title: str
@@ -53,39 +54,16 @@ class ParadigmEntry(BaseModel):
     example: dict[str, Any] = Field(description="A job.")
 
 
-_ABOUT: dict[str, tuple[str, Literal["product", "difference", "combination"], str, str]] = {
-    "linear": ("Linear", "product", "f = β", "Straight boundaries: much as linear discriminant analysis. Fast."),
-    "squared": ("Squared distance", "difference", "f = −β", "Class means far apart, classes tight. Fast."),
-    "polynomial": ("Polynomial", "product", "f = (γβ + c)^degree", "Products of features up to the degree. Fast."),
-    "gaussian": ("Gaussian", "difference", "f = exp(−β/2σ²)", "Nearby rows are alike: the one to try first."),
-    "relative_gaussian": (
-        "Relative gaussian",
-        "difference",
-        "f = exp(−β/2σiσj)",
-        "A gaussian with a width for each row, for data that are dense in some places and sparse in others.",
-    ),
-    "multiquadratic": (
-        "Multiquadratic",
-        "difference",
-        "f = −√(β + c²)",
-        "The distance itself, not its square: distant rows count less than with the squared distance.",
-    ),
-    "sum": ("Weighted sum", "combination", "f = Σ weight · f", "Several kernels with weights that you give."),
-    "aligned": (
-        "Aligned sum",
-        "combination",
-        "f = Σ weight · f",
-        "Several kernels with weights found by centered alignment with the target or the scores;"
-        " for supervised and semi-supervised jobs.",
-    ),
-}
-_AUTO: tuple[str, Literal["difference"], str, str] = (
-    "Let the program choose",
-    "difference",
-    "f = exp(−β/2σ²), σ chosen",
-    "A gaussian whose width is chosen, and with it scale and q unless they are given: what to begin with."
-    " Supervised jobs are cross-validated for it, and may take a sum of two widths; clusterings take what most settings"
-    " agree on, which may be a polynomial.",
+_CHOSEN = KernelEntry(
+    name=AUTO,
+    title="Choose from the data",
+    form="difference",
+    formula="f = exp(−β/2σ²), σ chosen",
+    description="A gaussian whose width is chosen from the data, and so are scale and q unless they are given. Begin"
+    " with this. Supervised jobs choose by cross-validation, and may use a sum of two widths. Clusterings use the"
+    " setting that most others agree with, which may be a polynomial.",
+    parameters=[],
+    example=AUTO,
 )
 _TITLES = {
     "supervised": "Supervised",
@@ -96,35 +74,50 @@ _TITLES = {
 
 
 def kernel_catalogue() -> list[KernelEntry]:
-    """The choice of one, every kernel, then the ways of combining them."""
-    models: dict[str, type[BaseModel]] = {**KERNELS, "sum": SumKernel, "aligned": AlignedKernel}
-    title, form, formula, description = _AUTO
-    auto = KernelEntry(
-        name=AUTO, title=title, form=form, formula=formula, description=description, parameters=[], example=AUTO
-    )
-    return [auto, *(_kernel(name, model) for name, model in models.items())]
+    """Return the automatic choice, every kernel of the table, then the combinations."""
+    return [_CHOSEN, *(_kernel(row) for row in KERNEL_TABLE), *_combinations()]
 
 
 def paradigm_catalogue() -> list[ParadigmEntry]:
-    """Every paradigm; its own parameters come first, then those that all have."""
+    """Return every paradigm; its own parameters come first, then those that all share."""
     return [_paradigm(name, model) for name, model in SPECS.items()]
 
 
-def _kernel(name: str, model: type[BaseModel]) -> KernelEntry:
-    title, form, formula, description = _ABOUT[name]
-    parameters = [parameter for parameter in _parameters(model) if parameter.name != "name"]
-    example = {"name": name} | {parameter.name: parameter.default for parameter in parameters}
-    if form == "combination":
-        example = _example(model)
+def _kernel(row: KernelRow) -> KernelEntry:
+    model = KERNELS[row.name]
     return KernelEntry(
-        name=name,
-        title=title,
-        form=form,
-        formula=formula,
-        description=description,
-        parameters=parameters,
-        example=example,
+        name=row.name,
+        title=row.title,
+        form=row.form,
+        formula=row.formula,
+        description=row.description,
+        parameters=[parameter for parameter in _parameters(model) if parameter.name != "name"],
+        example=_example(model),
     )
+
+
+def _combinations() -> list[KernelEntry]:
+    return [
+        KernelEntry(
+            name="sum",
+            title="Weighted sum",
+            form="combination",
+            formula="f = Σ weight · f",
+            description="Several kernels with weights that you give.",
+            parameters=_parameters(SumKernel),
+            example=_example(SumKernel),
+        ),
+        KernelEntry(
+            name="aligned",
+            title="Aligned sum",
+            form="combination",
+            formula="f = Σ weight · f",
+            description="Several kernels with weights found by centered alignment with the target or the scores;"
+            " for supervised and semi-supervised jobs.",
+            parameters=_parameters(AlignedKernel),
+            example=_example(AlignedKernel),
+        ),
+    ]
 
 
 def _paradigm(name: str, model: type[BaseModel]) -> ParadigmEntry:
@@ -161,7 +154,7 @@ def _parameters(model: type[BaseModel]) -> list[Parameter]:
 
 
 def _flat(schema: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """The alternatives that a schema allows, none of them a union itself."""
+    """Return the alternatives that a schema allows, none of them a union itself."""
     if "$ref" in schema:
         return _flat(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
     for union in ("anyOf", "oneOf"):

@@ -4,11 +4,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
+from ism_jobs.sentences import alternatives
+from ism_jobs.spec.kernel_table import KERNEL_TABLE
 from ism_jobs.spec.kernels import AUTO, Approximation, KernelSpec, Strict, has_open_width, has_width
 from ism_jobs.spec.types import Names, Number, Whole, refused_with
 
 _MetadataText = Annotated[str, StringConstraints(max_length=500)]
 _MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+WITH_WIDTH = [row.name for row in KERNEL_TABLE if row.chosen_parameter is not None]
 
 
 class CommonSpec(Strict):
@@ -141,8 +144,8 @@ class CommonSpec(Strict):
         kernel = info.data.get("kernel")
         if starts == "path" and kernel is not None and not isinstance(kernel, list) and not has_width(kernel):
             raise refused_with(
-                'starts is "path", and only a gaussian, multiquadratic or polynomial kernel has a width to follow;'
-                " give a number, or leave it out."
+                'starts is "path", and this kernel has no width to follow from wide to narrow;'
+                f" give a number, leave starts out, or use {alternatives(WITH_WIDTH)}."
             )
         return starts
 

@@ -1,119 +1,86 @@
-"""How a job names its kernel: a name, an object with parameters, a weighted sum, or a sum aligned with the labels.
+"""The kernel of a job: a name, an object with parameters, a weighted sum, or a sum whose weights are found.
 
-And how it asks for an approximation of it. The ranges and defaults are those of `ism_core.kernels`, which this package
-does not import.
+The models of single kernels are made from the rows of `kernel_table`.
 """
 
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model, field_validator, model_validator
 
-from ism_jobs.sentences import figure
+from ism_jobs.sentences import alternatives
+from ism_jobs.spec.kernel_table import KERNEL_TABLE, LARGEST, KernelRow
 from ism_jobs.spec.types import Number, Whole, refused, refused_with
 
-KernelName = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic"]
-KERNEL_NAMES: tuple[KernelName, ...] = get_args(KernelName)
-KernelChoice = Literal["linear", "squared", "polynomial", "gaussian", "relative_gaussian", "multiquadratic", "auto"]
-AUTO = "auto"  # in place of a kernel: one is chosen, and with it what else is not given
+AUTO = "auto"  # in place of a kernel: the kernel is chosen from the data, and so are q and scale unless given
+ROWS = {row.name: row for row in KERNEL_TABLE}
+KERNEL_NAMES = tuple(ROWS)
 
-# Tags of the union; they stand in the locations of pydantic's errors, where `spec_errors` takes them out again.
+# Tags of the union. They appear in the locations of pydantic's errors, and `messages` removes them.
 NAME, OBJECT, SUM, ALIGNED = "<kernel name>", "<kernel object>", "<kernel sum>", "<kernel aligned>"
-
-SMALLEST, LARGEST = 1e-50, 1e50  # of a kernel's parameters: their squares are still numbers
-LARGEST_POWER = 1e100  # of c^degree: what is added to it is lost to rounding long before
 
 
 class Strict(BaseModel):
-    """A part of a spec: fields that are not known are refused, and it does not change."""
+    """A part of a spec: it refuses unknown fields, and cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class LinearKernel(Strict):
-    """f = β, the product of two projected rows: linear discriminant analysis, in effect."""
+class SimpleKernel(Strict):
+    """A kernel of the table, with its parameters."""
 
-    name: Literal["linear"] = Field(description="Which kernel.")
+    name: str
 
+    @property
+    def row(self) -> KernelRow:
+        """The kernel's row in the table."""
+        return ROWS[self.name]
 
-class SquaredKernel(Strict):
-    """f = −β, the negative squared distance of two projected rows."""
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return self.model_dump(exclude={"name"})
 
-    name: Literal["squared"] = Field(description="Which kernel.")
-
-
-class PolynomialKernel(Strict):
-    """f = (γβ + c)^degree, of the product β of two projected rows."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"name": "polynomial", "degree": 3, "c": 1.0, "gamma": "auto"}]}
-    )
-
-    name: Literal["polynomial"] = Field(description="Which kernel.")
-    degree: Annotated[int, Whole(1, 20)] = Field(3, description="The power.")
-    c: Annotated[float, Number(SMALLEST, LARGEST, zero=True)] = Field(
-        1.0, description="What is added before the power is taken; 0 leaves out all lower powers."
-    )
-    gamma: Annotated[float | Literal["auto", "path"], Number(SMALLEST, LARGEST, words=("auto", "path"))] = Field(
-        "auto",
-        description='The factor of the product; "auto" is 1 over the number of features that vary, "path" chooses'
-        " one from there upwards.",
-    )
+    @property
+    def is_open(self) -> bool:
+        """Whether a parameter is to be chosen from the data."""
+        return AUTO in self.parameters.values()
 
     @model_validator(mode="after")
-    def _check_power(self) -> "PolynomialKernel":
-        if self.c > 1 and self.c > LARGEST_POWER ** (1 / self.degree):
-            raise refused_with(
-                f"c = {figure(self.c)} to the power of degree = {self.degree} is more than {figure(LARGEST_POWER)},"
-                " too large to compute with; lower c or degree."
-            )
+    def _check_parameters(self) -> Self:
+        error = self.row.check(self.parameters) if self.row.check is not None else None
+        if error is not None:
+            raise refused_with(error)
         return self
 
 
-class GaussianKernel(Strict):
-    """f = exp(−β/2σ²), of the squared distance β of two projected rows."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "gaussian", "sigma": "median"}]})
-
-    name: Literal["gaussian"] = Field(description="Which kernel.")
-    sigma: Annotated[float | Literal["median", "auto"], Number(SMALLEST, LARGEST, words=("median", "auto"))] = Field(
-        "median",
-        description='The width; "median" is the median distance between the rows, all features considered,'
-        ' "auto" chooses one from there downwards.',
+def _model(row: KernelRow) -> type[SimpleKernel]:
+    fields: dict[str, Any] = {"name": (Literal[row.name], Field(description="The kernel's name."))}
+    for parameter in row.parameters:
+        field = Field(parameter.default, description=parameter.description)
+        fields[parameter.name] = (Annotated[Any, parameter.type], field)
+    example: dict[str, Any] = {"name": row.name} | {parameter.name: parameter.default for parameter in row.parameters}
+    name = "".join(part.capitalize() for part in row.name.split("_"))
+    model = create_model(
+        f"{name}Kernel",
+        __base__=SimpleKernel,
+        __doc__=f"{row.formula}. {row.description}",
+        **fields,
     )
+    model.model_config["json_schema_extra"] = {"examples": [example]}
+    model.model_rebuild(force=True)
+    return model
 
 
-class RelativeGaussianKernel(Strict):
-    """f = exp(−β/2σiσj), a gaussian that is wide where rows are sparse and narrow where they are dense."""
+KERNELS = {row.name: _model(row) for row in KERNEL_TABLE}
 
-    name: Literal["relative_gaussian"] = Field(description="Which kernel.")
-    neighbors: Annotated[int, Whole(1, 1_000)] = Field(
-        7, description="σi is the distance from row i to its neighbor of this rank."
-    )
-
-
-class MultiquadraticKernel(Strict):
-    """f = −√(β + c²), the negative distance of two projected rows, rounded off near 0."""
-
-    name: Literal["multiquadratic"] = Field(description="Which kernel.")
-    c: Annotated[float | Literal["auto"], Number(SMALLEST, LARGEST, words=("auto",))] = Field(
-        1.0, description='Distances well below c count as equal; "auto" chooses c.'
-    )
-
-
-SimpleKernel = (
-    LinearKernel | SquaredKernel | PolynomialKernel | GaussianKernel | RelativeGaussianKernel | MultiquadraticKernel
-)
-KERNELS: dict[str, type[SimpleKernel]] = {
-    "linear": LinearKernel,
-    "squared": SquaredKernel,
-    "polynomial": PolynomialKernel,
-    "gaussian": GaussianKernel,
-    "relative_gaussian": RelativeGaussianKernel,
-    "multiquadratic": MultiquadraticKernel,
-}
-OPEN = {"gaussian": (("sigma", "auto"),), "multiquadratic": (("c", "auto"),), "polynomial": (("gamma", "path"),)}
-NEARNESS = ("gaussian", "relative_gaussian")  # whose values tell how near two rows are
-_Object = Annotated[SimpleKernel, Field(discriminator="name")]
+if TYPE_CHECKING:
+    KernelName: TypeAlias = str
+    KernelChoice: TypeAlias = str
+    _Object: TypeAlias = SimpleKernel
+else:
+    KernelName = Literal[KERNEL_NAMES]
+    KernelChoice = Literal[(*KERNEL_NAMES, AUTO)]
+    _Object = Annotated[Union[tuple(KERNELS.values())], Field(discriminator="name")]  # noqa: UP007
 
 
 def _simple_form(value: Any) -> str | None:
@@ -134,27 +101,29 @@ SimpleKernelSpec = Annotated[
 ]
 
 
-def _with_given_width(kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
-    for name, word in OPEN.get(simple_kernel(kernel).name, ()):
-        if getattr(kernel, name, None) == word:
-            raise refused_with(f'{name} is "{word}", which chooses it for a kernel that stands alone; give a number.')
+def _without_choice(kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
+    if isinstance(kernel, SimpleKernel) and kernel.is_open:
+        name = kernel.row.chosen_parameter
+        raise refused_with(
+            f'{name} is "auto", which is only for a kernel that stands alone, not in a combination; give a number.'
+        )
     return kernel
 
 
 class WeightedKernel(Strict):
     """A kernel and its weight in a sum."""
 
-    weight: Annotated[float, Number(0, LARGEST)] = Field(1.0, description="How much this kernel counts.")
+    weight: Annotated[float, Number(0, LARGEST)] = Field(1.0, description="The factor of this kernel.")
     kernel: SimpleKernelSpec = Field(description="A kernel's name, or an object with its parameters.")
 
     @field_validator("kernel")
     @classmethod
-    def _check_width(cls, kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
-        return _with_given_width(kernel)
+    def _check_choice(cls, kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
+        return _without_choice(kernel)
 
 
 class SumKernel(Strict):
-    """Σ weight · kernel, with the weights given."""
+    """Σ weight · kernel, with given weights."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -173,16 +142,16 @@ class SumKernel(Strict):
 
 
 class AlignedKernel(Strict):
-    """A sum of kernels, each weighted by how well it goes with the target or the scores, given the others."""
+    """A sum of kernels whose weights are found by centered alignment with the target or the scores."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"aligned": ["gaussian", "linear", "polynomial"]}]})
 
-    aligned: list[SimpleKernelSpec] = Field(min_length=2, max_length=10, description="The kernels to weigh.")
+    aligned: list[SimpleKernelSpec] = Field(min_length=2, max_length=10, description="The kernels to weight.")
 
     @field_validator("aligned")
     @classmethod
-    def _check_widths(cls, kernels: list[KernelName | SimpleKernel]) -> list[KernelName | SimpleKernel]:
-        return [_with_given_width(kernel) for kernel in kernels]
+    def _check_choices(cls, kernels: list[KernelName | SimpleKernel]) -> list[KernelName | SimpleKernel]:
+        return [_without_choice(kernel) for kernel in kernels]
 
 
 KernelObject = SimpleKernel | SumKernel | AlignedKernel
@@ -199,7 +168,7 @@ class Approximation(Strict):
     """Random features in place of all pairs of rows: the time grows with the rows, not with their square."""
 
     features: Annotated[int, Whole(16, 65_536)] = Field(
-        description="How many; the error shrinks with the square root of their number."
+        description="The number of random features; the error shrinks with its square root."
     )
 
     @model_validator(mode="before")
@@ -212,35 +181,31 @@ class Approximation(Strict):
     @staticmethod
     def check_kernel(kernel: KernelChoice | KernelObject) -> None:
         """Refuse a kernel that has no random features, or needs none."""
-        names = {part.name for part in terms(kernel)}
-        if "relative_gaussian" in names:
+        rows = [term.row for term in terms(kernel)]
+        without = [row.name for row in rows if row.features is None]
+        random = [row.name for row in KERNEL_TABLE if row.features == "random"]
+        if without:
+            advice = f"Leave approximation out, or use {alternatives(random)}."
+            raise refused_with(f"The {without[0]} kernel has no random features. {advice}")
+        if not any(row.features == "random" for row in rows):
             raise refused_with(
-                "A relative gaussian kernel has no random features: its width differs from row to row."
-                ' Leave approximation out, or take the "gaussian" kernel.'
-            )
-        if not names & {"gaussian", "multiquadratic"}:
-            raise refused_with(
-                "approximation is for kernels with a gaussian or multiquadratic term; this one is computed exactly"
-                " in time that grows with the rows only. Leave approximation out."
+                f"approximation is for a kernel with {alternatives(random)} in it. This kernel is computed exactly, in"
+                " time that grows with the rows only. Leave approximation out."
             )
 
 
 def has_width(kernel: KernelChoice | KernelObject) -> bool:
-    """Whether it can be reached from a wider one."""
-    return not isinstance(kernel, SumKernel | AlignedKernel) and simple_kernel(kernel).name in OPEN
+    """Return whether a job can follow the kernel from wide to narrow: a single one with a parameter to choose."""
+    return not isinstance(kernel, SumKernel | AlignedKernel) and simple_kernel(kernel).row.chosen_parameter is not None
 
 
 def has_open_width(kernel: KernelChoice | KernelObject) -> bool:
-    """Whether the width of a kernel is to be chosen."""
-    if kernel == AUTO:
-        return True
-    return not isinstance(kernel, str | SumKernel | AlignedKernel) and any(
-        getattr(kernel, name) == word for name, word in OPEN.get(kernel.name, ())
-    )
+    """Return whether the width of the kernel is to be chosen."""
+    return kernel == AUTO or (isinstance(kernel, SimpleKernel) and kernel.is_open)
 
 
 def terms(kernel: KernelChoice | KernelObject) -> list[SimpleKernel]:
-    """The kernels that a kernel is made of; those of weight 0 are not."""
+    """Return the single kernels that a kernel consists of, without those of weight 0."""
     if isinstance(kernel, SumKernel):
         return [simple_kernel(part.kernel) for part in kernel.sum if part.weight > 0]
     if isinstance(kernel, AlignedKernel):
@@ -249,14 +214,15 @@ def terms(kernel: KernelChoice | KernelObject) -> list[SimpleKernel]:
 
 
 def simple_kernel(kernel: KernelChoice | SimpleKernel) -> SimpleKernel:
-    """The kernel as an object with every parameter, from itself or from its name."""
-    if kernel == AUTO:
-        return GaussianKernel(name="gaussian", sigma="auto")
-    return KERNELS[kernel].model_validate({"name": kernel}) if isinstance(kernel, str) else kernel
+    """Return a single kernel as an object with every parameter; "auto" is a gaussian whose width is chosen."""
+    if isinstance(kernel, SimpleKernel):
+        return kernel
+    given = {"name": "gaussian", "sigma": AUTO} if kernel == AUTO else {"name": kernel}
+    return KERNELS[given["name"]].model_validate(given)
 
 
 def kernel_object(kernel: KernelChoice | KernelObject) -> KernelObject:
-    """The one normal form of a kernel spec: an object, and objects in its parts, with every parameter."""
+    """Return a kernel in its normal form: an object, and objects in its parts, with every parameter."""
     if isinstance(kernel, SumKernel):
         return SumKernel(sum=[WeightedKernel(weight=p.weight, kernel=simple_kernel(p.kernel)) for p in kernel.sum])
     if isinstance(kernel, AlignedKernel):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ism_jobs.errors import FieldError, InvalidSpec
-from ism_jobs.sentences import choice, counted, did_you_mean, listed, named, nearest, shown
+from ism_jobs.sentences import alternatives, counted, did_you_mean, listed, named, nearest, shown
 from ism_jobs.spec.kernels import ALIGNED, KERNEL_NAMES, KERNELS, NAME, OBJECT, SUM
 
 MOST_ERRORS = 100  # that one answer lists
@@ -102,7 +102,7 @@ def _field_error(details: ErrorDetails, model: type[BaseModel], owners: Mapping[
         return _wrong_kernel(path, given)
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context["expected"])
-        allowed = f"it must be {choice(choices)}."
+        allowed = f"it must be {alternatives(choices)}."
         return FieldError(field, did_you_mean(f"{field} is {shown(given)}", suggested(given, choices), allowed))
     return FieldError(field, f"{_subject(field, kind, given)}; it must {_demand(kind, context)}.")
 
@@ -186,7 +186,7 @@ def _missing_field(path: list[str], model: type[BaseModel]) -> str:
 def _wrong_kernel(path: list[str], given: Any) -> FieldError:
     where = ".".join(path)
     if isinstance(given, dict) and not isinstance(given.get("name", ""), str):
-        sentence = f"{where}.name is {shown(given['name'])}; it must be {choice(KERNEL_NAMES)}."
+        sentence = f"{where}.name is {shown(given['name'])}; it must be {alternatives(KERNEL_NAMES)}."
         return FieldError(f"{where}.name", sentence)
     if isinstance(given, dict) and "name" in given:
         came = f"There is no kernel {shown(given['name'])}"

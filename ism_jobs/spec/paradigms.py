@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from ism_jobs.errors import FieldError
-from ism_jobs.sentences import choice, did_you_mean, nearest, shown
+from ism_jobs.sentences import alternatives, did_you_mean, nearest, shown
 from ism_jobs.spec.common import CommonSpec
-from ism_jobs.spec.kernels import NEARNESS, AlignedKernel, KernelName, KernelObject, terms
+from ism_jobs.spec.kernels import AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
 from ism_jobs.spec.types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
 
@@ -54,7 +54,7 @@ class SupervisedSpec(CommonSpec):
         kernel = info.data.get("kernel")  # not there if it is wrong itself
         if neighbors is not True or kernel is None or isinstance(kernel, list):  # lists, of a grid: job by job
             return neighbors
-        if not all(term.name in NEARNESS for term in terms(kernel)):
+        if not all(term.row.is_affinity for term in terms(kernel)):
             raise refused_with("neighbors is for gaussian kernels, whose values tell how near two rows are.")
         for other in ("balance", "approximation"):
             if info.data.get(other):
@@ -170,7 +170,7 @@ def examined(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[F
             return None, field_errors(error, model, _OWNERS, most)
     guess = nearest(given, PARADIGM_NAMES) if isinstance(given, str) else None
     came = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
-    sentence = did_you_mean(came, guess, f"it must be {choice(PARADIGM_NAMES)}.")
+    sentence = did_you_mean(came, guess, f"it must be {alternatives(PARADIGM_NAMES)}.")
     return None, [FieldError("paradigm", sentence), *_other_errors(body, guess)]
 
 

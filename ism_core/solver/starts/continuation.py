@@ -46,7 +46,7 @@ def opened(kernel: Kernel | str) -> Narrowing | None:
     match kernel:
         case "auto":
             return Gaussian()
-        case Gaussian(sigma="auto") | Multiquadratic(c="auto") | Polynomial(gamma="path"):
+        case Gaussian(sigma="auto") | Multiquadratic(c="auto") | Polynomial(gamma="auto"):
             return kernel
         case _:
             return None

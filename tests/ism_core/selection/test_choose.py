@@ -70,7 +70,7 @@ def test_what_is_given_is_not_chosen() -> None:
     assert len(choice.candidates) == len({candidate.q for candidate in choice.candidates})
 
 
-@pytest.mark.parametrize("kernel", [Multiquadratic("auto"), Polynomial(degree=2, gamma="path")])
+@pytest.mark.parametrize("kernel", [Multiquadratic("auto"), Polynomial(degree=2, gamma="auto")])
 def test_other_kernels_have_paths_too(kernel: Any) -> None:
     X, y = load_wine(return_X_y=True)
     choice = choose(X, Supervised(y), kernel, 2, scale="standard")

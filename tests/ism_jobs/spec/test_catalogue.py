@@ -23,8 +23,8 @@ def test_parameters_come_with_type_default_and_range() -> None:
     assert (gamma.type, gamma.types, gamma.default, gamma.choices) == (
         "number",
         ["string", "number"],
-        "auto",
-        ["auto", "path"],
+        "1/d",
+        ["1/d", "auto"],
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.spec.grid import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand
-from ism_jobs.spec.kernels import PolynomialKernel
+from ism_jobs.spec.kernels import KERNELS
 from ism_jobs.spec.paradigms import PARADIGM_NAMES, SPECS, read_spec
 
 
@@ -37,7 +37,7 @@ def test_a_list_is_a_batch_in_its_order() -> None:
 def test_a_grid_is_the_product_in_the_order_given() -> None:
     specs, batch = expand(body(q=[2, 3], kernel=["linear", {"name": "polynomial"}], seed=[0, 1]))
     assert batch
-    assert [(spec.q, isinstance(spec.kernel, PolynomialKernel), spec.seed) for spec in specs] == [
+    assert [(spec.q, isinstance(spec.kernel, KERNELS["polynomial"]), spec.seed) for spec in specs] == [
         (q, polynomial, seed) for q in (2, 3) for polynomial in (False, True) for seed in (0, 1)
     ]
 

@@ -14,7 +14,7 @@ from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, i
 from ism_core.kernels.family import KERNELS as CORE_KERNELS
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.spec.common import CommonSpec
-from ism_jobs.spec.kernels import KERNEL_NAMES, KERNELS, GaussianKernel, kernel_object
+from ism_jobs.spec.kernels import KERNEL_NAMES, KERNELS, kernel_object
 from ism_jobs.spec.paradigms import JOB_SPEC, PARADIGM_NAMES, SPECS, SupervisedSpec, read_spec
 from tests.ism_jobs.spec.test_paradigms import body
 
@@ -25,7 +25,7 @@ simple_kernels = st.one_of(
     st.fixed_dictionaries({"name": st.just("gaussian")}, optional={"sigma": st.just("median") | positive}),
     st.fixed_dictionaries(
         {"name": st.just("polynomial")},
-        optional={"degree": st.integers(1, 20), "c": st.floats(1e-50, 1e4), "gamma": st.just("auto") | positive},
+        optional={"degree": st.integers(1, 20), "c": st.floats(1e-50, 1e4), "gamma": st.just("1/d") | positive},
     ),
     st.fixed_dictionaries({"name": st.just("relative_gaussian")}, optional={"neighbors": st.integers(1, 1000)}),
     st.fixed_dictionaries({"name": st.just("multiquadratic")}, optional={"c": positive | st.integers(1, 9)}),
@@ -181,7 +181,7 @@ def test_the_schema_tells_ranges_and_defaults() -> None:
     assert fields["balance"]["type"] == "boolean"
     assert fields["folds"]["anyOf"][1] == {"type": "integer", "const": 0}
     assert fields["tolerance"]["anyOf"] == [{"type": "number", "minimum": 0, "maximum": 0.01}, {"type": "null"}]
-    sigma = GaussianKernel.model_json_schema()["properties"]["sigma"]
+    sigma = KERNELS["gaussian"].model_json_schema()["properties"]["sigma"]
     assert sigma["anyOf"] == [
         {"type": "string", "const": "median"},
         {"type": "string", "const": "auto"},

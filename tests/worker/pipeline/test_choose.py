@@ -147,7 +147,7 @@ def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_pat
     [
         ({"kernel": {"name": "gaussian", "sigma": "auto"}}, {"q": 2, "scale": "standard"}),
         ({"kernel": {"name": "multiquadratic", "c": "auto"}}, {"q": 2, "scale": "standard"}),
-        ({"kernel": {"name": "polynomial", "degree": 2, "gamma": "path"}}, {"q": 2, "scale": "standard"}),
+        ({"kernel": {"name": "polynomial", "degree": 2, "gamma": "auto"}}, {"q": 2, "scale": "standard"}),
         ({"kernel": "gaussian", "scale": "auto"}, {"q": 2, "delta": 0.01}),
         ({"kernel": "linear", "q": "auto"}, {"scale": "standard", "delta": 0.01}),
         ({"kernel": "auto", "q": 1, "scale": "none", "delta": 0.05}, {"q": 1, "scale": "none", "delta": 0.05}),
