@@ -18,7 +18,7 @@ from benchmarks.datasets import mnist_rows
 from benchmarks.measuring import Row, claim, load_compiled, medians, peak_memory, run_part, say, serve_parts, timed
 from ism_core import Result, Supervised, solve
 from ism_core.engines.base import LOCAL
-from ism_core.kernels.family import Gaussian
+from ism_core.kernels import Gaussian
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import tiles
 

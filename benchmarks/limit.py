@@ -17,8 +17,7 @@ from ism_core import Gaussian, Multiquadratic
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.buffers import Workspace
-from ism_core.objective import tiles
-from ism_core.objective.options import Precision
+from ism_core.objective import Precision, tiles
 
 ROWS, Q, CLASSES = 10_000, 10, 10
 LIMITS = {784: 1.35, 54: 4.0}  # columns, and what the ratio may be

@@ -19,10 +19,8 @@ from tqdm import tqdm
 from ism_core import Gaussian
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.taylor import Taylor
-from ism_core.objective import tiles
-from ism_core.objective.feature_blocks import features_of
-from ism_core.objective.options import Precision
+from ism_core.kernels import Taylor
+from ism_core.objective import Precision, features_of, tiles
 from ism_core.objective.pairs import COMPILED_ROWS
 
 Row = dict[str, Any]

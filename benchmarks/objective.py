@@ -7,8 +7,8 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel
+from ism_core.objective import Problem
 
 SMALL = 300  # rows up to which n×n arrays are as fast as tiles, or faster
 STEP = 1e-6  # of the difference of two gradients

@@ -20,7 +20,7 @@ from benchmarks.objective import Evaluation, Objective
 from ism_core import Gaussian, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Term
+from ism_core.kernels import Term
 
 CELLS = {"wine": 3, "wdbc": 2, "digits": 10}
 KERNELS = (Gaussian(), Polynomial(), Multiquadratic())

@@ -13,7 +13,7 @@ from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.metrics import nmi
 from ism_core.objective import tiles
 

@@ -18,7 +18,7 @@ from benchmarks.datasets import load
 from benchmarks.measuring import Row, claim, medians, run_part, say, serve_parts, timed
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, Supervised, solve
 from ism_core.arrays import Array
-from ism_core.kernels.base import Term
+from ism_core.kernels import Term
 
 FASTER = {"gaussian": 20, "polynomial": 30, "linear": 500}  # how many times `solve` should be, on MNIST's 10,000
 AS_HIGH = 1 - 1e-6  # J counts as equal from here on

@@ -6,8 +6,8 @@ result = solve(X, Supervised(y), Gaussian(), q=2)
 from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
-from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.objective.alignment import aligned
+from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.objective import aligned
 from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver.result import Certificate, Error, Result, Step, Stop

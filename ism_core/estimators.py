@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import Engine
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import KERNELS, as_kernel, parameters
+from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters
 from ism_core.linalg.subspaces import with_fixed_signs
-from ism_core.objective.options import Precision
+from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection import Auto, Starts, iter_settings

@@ -13,10 +13,8 @@ from sklearn.svm import SVC
 
 from ism_core.arrays import Array, as_table
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import as_kernel
-from ism_core.objective import tiles
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel, as_kernel
+from ism_core.objective import Problem, kernel_product, square_sum
 from ism_core.paradigms import Kind, Supervised
 
 SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
@@ -46,8 +44,8 @@ def hsic(
 
 def _centered_square(P: Array, kernel: Kernel) -> float:
     """‖HKH‖², of entries that are centered before they are squared: the difference of sums would cancel."""
-    options = tiles.kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
-    return tiles.square_sum(P, kernel, options - options.mean() / 2)
+    options = kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
+    return square_sum(P, kernel, options - options.mean() / 2)
 
 
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:
@@ -100,7 +98,7 @@ def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussia
     if len(codes) != len(table):
         raise InvalidInput("labels", f"labels has {len(codes)} value(s) but P has {len(table)} rows.")
     indicators = np.eye(codes.max() + 1)[codes]
-    towards = tiles.kernel_product(table, bound, indicators)
+    towards = kernel_product(table, bound, indicators)
     inside = np.einsum("ik,ik->k", indicators, towards)
     return float(np.mean(inside / (indicators.T @ towards.sum(axis=1))))
 

@@ -18,11 +18,10 @@ from ism_core.arrays import Array, as_table, is_whole
 from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.objective.options import EvaluationOptions
-from ism_core.objective.problem import Problem
+from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Clustering, Paradigm
 from ism_core.scaling import Whitening
 from ism_core.solver.ascent.spectral import ascend

@@ -12,7 +12,7 @@ from benchmarks.measuring import PartFailed, claim, run_part
 from benchmarks.report import save
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, Supervised, solve
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.base import Term
+from ism_core.kernels import Term
 from tests.ism_core import reference
 
 KERNELS = [Linear(), Squared(), Polynomial(3, 1.0, 0.5), Gaussian(1.5), Multiquadratic(0.7)]

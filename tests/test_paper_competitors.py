@@ -21,8 +21,7 @@ from benchmarks.transcription import label_gamma
 from benchmarks.transcription import objective as objective_of
 from ism_core import Gaussian, Polynomial, Supervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import as_kernel
+from ism_core.kernels import Kernel, as_kernel
 
 Competitor = Callable[[Objective, int, float], Found]
 

@@ -4,8 +4,7 @@ from typing import Any, Literal, assert_never
 
 from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, aligned
 from ism_core.engines.base import Engine
-from ism_core.kernels.base import Combination, Kernel, Term
-from ism_core.kernels.family import KERNELS, parameters
+from ism_core.kernels import KERNELS, Combination, Kernel, Term, parameters
 from ism_core.paradigms import Paradigm
 from ism_core.scaling import Scale
 from ism_jobs.checks import TargetKind

@@ -17,7 +17,7 @@ from benchmarks.paper.folds import standardized_folds
 from benchmarks.transcription import beta, evaluate, initial_surrogate, label_gamma, largest, objective, value
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.kernels.base import Kernel, Term
+from ism_core.kernels import Kernel, Term
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.scaling import standardized

@@ -13,9 +13,8 @@ from benchmarks.paper.competitors import COMPETITORS, Objective
 from ism_core import Supervised, aligned, solve
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import as_kernel
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel, as_kernel
+from ism_core.objective import Problem
 from ism_core.scaling import standardized
 
 DELTA = 0.01

@@ -18,10 +18,10 @@ from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.paradigms import DENSE_ROWS, Clustering
 from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.progress import drain

@@ -22,7 +22,7 @@ from benchmarks.paper.competitors import COMPETITORS, Objective
 from benchmarks.paper.tables import table
 from ism_core import Supervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.kernels.family import as_kernel
+from ism_core.kernels import as_kernel
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

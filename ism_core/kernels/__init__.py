@@ -1,0 +1,47 @@
+"""Kernels: f(β) and f′(β) of a pair of projected rows, and the feature maps of those that have one."""
+
+from ism_core.kernels.base import Combination, Form, Kernel, Rows, Term, exact_maps, random_maps, taylor_maps
+from ism_core.kernels.distances import median_distance
+from ism_core.kernels.family import (
+    KERNELS,
+    Gaussian,
+    Linear,
+    Multiquadratic,
+    Narrowing,
+    Polynomial,
+    RelativeGaussian,
+    Squared,
+    as_kernel,
+    parameters,
+)
+from ism_core.kernels.feature_maps import FeatureMap, Power, TermMap
+from ism_core.kernels.monomials import monomials
+from ism_core.kernels.taylor import MAX_DEGREE, Taylor
+
+__all__ = [
+    "KERNELS",
+    "MAX_DEGREE",
+    "Combination",
+    "FeatureMap",
+    "Form",
+    "Gaussian",
+    "Kernel",
+    "Linear",
+    "Multiquadratic",
+    "Narrowing",
+    "Polynomial",
+    "Power",
+    "RelativeGaussian",
+    "Rows",
+    "Squared",
+    "Taylor",
+    "Term",
+    "TermMap",
+    "as_kernel",
+    "exact_maps",
+    "median_distance",
+    "monomials",
+    "parameters",
+    "random_maps",
+    "taylor_maps",
+]

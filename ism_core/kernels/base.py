@@ -2,7 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -127,3 +128,32 @@ class Combination(Kernel):
 
     def restricted(self, rows: Rows, columns: Rows) -> "Combination":
         return Combination(tuple((weight, term.restricted(rows, columns)) for weight, term in self.parts))
+
+
+def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
+    """On q projected dimensions, where f and f′ of all terms are finite sums over features."""
+    return _maps(kernel, lambda term: term.exact_map(q))
+
+
+def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
+    """With gaussians cut at a degree; how far that is off, `ism_core.objective.taylor_bound` knows."""
+    return _maps(kernel, lambda term: term.exact_map(q) or term.taylor_map(q, degree))
+
+
+def random_maps(kernel: Kernel, q: int, count: int, beta: float, rng: np.random.Generator) -> list[TermMap] | None:
+    """With so many random features for each term that has no exact ones.
+
+    `beta` is a typical squared distance between projected rows, such as twice the sum of the variances of P. It may be
+    off by a factor of ten.
+    """
+    return _maps(kernel, lambda term: term.exact_map(q) or term.random_map(q, count, beta, rng))
+
+
+def _maps(kernel: Kernel, map_of: Callable[[Term], TermMap | None]) -> list[TermMap] | None:
+    maps: list[TermMap] = []
+    for weight, term in kernel.terms:
+        own = map_of(term)
+        if own is None:
+            return None
+        maps.append(replace(own, weight=weight))
+    return maps

@@ -8,8 +8,7 @@ from scipy.optimize import nnls
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Combination, Kernel, Rows, Term
-from ism_core.kernels.family import as_kernel
+from ism_core.kernels import Combination, Kernel, Rows, Term, as_kernel
 from ism_core.objective import tiles
 
 SAMPLE = 1_000  # rows that the alignment is taken from

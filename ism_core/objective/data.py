@@ -8,7 +8,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Placed
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes
 from ism_core.linalg.buffers import Workspace
 from ism_core.objective.options import EvaluationOptions

@@ -8,9 +8,9 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Features
+from ism_core.kernels import Taylor
 from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.kernels.random_features import Fourier
-from ism_core.kernels.taylor import Taylor
 from ism_core.linalg.buffers import buffers
 
 COMPILED_NUMBERS = 2e7  # features of all rows: from here on a few passes save more than importing numba costs

@@ -19,7 +19,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
 from ism_core.linalg.row_passes import blocks_of, projected
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of

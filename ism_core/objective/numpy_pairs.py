@@ -4,7 +4,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Form, Kernel
+from ism_core.kernels import Form, Kernel
 from ism_core.linalg.buffers import Dtype, Tile, buffers
 
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.kernels import Gaussian, Kernel, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.linalg.buffers import Dtype, Tile
 from ism_core.objective.numpy_pairs import NumpyPairs
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
 from ism_core.objective.strategies.exact_features import half_gradient_flops

@@ -10,9 +10,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines.base import Placed
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma, NeighborGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.feature_maps import TermMap
-from ism_core.kernels.maps import exact_maps
+from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
 from ism_core.objective.data import ProblemData
 from ism_core.objective.options import EvaluationOptions, Precision

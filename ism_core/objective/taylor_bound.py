@@ -20,10 +20,7 @@ from scipy.special import gammainc
 
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.feature_maps import TermMap
-from ism_core.kernels.maps import taylor_maps
-from ism_core.kernels.taylor import MAX_DEGREE, Taylor
+from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
 
 RATIO = 0.01  # of a bin's edges, in logarithms: the bound is at most (degree + 1)·RATIO/2 too large for it
 BINS = 1_200  # the last one, down to 0, begins at 6e-6 of the largest ‖p‖²

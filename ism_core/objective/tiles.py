@@ -12,7 +12,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.buffers import Dtype, Tile, Workspace, buffers
 from ism_core.linalg.row_passes import convert, projected
 from ism_core.objective import tiling as panels

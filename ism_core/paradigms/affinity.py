@@ -15,16 +15,17 @@ from scipy.special import gammainc
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Engine
 from ism_core.gamma import Features
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.feature_maps import TermMap
-from ism_core.kernels.maps import taylor_maps
-from ism_core.kernels.taylor import MAX_DEGREE, Taylor
+from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
 from ism_core.linalg.row_passes import blocks_of
-from ism_core.objective import tiles
-from ism_core.objective import tiling as panels
-from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
-from ism_core.objective.options import Precision
-from ism_core.objective.pairs import pairs_of
+from ism_core.objective import (
+    COMPILED_BLOCK,
+    TILE,
+    Precision,
+    are_compiled,
+    features_of,
+    kernel_product,
+    pairs_of,
+)
 
 FEATURE_ROWS = 2  # features are used where there is one for this many rows at the most: there tiles cost as much
 LOOKED_AT = 256  # rows that the smallest value is looked for among, each against all others
@@ -61,7 +62,7 @@ class Affinity:
         """A V"""
         scaled = self.scale[:, None] * V
         if self.maps is None:
-            product = tiles.kernel_product(self.P, self.kernel, scaled, precision=self.precision, engine=self.engine)
+            product = kernel_product(self.P, self.kernel, scaled, precision=self.precision, engine=self.engine)
         else:
             product = feature_product(self.P, self.maps, scaled, self.engine)
         product *= self.scale[:, None]
@@ -202,7 +203,7 @@ def _lowest(P: Array, kernel: Kernel, scale: Array, rows: Ints) -> tuple[Array, 
     scale = scale[order]
     chosen = slice(0, len(rows))
     values, partners = np.full(len(rows), np.inf), rows.copy()
-    width = int(panels.TILE * pairs.width)
+    width = int(TILE * pairs.width)
     for start in range(0, len(P), width):
         columns = slice(start, min(start + width, len(P)))
         tile = pairs.values(chosen, columns) * scale[chosen, None] * scale[columns]

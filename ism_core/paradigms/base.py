@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple
 from ism_core.arrays import Array, Ints
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.objective.options import EvaluationOptions
+from ism_core.kernels import Kernel
+from ism_core.objective import EvaluationOptions
 from ism_core.paradigms.spectral import DENSE_ROWS, Clustering
 
 DEFAULT_OPTIONS = EvaluationOptions()

@@ -18,11 +18,10 @@ from threadpoolctl import threadpool_limits
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Engine
 from ism_core.engines.threads import own_threads
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg import block_krylov as krylov
 from ism_core.linalg.subspaces import eigenpairs
-from ism_core.objective import tiles
-from ism_core.objective.options import Precision
+from ism_core.objective import Precision, kernel_matrix
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 
 DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
@@ -109,7 +108,7 @@ def spectral(
 
         values, Y = _by_products(normalized, n, k, seed, last, tolerance)
         return Clustering(Y, values, root * scale)
-    A = tiles.kernel_matrix(P, kernel)
+    A = kernel_matrix(P, kernel)
     A *= scale
     A *= scale[:, None]
     size = float(np.abs(A).max())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.scaling import Scale
 
 Auto = Literal["auto"]

@@ -26,10 +26,9 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Narrowing, as_kernel
+from ism_core.kernels import Kernel, Narrowing, as_kernel
 from ism_core.linalg.row_space import RowSpace
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial

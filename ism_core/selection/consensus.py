@@ -17,8 +17,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Narrowing, Polynomial
+from ism_core.kernels import Kernel, Narrowing, Polynomial
 from ism_core.paradigms import Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Candidate, Choice, Trial

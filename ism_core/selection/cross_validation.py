@@ -11,11 +11,9 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.engines.threads import own_threads
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Narrowing
+from ism_core.kernels import Kernel, Narrowing
 from ism_core.linalg.row_space import RowSpace
-from ism_core.objective.options import EvaluationOptions
-from ism_core.objective.problem import Problem
+from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Trial

@@ -6,7 +6,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.paradigms import Paradigm, Supervised, Unsupervised
 from ism_core.scaling import Scale
 from ism_core.selection.choice import Auto, Choice, Trial

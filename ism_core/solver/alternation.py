@@ -16,12 +16,10 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import exact_maps
+from ism_core.kernels import Kernel, exact_maps
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.plan import COARSE_TOLERANCE
-from ism_core.objective.problem import Problem
+from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend

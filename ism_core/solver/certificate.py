@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.ascent.curvature import ROUNDING, curvature, exchange
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere

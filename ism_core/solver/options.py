@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, as_table, extremes, is_whole
 from ism_core.engines.base import LOCAL, Engine
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Narrowing, as_kernel
-from ism_core.objective.options import EvaluationOptions
+from ism_core.kernels import Kernel, Narrowing, as_kernel
+from ism_core.objective import EvaluationOptions
 from ism_core.paradigms import Paradigm
 from ism_core.scaling import Whitening
 

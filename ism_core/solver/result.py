@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.kernels.base import Kernel
-from ism_core.objective.strategies import Method
+from ism_core.kernels import Kernel
+from ism_core.objective import Method
 
 
 class Stop(Enum):

@@ -13,12 +13,11 @@ from ism_core.arrays import Array
 from ism_core.engines.base import Engine
 from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.row_passes import column_means
 from ism_core.linalg.row_space import RowSpace
 from ism_core.linalg.subspaces import count_informative, with_fixed_signs
-from ism_core.objective.problem import Problem
-from ism_core.objective.taylor_bound import ErrorBound
+from ism_core.objective import ErrorBound, Problem
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, cluster

@@ -1,7 +1,7 @@
 """The kernels and sums of kernels that properties of the whole family are tested over."""
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 
 KERNELS: dict[str, Kernel] = {
     "linear": Linear(),

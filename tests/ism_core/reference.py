@@ -8,7 +8,7 @@ import numpy as np
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel, Term
+from ism_core.kernels import Kernel, Term
 
 
 def dense(gamma: Gamma) -> Array:

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from ism_core import Supervised, solve
-from ism_core.kernels.family import KERNELS, parameters
+from ism_core.kernels import KERNELS, parameters
 from ism_jobs.spec import JOB_SPEC
 from worker.to_core import kernel_document, kernel_of
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ism_core import Result
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
 from ism_core.paradigms import Kind
 from ism_jobs.data import Guidance, TrainingData

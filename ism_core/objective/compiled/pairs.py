@@ -9,8 +9,7 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Form, Kernel, Term
-from ism_core.kernels.family import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.kernels import Form, Gaussian, Kernel, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Term
 from ism_core.linalg.buffers import Dtype, Tile, buffers
 from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS
 from ism_core.objective.compiled.products import Strips

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ism_core.arrays import Array
 from ism_core.engines.threads import allowed_threads
-from ism_core.kernels.feature_maps import TermMap
+from ism_core.kernels import TermMap
 from ism_core.objective import features
 from ism_core.objective.data import ProblemData
 from ism_core.objective.strategies.base import Cost, Method, Strategy

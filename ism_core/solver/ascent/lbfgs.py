@@ -18,7 +18,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, spectral_norm
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.result import Step, Stop
 
 REMEMBERED = 10  # steps

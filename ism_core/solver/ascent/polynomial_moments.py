@@ -20,12 +20,9 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines.base import Threads
 from ism_core.gamma import Gamma
-from ism_core.kernels.feature_maps import FeatureMap, Power, TermMap
-from ism_core.kernels.maps import exact_maps
-from ism_core.kernels.monomials import monomials
+from ism_core.kernels import FeatureMap, Power, TermMap, exact_maps, monomials
 from ism_core.linalg.row_passes import blocks_of
-from ism_core.objective.feature_blocks import features_of
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem, features_of
 
 BLOCK = 384  # rows at a time
 NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms

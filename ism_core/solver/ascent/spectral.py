@@ -37,7 +37,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, orthonormal, spectral_norm
-from ism_core.objective.problem import NeighborProblem, Problem
+from ism_core.objective import NeighborProblem, Problem
 from ism_core.solver.ascent.curvature import curvature, exchange
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import climb

@@ -20,9 +20,8 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines.threads import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.objective.options import EvaluationOptions
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel
+from ism_core.objective import EvaluationOptions, Problem
 from ism_core.scaling import Whitening
 from ism_core.solver.sparse.supports import Axes, Support, anchors, at, best_columns, climbed, onto
 

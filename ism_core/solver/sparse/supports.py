@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ism_core.arrays import Array, Ints
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 
 Support = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.linalg.row_passes import square_lengths
 from ism_core.linalg.subspaces import dominant
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.starts.initial_surrogate import first
 
 HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3

@@ -20,11 +20,8 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.distances import median_distance
-from ism_core.kernels.family import Gaussian, Multiquadratic, Narrowing, Polynomial
-from ism_core.objective.plan import COARSE_TOLERANCE
-from ism_core.objective.problem import NeighborProblem, Problem
+from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Narrowing, Polynomial, median_distance
+from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
 from ism_core.solver.ascent.lbfgs import climb
 from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.progress import drain, relay

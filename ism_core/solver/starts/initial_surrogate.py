@@ -12,7 +12,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.linalg import block_krylov as krylov
 from ism_core.linalg.subspaces import RANK_TOLERANCE, dominant
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 
 LOW = 4  # columns of X for each of U and W: with fewer, all of Φ0 is decomposed
 ROUNDING = 1e-10

@@ -22,8 +22,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 from ism_core.linalg.subspaces import largest_angle, orthonormal
-from ism_core.objective.plan import COARSE_TOLERANCE
-from ism_core.objective.problem import Problem
+from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
 from ism_core.solver.ascent.spectral import ascend

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ism_core.kernels.base import Kernel
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel
+from ism_core.objective import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.surrogate_model import SurrogateModel
 from ism_core.solver.starts.initial_surrogate import first

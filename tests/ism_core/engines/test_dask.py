@@ -17,9 +17,7 @@ from ism_core.engines.base import LOCAL, Placed
 from ism_core.engines.dask import Dask
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.family import Gaussian, Multiquadratic, Polynomial
-from ism_core.kernels.maps import exact_maps, taylor_maps
+from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Polynomial, exact_maps, taylor_maps
 from ism_core.objective import features, tiles
 from ism_core.solver.result import Result
 from tests.ism_core.dask_workers import Processes

@@ -12,8 +12,8 @@ from ism_core.arrays import Array
 from ism_core.engines.threads import in_threads, own_threads
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.subspaces import largest_angle
+from ism_core.objective import Problem
 from ism_core.objective import tiling as panels
-from ism_core.objective.problem import Problem
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
 

@@ -5,7 +5,7 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
-from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.kernels.base import exact_maps, random_maps, taylor_maps
 from tests.ism_core.family import EVERY, WITH_FEATURES
 
 

@@ -10,8 +10,7 @@ from ism_core import Gaussian, Linear, Multiquadratic
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel, Term
-from ism_core.kernels.maps import random_maps
+from ism_core.kernels.base import Kernel, Term, random_maps
 from ism_core.kernels.random_features import inverse_root_mixture
 from ism_core.objective import features, tiles
 from tests.ism_core.conftest import Labelled

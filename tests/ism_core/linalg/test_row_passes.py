@@ -5,8 +5,7 @@ import pytest
 
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.family import Gaussian
-from ism_core.kernels.maps import taylor_maps
+from ism_core.kernels import Gaussian, taylor_maps
 from ism_core.linalg import row_passes as rows
 from ism_core.objective.projections import Projections
 from ism_core.objective.taylor_bound import ProjectedNorms

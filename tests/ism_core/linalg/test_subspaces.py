@@ -17,7 +17,7 @@ from ism_core.linalg.subspaces import (
     largest_angle,
     with_fixed_signs,
 )
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 
 
 def problem(X: Array) -> Problem:

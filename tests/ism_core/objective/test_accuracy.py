@@ -20,7 +20,7 @@ from ism_core import (
 )
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective.options import EvaluationOptions

@@ -19,7 +19,7 @@ from ism_core import (
     solve,
 )
 from ism_core.arrays import Array
-from ism_core.kernels.base import Combination, Kernel
+from ism_core.kernels import Combination, Kernel
 from ism_core.objective import alignment
 from tests.ism_core import reference
 from tests.ism_core.conftest import Labelled

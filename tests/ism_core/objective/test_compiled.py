@@ -22,7 +22,7 @@ from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGauss
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Term
+from ism_core.kernels import Term
 from ism_core.objective import pairs
 from ism_core.objective.compiled import features as compiled_features
 from ism_core.objective.compiled import terms as compiled_terms

@@ -14,8 +14,7 @@ import pytest
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
 from ism_core.objective import feature_blocks, features, options, pairs, tiling
 from ism_core.objective.data import ProblemData
 from ism_core.objective.options import EvaluationOptions, Precision

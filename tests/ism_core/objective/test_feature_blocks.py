@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ism_core.arrays import Array
+from ism_core.kernels import Taylor
 from ism_core.kernels.feature_maps import FeatureMap, Power, Product
 from ism_core.kernels.random_features import gaussian_maps
-from ism_core.kernels.taylor import Taylor
 from ism_core.objective import feature_blocks as feature_sums
 from ism_core.objective.feature_blocks import Compiled, Matrix, features_of
 

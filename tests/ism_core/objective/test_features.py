@@ -13,8 +13,7 @@ from ism_core import Gaussian, Linear, Polynomial, Squared
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import exact_maps, random_maps, taylor_maps
+from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
 from ism_core.objective import features
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY

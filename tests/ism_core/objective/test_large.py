@@ -11,8 +11,7 @@ from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGauss
 from ism_core.arrays import Array
 from ism_core.engines.base import Threads
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import taylor_maps
+from ism_core.kernels import Kernel, taylor_maps
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import options as options_module
 from ism_core.objective.options import EvaluationOptions

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import exact_maps
+from ism_core.kernels import Kernel, exact_maps
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.projections import Projections

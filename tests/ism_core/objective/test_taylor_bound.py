@@ -9,8 +9,7 @@ from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGauss
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.maps import taylor_maps
+from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
 from ism_core.objective.taylor_bound import ErrorBound, ProjectedNorms, least_degree
 from tests.ism_core.conftest import Labelled

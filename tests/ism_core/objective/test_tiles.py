@@ -12,7 +12,7 @@ from ism_core import Gaussian, Multiquadratic, RelativeGaussian
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.buffers import Workspace
 from ism_core.objective import pairs, tiles
 from ism_core.objective import tiling as panels

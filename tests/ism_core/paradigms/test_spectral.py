@@ -7,7 +7,7 @@ import pytest
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.paradigms import spectral as clustering

@@ -14,7 +14,7 @@ from ism_core import (
     solve,
 )
 from ism_core.arrays import Array, Ints
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.metrics import nmi
 from ism_core.selection import consensus
 from ism_core.selection.choose import choose, iter_choose

@@ -6,8 +6,8 @@ import pytest
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel
+from ism_core.objective import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import certify
 from tests.ism_core.conftest import Labelled

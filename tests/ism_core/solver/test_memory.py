@@ -10,8 +10,7 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, iter_solve, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.objective.options import EvaluationOptions
-from ism_core.objective.problem import Problem
+from ism_core.objective import EvaluationOptions, Problem
 from ism_core.solver import memory
 from ism_core.solver.memory import BASE, Shape, spare_bytes
 from tests.ism_core.conftest import Labelled

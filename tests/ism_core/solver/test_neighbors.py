@@ -11,9 +11,8 @@ from sklearn.datasets import load_wine
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import LONELY, NeighborGamma
-from ism_core.kernels.base import Kernel
-from ism_core.objective.options import EvaluationOptions, Precision
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel
+from ism_core.objective import EvaluationOptions, Precision, Problem
 from ism_core.scaling import standardized
 from ism_core.selection.choose import choose
 from ism_core.solver.starts.continuation import beginning

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, Polynomial, Supervised, SupervisedISM, Unsupervised, aligned, solve
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.metrics import cross_validated_accuracy, nmi
 from tests.ism_core.conftest import Labelled
 

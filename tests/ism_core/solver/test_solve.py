@@ -21,9 +21,9 @@ from ism_core import (
     solve,
 )
 from ism_core.arrays import Array
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.paradigms import Paradigm
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import NAMES

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, SupervisedISM, iter_solve
-from ism_core.kernels.family import KERNELS as CORE_KERNELS
+from ism_core.kernels import KERNELS as CORE_KERNELS
 from ism_jobs.errors import InvalidSpec
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernels import KERNEL_NAMES, KERNELS, kernel_object

@@ -8,7 +8,7 @@ import pytest
 from ism_core import Gaussian
 from ism_core.arrays import Array
 from ism_core.gamma import NeighborGamma
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.ascent.lbfgs import Climb, climb
 from ism_core.solver.progress import drain
 from ism_core.solver.result import Step, Stop

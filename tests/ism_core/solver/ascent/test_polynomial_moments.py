@@ -9,10 +9,10 @@ import pytest
 from ism_core import Gaussian, Linear, Polynomial, Supervised, iter_solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes as rows
 from ism_core.linalg.subspaces import largest_angle, orthonormal
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.ascent import spectral as ascents
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, is_possible

@@ -9,7 +9,7 @@ from ism_core import Gaussian, Stop
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.progress import drain

@@ -8,8 +8,8 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Supervised, Unsupervised, iter_solve, solve
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.family import KERNELS, as_kernel
-from ism_core.objective.problem import Problem
+from ism_core.kernels import KERNELS, as_kernel
+from ism_core.objective import Problem
 from ism_core.scaling import Scaling, standardized
 from ism_core.solver.sparse.supports import Axes, at, climbed, onto
 from tests.ism_core.conftest import Labelled, TwoClusterings

@@ -8,9 +8,8 @@ import pytest
 
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
 from ism_core.gamma import NeighborGamma
-from ism_core.kernels.base import Kernel
-from ism_core.kernels.distances import median_distance
-from ism_core.objective.problem import Problem
+from ism_core.kernels import Kernel, median_distance
+from ism_core.objective import Problem
 from ism_core.scaling import standardized
 from ism_core.solver.starts.continuation import STEP, path, width, with_width
 from ism_core.solver.starts.initial_surrogate import first

@@ -17,9 +17,9 @@ from ism_core import (
     solve,
 )
 from ism_core.gamma import LabelGamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.result import Step
 from ism_core.solver.starts import search as module

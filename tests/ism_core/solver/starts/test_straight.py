@@ -5,9 +5,9 @@ import pytest
 
 from ism_core import Linear, Squared, Supervised, solve
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.kernels.base import Kernel
+from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective.problem import Problem
+from ism_core.objective import Problem
 from ism_core.solver.starts.straight import solved
 
 STRAIGHT = [Linear(), Squared(), 0.5 * Linear() + 2.0 * Squared()]
