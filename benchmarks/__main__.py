@@ -12,9 +12,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import growth, limit, manifolds, reductions, scale, transcription
 from benchmarks.measuring import PartFailed, Row
 from benchmarks.report import save
+from benchmarks.speed import growth, limit, manifolds, reductions, scale, transcription
 
 SECTIONS: dict[str, Callable[[], Row]] = {
     "limit": limit.section,

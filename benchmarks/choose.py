@@ -27,10 +27,10 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from benchmarks.choose_report import AUTO, NCA, PAPER, as_markdown, verdicts
 from benchmarks.datasets import Dataset, load
 from benchmarks.measuring import Row, load_compiled, run_part, say, serve_parts
-from benchmarks.reductions import umap_with_labels
-from benchmarks.verdicts import AUTO, NCA, PAPER, as_markdown, verdicts
+from benchmarks.speed.reductions import umap_with_labels
 from ism_core import SupervisedISM, UnsupervisedISM
 from ism_core.arrays import Array, Ints
 from ism_core.metrics import nmi

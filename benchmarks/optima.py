@@ -15,8 +15,8 @@ import time
 import numpy as np
 
 from benchmarks.datasets import load
-from benchmarks.manifolds import climb
-from benchmarks.objective import Evaluation, Objective
+from benchmarks.speed.manifolds import climb
+from benchmarks.speed.objective import Evaluation, Objective
 from ism_core import Gaussian, Multiquadratic, Polynomial, Supervised, solve
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma

@@ -17,6 +17,11 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+from fastapi import FastAPI
+from pydantic import BaseModel
+from redis import Redis
+from rq import Queue
+from rq.serializers import JSONSerializer
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from ism_cli.embedded import RedisServer
@@ -70,7 +75,16 @@ def acceptance(folder: Path) -> None:
         ours, bare = free_port(), free_port()
         commands = [
             [sys.executable, "-m", "ism_cli.main", "api", "--port", str(ours)],
-            [sys.executable, "-m", "uvicorn", "benchmarks.bare_app:app", "--port", str(bare), "--no-access-log"],
+            [
+                sys.executable,
+                "-m",
+                "uvicorn",
+                "benchmarks.service:bare_app",
+                "--factory",
+                "--port",
+                str(bare),
+                "--no-access-log",
+            ],
         ]
         processes = [subprocess.Popen(command, env=environment) for command in commands]
         try:
@@ -92,6 +106,23 @@ def acceptance(folder: Path) -> None:
     ours_rate, bare_rate = (statistics.median(side) for side in zip(*rates, strict=True))
     print(f"POST /jobs: {ours_rate:.0f} accepted a second by {CLIENTS} clients")
     print(f"  a bare route that only enqueues: {bare_rate:.0f}; ratio {ours_rate / bare_rate:.2f}")
+
+
+class BareJob(BaseModel):
+    dataset: str
+    q: int
+
+
+def bare_app() -> FastAPI:
+    """Return an application with one route that does nothing but enqueue an RQ job."""
+    app = FastAPI()
+    queue = Queue("bare", connection=Redis.from_url(os.environ["ISM_REDIS_URL"]), serializer=JSONSerializer)
+
+    @app.post("/jobs", status_code=202)
+    def post_job(job: BareJob) -> dict[str, str]:
+        return {"id": queue.enqueue("time.sleep", job.q).id}
+
+    return app
 
 
 def wine(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A real Redis for the tests that need one, and the whole service for those that talk to it."""
+"""Fixtures for all tests: a real Redis, an empty store on it, and a running service."""
 
 from collections.abc import Iterator
 
@@ -9,13 +9,13 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 from tools.local_service import running_service
 
-# The first is one long computation, the others wait for processes.
-SLOW = ("tests/test_paper.py", "tests/page/", "tests/test_d", "tests/service/", "tests/worker/", "tests/ism_cli/")
+# The tests of these folders start processes or compute for long.
+SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("benchmarks", "page", "drills", "service", "worker", "ism_cli"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first, so that none is left to run alone at the end."""
-    items.sort(key=lambda item: next((at for at, path in enumerate(SLOW) if item.nodeid.startswith(path)), len(SLOW)))
+    """Run the slow tests first, so that none is left to run alone at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(SLOW_FOLDERS))
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +31,7 @@ def settings(redis_url: str) -> Settings:
 
 @pytest.fixture
 def store(settings: Settings) -> Iterator[Store]:
-    """Empty at the beginning of each test."""
+    """Return a store that is empty at the beginning of each test."""
     store = Store.open(settings)
     store.redis.flushall()
     yield store
@@ -40,6 +40,6 @@ def store(settings: Settings) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a service with two workers, shared by all tests."""
+    """Return the address of a service with two workers that all tests share."""
     with running_service(tmp_path_factory.mktemp("service")) as (url, _):
         yield url

@@ -13,18 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks.paper import (
+from benchmarks.paper import cells, differences, report
+from benchmarks.paper.cells import ROOT, Part
+from benchmarks.paper.experiments import (
     alternative,
-    cells,
-    differences,
     kernel_table,
-    report,
     scalability,
     semisupervised,
     supervised,
     unsupervised,
 )
-from benchmarks.paper.cells import ROOT, Part
 
 EXPERIMENTS: dict[str, ModuleType] = {  # in the order of the report
     "supervised": supervised,

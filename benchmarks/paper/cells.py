@@ -8,6 +8,7 @@ of the numerical libraries.
 import ast
 import inspect
 import json
+import os
 import re
 import sys
 import threading
@@ -79,8 +80,8 @@ def fingerprint(part: Part) -> str:
     digest = sha256()
     for text in (part.name, _described(part.compute), *(f"{name} {version(name)}" for name in LIBRARIES)):
         digest.update(text.encode() + b"\0")
-    for path in sorted({*(ROOT / "ism_core").glob("*.py"), *sources(_unwrapped(part.compute))}):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for path in sorted({*(ROOT / "ism_core").rglob("*.py"), *sources(_unwrapped(part.compute))}):
+        digest.update(os.path.relpath(path, ROOT).encode() + b"\0" + path.read_bytes())
     for name in part.data:
         digest.update(_data_digest(name))
     return digest.hexdigest()

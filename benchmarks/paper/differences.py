@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measuring import Row
-from benchmarks.paper import evidence
 from benchmarks.paper.cells import Part
+from benchmarks.paper.experiments import evidence
 from benchmarks.paper.printed import PRINTED, Printed
 from benchmarks.paper.tables import number, percent, score, table
 

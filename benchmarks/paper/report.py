@@ -22,7 +22,7 @@ Cost is −J. For the gaussian kernel it excludes the diagonal of K, which the p
 is (β/d + 1)³ for d columns. The paper prints no such scale, so costs of the polynomial kernel can be compared within a
 row of a table, but not with the paper's.
 
-The competitors maximize the same J, with the same Γ and kernel (`benchmarks/paper/competitors.py`):
+The competitors maximize the same J, with the same Γ and kernel (`benchmarks/paper/experiments/competitors.py`):
 
 - **DG**: dimension growth;
 - **SM**: feasible steps on the Stiefel manifold;

@@ -82,7 +82,7 @@ def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
         solve(wine.X, Supervised(wine.y), "gaussian", 2, starts="road")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kernel", [Gaussian("auto"), Multiquadratic("auto"), Polynomial(gamma="path")])
+@pytest.mark.parametrize("kernel", [Gaussian("auto"), Multiquadratic("auto"), Polynomial(gamma="auto")])
 def test_a_width_that_is_to_be_chosen_must_be_chosen_first(kernel: Any, wine: Labelled) -> None:
     with pytest.raises(InvalidInput, match="ask `choose` for it, or an estimator"):
         solve(wine.X, Supervised(wine.y), kernel, 2)

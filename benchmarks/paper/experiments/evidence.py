@@ -13,8 +13,8 @@ from sklearn.svm import SVC
 
 from benchmarks.datasets import load
 from benchmarks.measuring import Row
-from benchmarks.paper.folds import standardized_folds
-from benchmarks.transcription import beta, evaluate, initial_surrogate, label_gamma, largest, objective, value
+from benchmarks.paper.experiments.folds import standardized_folds
+from benchmarks.speed.transcription import beta, initial_surrogate, label_gamma, largest, objective, surrogate, value
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel, Term
@@ -48,7 +48,7 @@ def passes(X: Array, gamma: Array, kernel: Term, q: int, sign: int = 1) -> Itera
     """Yield the passes of Algorithm 1 for ever. Sign −1 uses Φ of squared and multiquadratic kernels as printed."""
     before, W = largest(sign * initial_surrogate(X, gamma, kernel), q)
     while True:
-        eigenvalues, after = largest(sign * evaluate(X, gamma, kernel, W), q)
+        eigenvalues, after = largest(sign * surrogate(X, gamma, kernel, W), q)
         change = float(np.linalg.norm(eigenvalues - before) / np.linalg.norm(eigenvalues))
         yield Pass(after, change, largest_angle(W, after))
         before, W = eigenvalues, after

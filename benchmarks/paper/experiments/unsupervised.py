@@ -3,9 +3,9 @@
 from functools import partial
 
 from benchmarks.measuring import Row
-from benchmarks.paper import rounds
 from benchmarks.paper.cells import Part
-from benchmarks.paper.folds import FILES
+from benchmarks.paper.experiments import rounds
+from benchmarks.paper.experiments.folds import FILES
 from benchmarks.paper.printed import METHODS
 from benchmarks.paper.tables import number, sentence
 from benchmarks.paper.verdicts import AS_LOW, Cell, cells, other_last_steps, side_by_side, verdicts

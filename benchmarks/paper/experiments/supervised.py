@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measuring import Row
-from benchmarks.paper import folds
 from benchmarks.paper.cells import Part
+from benchmarks.paper.experiments import folds
 from benchmarks.paper.printed import METHODS
 from benchmarks.paper.tables import percent
 from benchmarks.paper.verdicts import (

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 from benchmarks.datasets import Dataset, load
 from benchmarks.measuring import Row
-from benchmarks.paper.competitors import COMPETITORS, Objective
+from benchmarks.paper.experiments.competitors import COMPETITORS, Objective
 from ism_core import Supervised, aligned, solve
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma

@@ -52,8 +52,8 @@ class Objective:
             beta = np.maximum(norms[:, None] + norms - 2 * product, 0) if apart else product
             value = term.value(beta)
             psi = square * term.slope(beta, value)
-            half_gradient = psi @ P
-            half_gradient += weight * (2 * (psi.sum(axis=1)[:, None] * P - half_gradient) if apart else half_gradient)
+            psi_P = psi @ P
+            half_gradient += weight * (2 * (psi.sum(axis=1)[:, None] * P - psi_P) if apart else psi_P)
             objective += weight * float(np.vdot(square, value))
         return objective, 2 * self.X.T @ half_gradient
 

@@ -67,7 +67,7 @@ def section() -> Row:
     rows: list[Row] = []
     for columns in LIMITS:
         for precision in get_args(Precision):
-            rows += run_part("limit", "ratios", columns=columns, precision=precision)["rows"]
+            rows += run_part("speed.limit", "ratios", columns=columns, precision=precision)["rows"]
     claims = [
         claim(
             f"Φ and J over the GEMM of the same flops, d = {row['d']}, {row['kernel']}, {row['precision']}",

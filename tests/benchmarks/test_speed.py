@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import growth, transcription
 from benchmarks.datasets import load, synthetic
 from benchmarks.measuring import PartFailed, claim, run_part
 from benchmarks.report import save
+from benchmarks.speed import growth, transcription
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, Supervised, solve
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Term
@@ -26,10 +26,10 @@ def test_the_transcription_is_the_method_as_it_is_defined(kernel: Term) -> None:
     labels, gamma = LabelGamma.of(y), transcription.label_gamma(y)
     np.testing.assert_allclose(gamma, reference.dense(labels), atol=1e-12)
     np.testing.assert_allclose(
-        transcription.surrogate(X, gamma, kernel, W), reference.surrogate(X, labels, kernel, W), atol=1e-9
+        transcription.surrogate(X, gamma, kernel, W), reference.evaluate(X, labels, kernel, W), atol=1e-9
     )
     assert transcription.objective(X, gamma, kernel, W) == pytest.approx(reference.objective(X, labels, kernel, W))
-    first, expected = transcription.first_surrogate(X, gamma, kernel), reference.first_surrogate(X, labels, kernel)
+    first, expected = transcription.initial_surrogate(X, gamma, kernel), reference.initial_surrogate(X, labels, kernel)
     np.testing.assert_allclose(first / np.linalg.norm(first), expected / np.linalg.norm(expected), atol=1e-9)
 
 
@@ -58,13 +58,13 @@ def test_a_claim_says_whether_it_was_met() -> None:
 
 
 def test_a_part_has_the_memory_of_its_own_process() -> None:
-    row = run_part("growth", "imports")
+    row = run_part("speed.growth", "imports")
     assert 0.01 < row["peak GiB"] < 1
 
 
 def test_a_part_that_fails_says_why() -> None:
     with pytest.raises(PartFailed, match="There is no data set 'none'"):
-        run_part("transcription", "beside_solve", data="none", q=2)
+        run_part("speed.transcription", "beside_solve", data="none", q=2)
 
 
 def test_a_section_measured_again_takes_the_place_of_its_last_results(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.manifolds import climb, random_start
-from benchmarks.objective import Evaluation, Objective, OutOfTime
+from benchmarks.speed.manifolds import climb, random_start
+from benchmarks.speed.objective import Evaluation, Objective, OutOfTime
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
 

@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.datasets import stored
 from benchmarks.measuring import Row
-from benchmarks.paper import alternative, differences, evidence, semisupervised
+from benchmarks.paper import differences
 from benchmarks.paper.cells import Part
+from benchmarks.paper.experiments import alternative, evidence, semisupervised
 from benchmarks.paper.printed import PRINTED
 
 with_flower = pytest.mark.skipif(not stored("flower").exists(), reason="Flower may not be redistributed")

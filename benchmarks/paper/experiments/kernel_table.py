@@ -5,9 +5,9 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measuring import Row
-from benchmarks.paper import folds, rounds
 from benchmarks.paper.cells import Part
-from benchmarks.paper.supervised import FAST_DATA, FAST_FOLDS, FOLDS
+from benchmarks.paper.experiments import folds, rounds
+from benchmarks.paper.experiments.supervised import FAST_DATA, FAST_FOLDS, FOLDS
 from benchmarks.paper.tables import bold, percent, score, seconds, sentence, table
 from benchmarks.paper.verdicts import TITLES, Cell, misses, other_last_steps, score_verdict, training_accuracies
 

@@ -46,7 +46,7 @@ def clustered(data: str, k: int) -> Row:
 
 
 def unsupervised() -> Row:
-    row = run_part("scale", "clustered", data="mnist_test", k=10)
+    row = run_part("speed.scale", "clustered", data="mnist_test", k=10)
     text = "MNIST 10,000, unsupervised, q = k = 10"
     return {
         "claims": [
@@ -81,8 +81,8 @@ def wide_beside_svd(n: int, d: int, q: int) -> Row:
 
 def wide() -> Row:
     n, d = WIDE
-    alone = run_part("scale", "wide_solved", n=n, d=d, q=5)
-    beside = run_part("scale", "wide_beside_svd", n=n, d=d, q=5)
+    alone = run_part("speed.scale", "wide_solved", n=n, d=d, q=5)
+    beside = run_part("speed.scale", "wide_beside_svd", n=n, d=d, q=5)
     text = f"{n}×{d:,}, gaussian, q = 5"
     return {
         "claims": [
@@ -112,7 +112,7 @@ def approximated(n: int, d: int, q: int, features: int, sample: int) -> Row:
 
 
 def million(sizes: tuple[int, ...] = MILLION, sample: int = SAMPLE) -> Row:
-    rows = [run_part("scale", "approximated", n=n, d=50, q=5, features=FEATURES, sample=sample) for n in sizes]
+    rows = [run_part("speed.scale", "approximated", n=n, d=50, q=5, features=FEATURES, sample=sample) for n in sizes]
     last = rows[-1]
     text = f"{last['n']:,}×50, {FEATURES} random features"
     growth = float(np.polyfit(np.log(sizes), np.log([row["s"] for row in rows]), 1)[0])
@@ -153,7 +153,7 @@ def on_cluster(rows: int, q: int) -> Row:
 
 
 def cluster(rows: int = 20_000) -> Row:
-    row = run_part("scale", "on_cluster", rows=rows, q=10)
+    row = run_part("speed.scale", "on_cluster", rows=rows, q=10)
     text = f"Dask, 2 worker processes, MNIST {rows:,}"
     return {
         "claims": [

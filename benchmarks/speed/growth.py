@@ -89,27 +89,27 @@ def exponent(rows: list[Row], what: str) -> float:
 
 def section(sizes: tuple[int, ...] = ROWS) -> Row:
     """All sizes, then what is claimed of the largest."""
-    base = run_part("growth", "imports")["peak GiB"]
+    base = run_part("speed.growth", "imports")["peak GiB"]
     largest, claims, growth = sizes[-1], [], []
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, list[Row]] = {}
         for way, arguments in WAYS.items():
             settings: dict[str, Any] = {key: value for key, value in arguments.items() if key != "exponent"}
             saved = str(Path(folder) / f"{way}.npz")
-            found = run_part("growth", "solved", sizes=sizes, q=10, save=saved, **settings)["rows"]
+            found = run_part("speed.growth", "solved", sizes=sizes, q=10, save=saved, **settings)["rows"]
             runs[way] = [{"solved": way, **row} for row in found]
             time_exponent, memory_exponent = exponent(runs[way], "s"), exponent(runs[way], "peak GiB")
             growth.append({"solved": way, "time ~ n^": time_exponent, "memory ~ n^": memory_exponent})
             claims.append(claim(f"{way}: time ~ n^p, p", time_exponent, "≤", arguments["exponent"]))
             claims.append(claim(f"{way}: memory ~ n^p, p", memory_exponent, "≤", 1.05))
         ours, tiled = (str(Path(folder) / f"{way}.npz") for way in ("gaussian", "gaussian, tiles forced"))
-        one = {"solved": "one exact tiled Φ", **run_part("growth", "one_surrogate", rows=largest, saved=ours)}
+        one = {"solved": "one exact tiled Φ", **run_part("speed.growth", "one_surrogate", rows=largest, saved=ours)}
         with np.load(ours) as left, np.load(tiled) as right:
             angle = float(np.degrees(largest_angle(left["W"], right["W"])))
     in_two = {
         kernel: {
             "solved": f"{kernel}, q = 2",
-            **run_part("growth", "solved", sizes=[largest], kernel=kernel, q=2)["rows"][0],
+            **run_part("speed.growth", "solved", sizes=[largest], kernel=kernel, q=2)["rows"][0],
         }
         for kernel in ("gaussian", "polynomial")
     }

@@ -91,7 +91,7 @@ def from_psi(X: Array, kernel: Term, psi: Array) -> Array:
     return phi
 
 
-def evaluate(X: Array, gamma: Array, kernel: Term, W: Array) -> Array:
+def surrogate(X: Array, gamma: Array, kernel: Term, W: Array) -> Array:
     """Φ(W); f′ of linear and squared is 1 and −1."""
     if isinstance(kernel, Linear | Squared):
         return initial_surrogate(X, gamma, kernel)
@@ -118,7 +118,7 @@ def transcribed(X: Array, gamma: Array, kernel: Term, q: int, delta: float = 0.0
     before, W = largest(initial_surrogate(X, gamma, kernel), q)
     iteration, change = 0, np.inf
     while change >= delta and iteration < max_iter:
-        eigenvalues, W = largest(evaluate(X, gamma, kernel, W), q)
+        eigenvalues, W = largest(surrogate(X, gamma, kernel, W), q)
         change = float(np.linalg.norm(eigenvalues - before) / np.linalg.norm(eigenvalues))
         iteration, before = iteration + 1, eigenvalues
     return Found(W, before, iteration)
@@ -157,7 +157,7 @@ def beside_solve(data: str, q: int) -> Row:
 
 def section() -> Row:
     """The transcription on MNIST's 10,000 test rows, q = 10, δ = 0.01, beside `solve` at its defaults."""
-    rows = run_part("transcription", "beside_solve", data="mnist_test", q=10)["rows"]
+    rows = run_part("speed.transcription", "beside_solve", data="mnist_test", q=10)["rows"]
     claims = []
     for row in rows:
         name = row["kernel"]

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans, SpectralClustering
 
 from benchmarks.datasets import load
 from benchmarks.measuring import Row, medians, timed
-from benchmarks.paper.competitors import COMPETITORS, Objective
-from benchmarks.paper.folds import DELTA, FILES, bound, cost, named
+from benchmarks.paper.experiments.competitors import COMPETITORS, Objective
+from benchmarks.paper.experiments.folds import DELTA, FILES, bound, cost, named
 from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.engines.threads import own_threads

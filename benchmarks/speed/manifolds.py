@@ -18,7 +18,7 @@ from pymanopt.optimizers.optimizer import Optimizer
 
 from benchmarks.datasets import load
 from benchmarks.measuring import Row, medians, run_part, say, serve_parts
-from benchmarks.objective import Evaluation, Objective, OutOfTime
+from benchmarks.speed.objective import Evaluation, Objective, OutOfTime
 from ism_core import Supervised, solve
 from ism_core.arrays import Array
 
@@ -104,7 +104,7 @@ def section() -> Row:
     """All cases, each data set in a process of its own."""
     rows: list[Row] = []
     for data, kernels, limit in CASES:
-        rows += run_part("manifolds", "beside_peers", data=data, kernels=kernels, limit=limit)["rows"]
+        rows += run_part("speed.manifolds", "beside_peers", data=data, kernels=kernels, limit=limit)["rows"]
     notes = [f"{data}: each run of a peer has {limit:g} s; kernels {', '.join(k)}." for data, k, limit in CASES]
     return {"claims": [], "tables": {"pymanopt, one random start, q = classes": rows}, "notes": notes}
 

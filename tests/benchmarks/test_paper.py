@@ -12,8 +12,9 @@ import pytest
 from benchmarks.datasets import stored as data_file
 from benchmarks.measuring import Row
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import cells, folds, rounds, tables, verdicts
+from benchmarks.paper import cells, tables, verdicts
 from benchmarks.paper.cells import Part, fingerprint, run
+from benchmarks.paper.experiments import folds, rounds
 from benchmarks.paper.printed import PRINTED
 from benchmarks.paper.verdicts import Cell
 

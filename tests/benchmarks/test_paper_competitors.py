@@ -8,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from benchmarks.datasets import load, synthetic
-from benchmarks.paper.competitors import (
+from benchmarks.paper.experiments.competitors import (
     COMPETITORS,
     Found,
     Objective,
@@ -17,8 +17,8 @@ from benchmarks.paper.competitors import (
     relative_gradient,
     stiefel,
 )
-from benchmarks.transcription import label_gamma
-from benchmarks.transcription import objective as objective_of
+from benchmarks.speed.transcription import label_gamma
+from benchmarks.speed.transcription import objective as objective_of
 from ism_core import Gaussian, Polynomial, Supervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel, as_kernel

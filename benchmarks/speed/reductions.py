@@ -102,7 +102,7 @@ def section() -> Row:
     """Every method, each in a process of its own, on every data set."""
     rows: list[Row] = []
     for method in METHODS:
-        rows += run_part("reductions", "accuracies", method=method, data=DATA)["rows"]
+        rows += run_part("speed.reductions", "accuracies", method=method, data=DATA)["rows"]
     ours = {(row["data"], row["q"]): row["s"] for row in rows if row["method"] == "ISM gaussian"}
     for row in rows:
         row["time over ISM gaussian"] = row["s"] / ours[row["data"], row["q"]]

@@ -15,11 +15,11 @@ import matplotlib
 import numpy as np
 
 from benchmarks.datasets import mnist_rows, synthetic
-from benchmarks.growth import exponent
 from benchmarks.measuring import Row, medians, timed
 from benchmarks.paper.cells import Part
-from benchmarks.paper.competitors import COMPETITORS, Objective
+from benchmarks.paper.experiments.competitors import COMPETITORS, Objective
 from benchmarks.paper.tables import table
+from benchmarks.speed.growth import exponent
 from ism_core import Supervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import as_kernel
