@@ -14,7 +14,6 @@ const ESTIMATOR_DEFAULTS = {
   balance: false,
   neighbors: false,
 };
-const KINDS = { classes: "labels", values: "real" }; // what the library calls the kinds of a target
 const LINE_LENGTH = 90; // characters of a line of names
 const EXTENSIONS = /(\.(csv|tsv|txt|parquet|npy|npz|json|jsonl|ndjson|gz))+$/i;
 
@@ -114,7 +113,7 @@ function parameterLines(spec) {
 function kindLine(source) {
   const { job, dataset } = source;
   const { paradigm, target, scores } = job.spec;
-  const line = (isClasses) => [`kind="${KINDS[isClasses ? "classes" : "values"]}"`];
+  const line = (isClasses) => [`kind="${isClasses ? "classes" : "values"}"`];
   if (paradigm === "supervised") {
     const isTable = Array.isArray(target) && target.length > 1 && job.spec.target_kind === "auto";
     return line(!isTable && groupKind(source) !== "values");
