@@ -1,1 +1,1 @@
-"""HTTP: routes, limits, pictures."""
+"""The HTTP service: routes, authentication, limits, the sandbox for heavy work, and the web page."""

@@ -1,4 +1,4 @@
-"""The app: `create_app(settings)` makes it, `run(settings)` serves it."""
+"""The FastAPI app: `create_app(settings)` builds it, `run(settings)` serves it with uvicorn."""
 
 import os
 import sys
@@ -12,32 +12,35 @@ from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
-from app import openapi, page, problems
-from app.auth.access import DOCS_FILES, Access
-from app.auth.api_keys import Keys, WrongKeys, check_address
-from app.deps import check_rate
-from app.http import swagger as docs
-from app.http.uvicorn_limits import protocol
-from app.middleware import Requests
-from app.routes import batches, catalogue, datasets, health, jobs, results, rows
-from app.sandbox.pool import Children
+from app.auth import AccessMiddleware, ApiKeys, InvalidKeys, check_address
+from app.dependencies import check_rate_limit
+from app.http import install_exception_handlers, install_swagger, limited_protocol
+from app.links import DOCS_FILES
+from app.middleware import RequestMiddleware
+from app.openapi import DESCRIPTION, install_openapi
+from app.page import install_page
+from app.routes import METRICS_ROUTER, ROUTERS
+from app.sandbox import SandboxPool
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import REQUEST_TIMEOUT, Events, Store
 
+KEEP_ALIVE_SECONDS = 75  # idle time before a connection is closed; longer than the 60 s of common proxies
+SHUTDOWN_SECONDS = 3  # for open requests at shutdown; event streams would otherwise never end
+
 
 def create_app(settings: Settings) -> FastAPI:
-    """The whole API on the Redis of the settings; WrongKeys where its keys cannot be used."""
-    keys = Keys(settings)
+    """Build the app on the Redis of the settings. Raises InvalidKeys if the API keys cannot be used."""
+    keys = ApiKeys(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.settings = settings
         app.state.store = Store.open(settings, REQUEST_TIMEOUT)
         app.state.events = Events.open(settings)
-        app.state.children = Children(settings)
-        app.state.children.warm_up()
-        app.state.readers = Children(settings)  # apart from the others: long uploads hold up nothing but uploads
+        app.state.sandbox = SandboxPool(settings)
+        app.state.sandbox.warm_up()
+        app.state.upload_sandbox = SandboxPool(settings)  # separate, so that long uploads delay only other uploads
         yield
         await app.state.events.close()
         app.state.store.redis.close()
@@ -45,33 +48,36 @@ def create_app(settings: Settings) -> FastAPI:
     about: dict[str, Any] = {
         "title": "ISM",
         "version": version("ism"),
-        "summary": "Interpretable dimension reduction: which features make the picture.",
-        "description": openapi.DESCRIPTION,
+        "summary": "Interpretable kernel dimension reduction: a few axes, and the weight of every feature in them.",
+        "description": DESCRIPTION,
         "lifespan": lifespan,
         "docs_url": None,
         "redoc_url": None,
-        "dependencies": [Depends(check_rate)],
+        "dependencies": [Depends(check_rate_limit)],
     }
     if settings.docs:
         app = FastAPIOffline(**about, static_url=DOCS_FILES)
-        docs.install(app)
+        install_swagger(app)
     else:
         app = FastAPI(**about, openapi_url=None)
     app.state.keys = keys
-    problems.install(app)
+    install_exception_handlers(app)
     _add_middleware(app, settings, keys)
-    for module in (datasets, rows, jobs, results, batches, catalogue, health):
-        app.include_router(module.router)
+    for router in ROUTERS:
+        app.include_router(router)
     if settings.metrics:
-        app.include_router(health.metrics)
-    page.install(app)
-    openapi.install(app, keys)
+        app.include_router(METRICS_ROUTER)
+    install_page(app)
+    install_openapi(app, keys)
     return app
 
 
-def _add_middleware(app: FastAPI, settings: Settings, keys: Keys) -> None:
-    """The last is the outermost: browsers ask what they may (CORS) without a key."""
-    app.add_middleware(Access, keys=keys, origins=settings.cors_origins)
+def _add_middleware(app: FastAPI, settings: Settings, keys: ApiKeys) -> None:
+    """Add the middleware; the last one is the outermost.
+
+    CORS comes before access control, because the preflight requests of browsers carry no key.
+    """
+    app.add_middleware(AccessMiddleware, keys=keys, origins=settings.cors_origins)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -87,26 +93,26 @@ def _add_middleware(app: FastAPI, settings: Settings, keys: Keys) -> None:
             ],
             expose_headers=["ETag", "Location", "Retry-After", "ISM-Notes", "Content-Range", "X-Request-ID"],
         )
-    app.add_middleware(Requests, settings=settings)
+    app.add_middleware(RequestMiddleware, settings=settings)
 
 
 def run(settings: Settings) -> None:
-    """Serve until told to stop."""
+    """Serve requests until a signal stops the process."""
     configure(settings)
     try:
         app = create_app(settings)
         check_address(settings, app.state.keys)
-    except WrongKeys as error:
+    except InvalidKeys as error:
         sys.exit(str(error))
     uvicorn.run(
         app,
         host=settings.host,
         port=settings.port,
-        http=protocol(settings.max_header_bytes),
+        http=limited_protocol(settings.max_header_bytes),
         log_config=None,
         access_log=False,
-        timeout_keep_alive=75,  # a busy client may take a while between connecting and asking
-        timeout_graceful_shutdown=3,  # streams of events would keep it for ever
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         server_header=False,
     )
-    os._exit(0)  # threads that wait for a child need not be waited for
+    os._exit(0)  # do not wait for threads that wait for a sandbox process

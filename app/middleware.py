@@ -1,4 +1,4 @@
-"""Around every request: an id, a line in the log, a count, limits to its headers and body, and headers for browsers."""
+"""The outermost middleware: request ids, logging, metrics, size limits and security headers."""
 
 import re
 import time
@@ -10,22 +10,22 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http.security_headers import secure
-from app.http.uvicorn_limits import too_long
+from app.http import add_security_headers, headers_too_large
+from app.links import LIVENESS, METRICS, READINESS, streams_events, takes_file
 from app.monitoring import LATENCY, REQUESTS
-from app.problems import respond, unexpected
+from app.problems import internal_error, problem_response
 from ism_jobs.errors import TooLarge
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 
-SPEC_BYTES = 16 * 2**20  # a body that is not a file
-QUIET = {"/healthz", "/readyz", "/metrics"}  # asked all the time: in the log only when it is at "debug"
-CALLER_GONE = 499  # as nginx counts who leaves before the answer: no error of ours, and nobody to answer
-_ID = re.compile(r"[\w-]{1,64}")
+MAX_JSON_BYTES = 16 * 2**20  # of a body that is not a file
+PROBES = {LIVENESS, READINESS, METRICS}  # monitoring calls these often, so they are logged at level "debug" only
+CLIENT_CLOSED_REQUEST = 499  # nginx's status for a client that disconnected before the response
+_REQUEST_ID = re.compile(r"[\w-]{1,64}")
 
 
-class Requests:
-    """ASGI middleware."""
+class RequestMiddleware:
+    """ASGI middleware around every request."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -36,11 +36,11 @@ class Requests:
             await self._app(scope, receive, send)
             return
         method = scope["method"]
-        if method == "HEAD" and not scope["path"].endswith("/events"):  # which would go on for ever
+        if method == "HEAD" and not streams_events(scope["path"]):  # a GET of a stream would not end
             scope = _as_get(scope)
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
-        id = given if _ID.fullmatch(given) else uuid4().hex
+        id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=id)
         began = time.perf_counter()
@@ -51,49 +51,49 @@ class Requests:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 LATENCY.labels(method, _route(scope)).observe(time.perf_counter() - began)
-                answered = MutableHeaders(scope=message)
-                answered["X-Request-ID"] = id
-                secure(answered)
+                response_headers = MutableHeaders(scope=message)
+                response_headers["X-Request-ID"] = id
+                add_security_headers(response_headers)
             await send(message)
 
-        limit = self._limit(scope)
+        limit = self._body_limit(scope["path"])
         try:
-            if _length(scope) > self._settings.max_header_bytes:
-                await respond(too_long(self._settings.max_header_bytes))(scope, receive, send_with_id)
+            if _header_bytes(scope) > self._settings.max_header_bytes:
+                await problem_response(headers_too_large(self._settings.max_header_bytes))(scope, receive, send_with_id)
             elif int(headers.get("content-length") or 0) > limit:
-                await respond(_too_large(limit))(scope, receive, send_with_id)
+                await problem_response(_too_large(limit))(scope, receive, send_with_id)
             else:
                 await self._app(scope, _limited(receive, limit), send_with_id)
         except ClientDisconnect:
-            status = CALLER_GONE
-        except Exception as error:  # here and not in a handler, whose answer would go without the id
+            status = CLIENT_CLOSED_REQUEST
+        except Exception as error:  # not in an exception handler, whose response would lack the request id
             log.error("request failed", exc_info=error)
-            if status:  # half an answer is out: a cut connection is the only sign left
+            if status:  # the response has begun, so only a closed connection can signal the error
                 raise
-            await respond(unexpected())(scope, receive, send_with_id)
+            await problem_response(internal_error())(scope, receive, send_with_id)
         finally:
-            _note(method, scope, status or 500, time.perf_counter() - began)
+            _log(method, scope, status or 500, time.perf_counter() - began)
 
-    def _limit(self, scope: Scope) -> int:
-        is_file = scope["path"] == "/datasets" or scope["path"].endswith("/transform")
-        return self._settings.max_upload_bytes if is_file else min(SPEC_BYTES, self._settings.max_upload_bytes)
+    def _body_limit(self, path: str) -> int:
+        limit = self._settings.max_upload_bytes
+        return limit if takes_file(path) else min(MAX_JSON_BYTES, limit)
 
 
-def _length(scope: Scope) -> int:
-    """Bytes of the request's address and headers."""
-    address = len(scope.get("raw_path", b"")) + len(scope["query_string"])
-    return address + sum(len(name) + len(value) for name, value in scope["headers"])
+def _header_bytes(scope: Scope) -> int:
+    """Return the size of the URL and the headers of a request."""
+    url = len(scope.get("raw_path", b"")) + len(scope["query_string"])
+    return url + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def _as_get(scope: Scope) -> Scope:
-    """HEAD is GET of the whole, whose body the server does not send."""
+    """Turn HEAD into a GET of the whole resource; the server drops the body."""
     return {**scope, "method": "GET", "headers": [pair for pair in scope["headers"] if pair[0] != b"range"]}
 
 
-def _note(method: str, scope: Scope, status: int, seconds: float) -> None:
+def _log(method: str, scope: Scope, status: int, seconds: float) -> None:
     REQUESTS.labels(method, _route(scope), status).inc()
-    level = log.debug if scope["path"] in QUIET else log.info
-    # quoted: on a terminal its characters could be commands
+    level = log.debug if scope["path"] in PROBES else log.info
+    # quoted, because a raw path could contain terminal escape sequences
     level("request", method=method, path=quote(scope["path"]), status=status, ms=round(1000 * seconds, 1))
 
 
@@ -102,7 +102,7 @@ def _route(scope: Scope) -> str:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """Bodies may come without a length, or with a false one."""
+    """Limit a body while it is read, since its Content-Length may be missing or wrong."""
     total = 0
 
     async def receive_some() -> Message:
@@ -117,4 +117,4 @@ def _limited(receive: Receive, limit: int) -> Receive:
 
 
 def _too_large(limit: int) -> TooLarge:
-    return TooLarge(f"The body is larger than the {limit:,} bytes that this service takes.")
+    return TooLarge(f"The body is larger than the limit of {limit:,} bytes.")

@@ -1,58 +1,59 @@
-"""The OpenAPI document, completed with what FastAPI cannot see: bodies that are read by hand, and who may call."""
+"""The OpenAPI document, with what FastAPI cannot see: manually parsed bodies, and authentication."""
 
 from typing import Any
 
 from fastapi import FastAPI
 
-from app.auth.access import is_open
-from app.auth.api_keys import Keys
-from app.problems import ProblemView, documented
+from app.auth import ApiKeys, is_public
+from app.problems import ProblemView, problem_responses
 from ism_jobs.spec import POSTED_JOBS
 
 DESCRIPTION = """
-Upload a table, post a job, follow it, and download what it found: a matrix **W** whose columns say how the features of
-the table combine into a few new ones, the table in the new features, the traces of the iteration, metrics, pictures,
-and a model for new rows.
+Upload a table, post a job, follow its progress, and download its results. The main result is a matrix **W**: each
+column is an axis, and its entries are the weights of the features in that axis. The other results are the rows in the
+new axes, the trace of the iteration, metrics, plots, and a model that projects new rows.
 
-Errors are `application/problem+json` with a sentence that says what to change. Where the service has API keys, send
-yours as `Authorization: Bearer KEY`; you see what was made with it and nothing else.
+Errors are `application/problem+json` documents that say what is wrong and how to fix it. If the service has API keys,
+send yours as `Authorization: Bearer KEY`. You see only the data sets and jobs that were created with your key.
 """
 
 
-def install(app: FastAPI, keys: Keys) -> None:
-    """Let the app give the completed document, another one from the first key on."""
+def install_openapi(app: FastAPI, keys: ApiKeys) -> None:
+    """Make the app serve the completed document. It changes when the first API key is made."""
     plain = app.openapi
     documents: dict[bool, dict[str, Any]] = {}
 
     def complete() -> dict[str, Any]:
-        if keys.on not in documents:
-            app.openapi_schema = None  # else FastAPI would give the one it has made before
+        if keys.enabled not in documents:
+            app.openapi_schema = None  # otherwise FastAPI returns its cached document
             document = plain()
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
-            for name, schema in _bodies().items():
+            for name, schema in _manual_schemas().items():
                 schemas.setdefault(name, schema)
-            _add_access(document, keys.on)
-            documents[keys.on] = document
-        return documents[keys.on]
+            _add_authentication(document, keys.enabled)
+            documents[keys.enabled] = document
+        return documents[keys.enabled]
 
     app.openapi = complete  # type: ignore[method-assign]
 
 
-def _add_access(document: dict[str, Any], keys: bool) -> None:
-    """What the middleware may answer in place of any route, and the key that it asks for."""
+def _add_authentication(document: dict[str, Any], keys: bool) -> None:
+    """Add the responses of the access middleware, and the API key that it requires."""
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            refusals = {str(status): view for status, view in documented(*((401, 429) if keys else (403,))).items()}
-            if not keys or not is_open(path):
+            refusals = {
+                str(status): view for status, view in problem_responses(*((401, 429) if keys else (403,))).items()
+            }
+            if not keys or not is_public(path):
                 operation["responses"] = {**refusals, **operation["responses"]}
-            if keys and not is_open(path):
+            if keys and not is_public(path):
                 operation["security"] = [{"apiKey": []}]
     if keys:
         scheme = {"type": "http", "scheme": "bearer", "description": "An API key, made with `ism keys make`."}
         document["components"]["securitySchemes"] = {"apiKey": scheme}
 
 
-def _bodies() -> dict[str, Any]:
+def _manual_schemas() -> dict[str, Any]:
     posted = POSTED_JOBS.json_schema(ref_template="#/components/schemas/{model}")
     problem = ProblemView.model_json_schema(ref_template="#/components/schemas/{model}")
     return {

@@ -1,4 +1,4 @@
-"""Serve the web page at /: its own static files, and plotly.js from the plotly package."""
+"""The web page at /: static files of this package, and plotly.js from the plotly wheel."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -6,22 +6,22 @@ from pathlib import Path
 from fastapi import FastAPI, Request, Response
 from starlette.staticfiles import StaticFiles
 
-from app.auth.access import PAGE, PAGE_FILES
-from app.http import security_headers as headers
+from app.http import PAGE_POLICY, content_security_policy
+from app.links import PAGE, PAGE_FILES
 
 WEB = Path(__file__).parent / "web"
-# plotly.js inserts style elements whose text changes with its version, so inline styles are allowed. Scripts are not:
-# they come from the service's own files only.
-POLICY = headers.policy({**headers.PAGE, "style-src": "'self' 'unsafe-inline'"})
+# plotly.js adds inline styles whose text changes with its version, so they cannot be allowed by their hash.
+# Scripts still come from this service only.
+PLOTLY_POLICY = content_security_policy({**PAGE_POLICY, "style-src": "'self' 'unsafe-inline'"})
 
 
-def install(app: FastAPI) -> None:
-    """Add the routes of the page. They need no API key, because the files hold no user's data."""
+def install_page(app: FastAPI) -> None:
+    """Add the page and its files. They contain no data and need no key; the API calls of the page do."""
     page_files, plotly_files = StaticFiles(directory=WEB), StaticFiles(directory=_plotly_folder())
 
     async def page(request: Request) -> Response:
         answer = await page_files.get_response("index.html", request.scope)
-        answer.headers["Content-Security-Policy"] = POLICY
+        answer.headers["Content-Security-Policy"] = PLOTLY_POLICY
         return answer
 
     async def plotly_js(request: Request) -> Response:
@@ -33,8 +33,8 @@ def install(app: FastAPI) -> None:
 
 
 def _plotly_folder() -> Path:
-    """Return the folder of plotly.min.js without importing plotly, which is slow."""
-    spec = find_spec("plotly")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("The package plotly is not installed. Run pip install plotly.")
-    return Path(spec.origin).parent / "package_data"
+    """Return the folder of plotly.js. Importing plotly would take a second."""
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        raise RuntimeError("The package plotly is not installed; run `pip install plotly`.")
+    return Path(found.origin).parent / "package_data"

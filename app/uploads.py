@@ -1,4 +1,4 @@
-"""Receives a file, by multipart or as the raw body, into a temporary file."""
+"""Receiving an uploaded file, as a multipart form or as the raw body, into a temporary file."""
 
 import os
 import tempfile
@@ -12,13 +12,14 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
-from app.sandbox.tasks import Upload
+from app.sandbox import Upload
 from ism_jobs.errors import InvalidTable
 from ism_jobs.settings import Settings
 from ism_jobs.tables import disk_full_is_a_problem
 
-WRITE_BYTES = 2**20  # a piece as it comes is too small for a thread of its own
-NAME_LENGTH = 200
+WRITE_BYTES = 2**20  # bytes per write; chunks as they arrive are too small to be worth a thread each
+MAX_NAME_LENGTH = 200  # characters of the name of a data set
+MAX_FORM_FIELDS = 10  # of a multipart form; only the field "file" is used
 
 BODY: dict[str, Any] = {
     "requestBody": {
@@ -35,57 +36,57 @@ BODY: dict[str, Any] = {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         },
     }
-}  # for the OpenAPI document: the body is read by hand
+}  # for the OpenAPI document, because FastAPI does not parse this body
 
 
 @asynccontextmanager
-async def received(
+async def receive_upload(
     request: Request, settings: Settings, name: str | None, header: bool | None
 ) -> AsyncIterator[Upload]:
-    """The file that the request carries, for as long as it is needed."""
+    """Yield the file that the request carries, and delete it afterwards."""
     folder = settings.upload_dir
     with disk_full_is_a_problem(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
         path = Path(file.name)
         try:
             kind = request.headers.get("content-type", "")
             if kind.lower().startswith("multipart/form-data"):
-                filename, kind = await _from_form(request, file)
+                filename, kind = await _receive_form(request, file)
             else:
                 filename = None
-                await _from_body(request, file)
+                await _receive_body(request, file)
             file.flush()
             size = os.fstat(file.fileno()).st_size
             if size == 0:
-                raise InvalidTable("The upload is empty; send a file, as in: curl -F file=@table.csv …/datasets")
-            shown = (name or filename or "table")[:NAME_LENGTH]
+                raise InvalidTable("The upload is empty; send a file, for example: curl -F file=@table.csv …/datasets")
+            shown = (name or filename or "table")[:MAX_NAME_LENGTH]
             yield Upload(path, size, shown, filename or name, kind or None, header)
         finally:
             path.unlink(missing_ok=True)
 
 
-async def _from_body(request: Request, file: IO[bytes]) -> None:
-    pieces: list[bytes] = []
+async def _receive_body(request: Request, file: IO[bytes]) -> None:
+    chunks: list[bytes] = []
     held = 0
-    async for piece in request.stream():
-        pieces.append(piece)
-        held += len(piece)
+    async for chunk in request.stream():
+        chunks.append(chunk)
+        held += len(chunk)
         if held >= WRITE_BYTES:
-            await run_sync(file.write, b"".join(pieces))
-            pieces, held = [], 0
-    await run_sync(file.write, b"".join(pieces))
+            await run_sync(file.write, b"".join(chunks))
+            chunks, held = [], 0
+    await run_sync(file.write, b"".join(chunks))
 
 
-async def _from_form(request: Request, file: IO[bytes]) -> tuple[str | None, str]:
+async def _receive_form(request: Request, file: IO[bytes]) -> tuple[str | None, str]:
     try:
-        async with request.form(max_files=1, max_fields=10) as form:
+        async with request.form(max_files=1, max_fields=MAX_FORM_FIELDS) as form:
             part = form.get("file")
             if not isinstance(part, UploadFile):
                 raise InvalidTable('The form has no file in its field "file"; send one with: curl -F file=@table.csv …')
-            while piece := await part.read(WRITE_BYTES):
-                await run_sync(file.write, piece)
-            # Some character sets give halves of characters, which UTF-8 cannot hold.
+            while chunk := await part.read(WRITE_BYTES):
+                await run_sync(file.write, chunk)
+            # Some character sets decode to lone surrogates, which UTF-8 cannot encode.
             return part.filename and part.filename.encode(errors="replace").decode(), part.content_type or ""
     except MultiPartException as error:
         raise InvalidTable(f"The multipart body cannot be read: {error.message}") from None
     except UnicodeError:
-        raise InvalidTable("The form cannot be read in the character set that it names; send it in UTF-8.") from None
+        raise InvalidTable("The form does not match its declared character set; send it in UTF-8.") from None

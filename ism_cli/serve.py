@@ -98,14 +98,14 @@ def settings_from(options: Mapping[str, Any]) -> Settings:
 
 def _check_access(settings: Settings) -> bool:
     """Before anything is started: the API would refuse to listen where all may come. Tells whether there are keys."""
-    from app.auth.api_keys import Keys, WrongKeys, check_address
+    from app.auth import ApiKeys, InvalidKeys, check_address
 
     try:
-        keys = Keys(settings)
+        keys = ApiKeys(settings)
         check_address(settings, keys)
-    except WrongKeys as error:
+    except InvalidKeys as error:
         raise click.ClickException(str(error)) from None
-    return keys.on
+    return keys.enabled
 
 
 def _environment(settings: Settings, redis_url: str) -> dict[str, str]:

@@ -1,10 +1,9 @@
-"""The way to a result: the objective and the eigenvalues over the iterations."""
+"""The trace plot: the objective and the eigenvalues over the iterations."""
 
 import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ism_plots.canvas import COLUMN, GRAY, Format, few_ticks, nothing, render, size
@@ -21,18 +20,24 @@ DECADES = 2  # eigenvalues over more powers of ten than this are on a logarithmi
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def trace_plot(trace: pa.Table, *, format: Format = "svg") -> bytes:
-    """Two panels over the iterations of the ascent; in clusterings a thin line stands where a new round begins."""
-    ascent = trace.filter(pa.compute.equal(trace["stage"], "ascent"))
-    trace = ascent if ascent.num_rows else trace
-    iteration, round = _numbers(trace, "iteration"), _numbers(trace, "round")
-    objective = _numbers(trace, "objective")
-    names = sorted((n for n in trace.schema.names if n.startswith("eigenvalue")), key=lambda name: int(name[10:]))
-    eigenvalues = np.array([_numbers(trace, name) for name in names])
-    starts = np.flatnonzero(np.diff(round)) + 1
+def trace_plot(
+    iteration: NDArray[np.float64],
+    objective: NDArray[np.float64],
+    eigenvalues: NDArray[np.float64],
+    round: NDArray[np.float64] | None = None,
+    *,
+    format: Format = "svg",
+) -> bytes:
+    """Draw two panels over the iterations: the objective, and one line per eigenvalue.
+
+    `eigenvalues` has a row for each iteration and a column for each axis. `round` is the round of each iteration;
+    a thin line marks where a new round begins.
+    """
+    iteration = np.asarray(iteration, dtype=np.float64)  # a NaN breaks the line where a round begins
+    starts = np.array([], dtype=np.intp) if round is None else np.flatnonzero(np.diff(round)) + 1
 
     def draw(figure: "Figure") -> None:
-        if not trace.num_rows:
+        if not len(iteration):
             nothing(figure, "There are no iterations to show.")
             return
         size(figure, COLUMN, 92)
@@ -40,8 +45,8 @@ def trace_plot(trace: pa.Table, *, format: Format = "svg") -> bytes:
         _lines(above, iteration, objective[None, :], starts, [FEW[0]])
         _level(above, objective)
         above.set_ylabel("objective")
-        colors = _colors(len(names))
-        _lines(below, iteration, eigenvalues, starts, colors)
+        colors = _colors(eigenvalues.shape[1])
+        _lines(below, iteration, eigenvalues.T, starts, colors)
         below.set(ylabel="eigenvalues", xlabel="iteration")
         _scale(below, eigenvalues)
         _key(figure, below, colors)
@@ -54,11 +59,6 @@ def trace_plot(trace: pa.Table, *, format: Format = "svg") -> bytes:
                     axes.axvline((iteration[start - 1] + iteration[start]) / 2, color=GRAY, alpha=0.4, linewidth=0.4)
 
     return render(draw, format)
-
-
-def _numbers(trace: pa.Table, name: str) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = trace[name].to_numpy(zero_copy_only=False).astype(np.float64)
-    return numbers
 
 
 def _lines(

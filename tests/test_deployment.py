@@ -19,7 +19,7 @@ import yaml
 from dask.utils import parse_bytes
 from packaging.requirements import Requirement
 
-from app.auth.api_keys import Keys, WrongKeys, check_address
+from app.auth.api_keys import ApiKeys, InvalidKeys, check_address
 from ism_cli.main import main
 from ism_jobs.settings import Settings
 from tools import audit
@@ -143,8 +143,8 @@ def test_only_the_api_is_published_and_only_here_unless_asked() -> None:
 def test_without_keys_the_container_serves_its_own_host_only(publish: str, starts: bool, tmp_path: Path) -> None:
     host = SERVICES["api"]["command"][3]
     settings = Settings(host=host, publish=publish, api_keys_file=tmp_path / "api-keys")
-    with nullcontext() if starts else pytest.raises(WrongKeys, match=r"ISM_PUBLISH is .*ism keys make"):
-        check_address(settings, Keys(settings))
+    with nullcontext() if starts else pytest.raises(InvalidKeys, match=r"ISM_PUBLISH is .*ism keys make"):
+        check_address(settings, ApiKeys(settings))
 
 
 def test_keys_are_kept_in_a_volume_that_the_api_may_write_to() -> None:

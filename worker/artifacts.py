@@ -1,4 +1,4 @@
-"""What a job leaves: tables, a model, and one document that tells everything small."""
+"""The artifacts of a job: its tables, its model, and the result document."""
 
 import json
 from dataclasses import asdict
@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from ism_jobs.spec import SupervisedSpec
 from ism_jobs.store import pack
-from worker.pipeline.run import Outcome
+from worker.pipeline import Outcome
 from worker.to_core import kernel_document
 
 
 def artifacts_of(outcome: Outcome) -> dict[str, bytes]:
-    """Every output by name: tables in Arrow's format, the model as .npz, the result as JSON."""
+    """Return all artifacts by name: tables in Arrow format, the model as .npz, the result as JSON."""
     packed = {name: pack(table) for name, table in tables_of(outcome).items()}
     return packed | {
         "model": outcome.model.to_npz(),
@@ -23,7 +23,7 @@ def artifacts_of(outcome: Outcome) -> dict[str, bytes]:
 
 
 def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
-    """The outputs that are tables."""
+    """Return the artifacts that are tables."""
     axes, metrics = outcome.model.axes, metrics_of(outcome)
     rows = pa.array(outcome.training.rows)
     W = {axis: pa.array(column) for axis, column in zip(axes, outcome.result.W.T, strict=True)}
@@ -44,7 +44,7 @@ def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
 
 
 def result_document(outcome: Outcome) -> dict[str, Any]:
-    """Everything small."""
+    """Return the result document: everything but the large tables."""
     result = outcome.result
     document = {
         "features": list(outcome.model.features),
@@ -84,12 +84,12 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
 
 
 def metrics_of(outcome: Outcome) -> dict[str, float | None]:
-    """The metrics, with null where there is no number."""
+    """Return the metrics, with None in place of NaN and infinity."""
     return {name: _finite(value) for name, value in outcome.metrics.items()}
 
 
 def summary_document(outcome: Outcome) -> dict[str, Any]:
-    """What a list of jobs shows of each."""
+    """Return the part of the result that lists of jobs show."""
     return {
         "objective": outcome.result.objective,
         "converged": outcome.result.converged,
@@ -98,7 +98,7 @@ def summary_document(outcome: Outcome) -> dict[str, Any]:
 
 
 def _group(outcome: Outcome) -> dict[str, pa.Array]:
-    """What the rows of a picture are colored by: a cluster, or a target of one column."""
+    """Return the column that colors the rows of a plot: the cluster, or a target of one column."""
     if outcome.result.labels is not None:
         return {"group": pa.array(np.asarray(outcome.result.labels, dtype=np.int64))}
     given = outcome.training.guidance
@@ -114,7 +114,7 @@ def _plain(value: Any) -> Any:
 
 
 def _finite(value: float | None) -> float | None:
-    """A count stays one."""
+    """Return the number; None for NaN and infinity. Integers stay integers."""
     if value is None or not np.isfinite(value):
         return None
     return value if isinstance(value, int) else float(value)

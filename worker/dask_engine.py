@@ -1,4 +1,4 @@
-"""Where the work on the rows of a job is done: in this process, or on a Dask cluster."""
+"""The engine that computes the sums over rows: this process, or a Dask cluster."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,14 +12,17 @@ EngineName: TypeAlias = Literal["local", "dask"]
 
 
 @contextmanager
-def connected(engine: EngineName, scheduler: str | None) -> Iterator[Engine | EngineName]:
-    """What to give to ism_core as its engine; a cluster is connected to as long as it is needed."""
+def connected_engine(engine: EngineName, scheduler: str | None) -> Iterator[Engine | EngineName]:
+    """Yield the engine for ism_core, connected to the Dask cluster if the job asks for it.
+
+    Raises Unavailable if there is no cluster, or if the connection is lost.
+    """
     if engine == "local":
         yield engine
         return
     if scheduler is None:
-        raise Unavailable("The Dask cluster that the job asks for is gone: ISM_DASK_SCHEDULER is no longer set.")
-    from ism_core.engines.dask import Dask  # only here: Dask takes half a second to import
+        raise Unavailable("The job needs a Dask cluster, but ISM_DASK_SCHEDULER is no longer set.")
+    from ism_core.engines.dask import Dask  # here, because importing Dask takes half a second
 
     try:
         with Dask(scheduler) as cluster:

@@ -1,4 +1,4 @@
-"""What a ticket in the queue makes a worker do: claim the job, run it, keep what it found, and say how it ended."""
+"""What a worker does with a queued job: claim it, run it, save its results, and record how it ended."""
 
 import os
 import threading
@@ -18,23 +18,26 @@ from ism_jobs.settings import Settings
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
 from worker.artifacts import artifacts_of, summary_document
-from worker.pipeline.run import Moment, Outcome
-from worker.pipeline.run import run as run_job
+from worker.checkpoint import Checkpoints, unpack_trace
+from worker.pipeline import Outcome, ProgressEvent, iter_run
 from worker.trace import Trace
 
-CHECKPOINT_SECONDS = 1.0
-ROOM_SECONDS = 60.0
-QUIET_SECONDS = 0.2  # within a fold, where there is a step but no event for each
+FULL_STORE_SECONDS = 60.0  # how long a job waits for room in a full store before it fails
+RETRY_SECONDS = 1.0  # between two tries to save the results in a full store
+REPORT_SECONDS = 0.2  # between two progress reports of a stage without events, such as the steps within a fold
 
-stopping = threading.Event()  # set when this process should hand its job back
+stop_requested = threading.Event()  # set when this process should put its job back into the queue
 
 
-class HandBack(Exception):
-    """The worker is to stop; the job goes on elsewhere, or later."""
+class JobReturned(Exception):
+    """The worker is stopping; the job goes back into the queue and resumes later."""
 
 
 def run(id: str) -> None:
-    """Run the job with this id, unless it has been cancelled or another worker has it."""
+    """Run the job with this id, unless it has been cancelled or another worker has claimed it.
+
+    Queued tickets store the path of this function, so it must stay `worker.jobs.run`.
+    """
     settings = Settings()
     store = Store.open_patiently(settings)
     try:
@@ -44,27 +47,27 @@ def run(id: str) -> None:
     if attempt is None:
         return
     structlog.contextvars.bind_contextvars(job=id, attempt=attempt.number)
-    log.info("job begins")
+    log.info("job started")
     try:
-        _hold(store, store.jobs.get(id), attempt, settings)
+        _run_attempt(store, store.jobs.get(id), attempt, settings)
     except LostAttempt:
-        log.warning("job was taken over")
+        log.warning("job was taken over by another worker")
 
 
-def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
-    """Bring the job to an end, or put it back."""
+def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
+    """Run the job and record its end, or put it back into the queue."""
     try:
-        _carry_out(store, record, attempt, settings)
-    except HandBack:
+        _solve_and_save(store, record, attempt, settings)
+    except JobReturned:
         store.jobs.requeue(replace(record, attempt=attempt.number), crashed=False)
-        log.info("job put back")
+        log.info("job put back into the queue")
     except CancelRequested:
         attempt.cancel()
         log.info("job cancelled")
     except LostAttempt:
         raise
     except Exception as error:
-        problem = _problem(error)
+        problem = _problem_of(error, record.id)
         if type(problem) is Problem:
             log.exception("job failed")
         else:
@@ -72,13 +75,13 @@ def _hold(store: Store, record: Record, attempt: Attempt, settings: Settings) ->
         attempt.fail(problem.document())
 
 
-def _carry_out(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
+def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
     spec = JOB_SPEC.validate_python(record.spec)
     description = store.datasets.get(spec.dataset).description
     table = store.datasets.read(spec.dataset, used_columns(spec, description))
-    left = attempt.checkpoint()
-    trace = Trace.unpacked(left) if left else Trace()
-    moments = run_job(
+    checkpoint = attempt.checkpoint()
+    trace = unpack_trace(checkpoint) if checkpoint else Trace()
+    events = iter_run(
         table,
         spec,
         description,
@@ -86,64 +89,51 @@ def _carry_out(store: Store, record: Record, attempt: Attempt, settings: Setting
         memory_limit=settings.memory_per_job,
         scheduler=settings.dask_scheduler,
     )
-    del table
-    outcome = _report(moments, attempt, trace)
+    del table  # frees its memory once the pipeline has encoded it
+    outcome = _report(events, attempt, Checkpoints(attempt, trace))
     artifacts = artifacts_of(outcome)
-    _keep(attempt, artifacts)
+    _save_artifacts(attempt, artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
     log.info("job succeeded", seconds=round(outcome.metrics["seconds_total"], 3))
 
 
-def _keep(attempt: Attempt, artifacts: dict[str, bytes]) -> None:
-    """Save what was found; in a full store there may be room soon."""
-    deadline = time.monotonic() + ROOM_SECONDS
+def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, checkpoints: Checkpoints) -> Outcome:
+    """Drive a job to its outcome; report its progress to the store and save checkpoints."""
+    reported_at = time.monotonic()
+    stage = ""
+    capture = ReturnCapture(events)
+    for event in capture:
+        if stop_requested.is_set():
+            checkpoints.save()
+            raise JobReturned
+        now = time.monotonic()
+        if event.kind or event.progress.stage != stage or now - reported_at > REPORT_SECONDS:
+            attempt.report(event.progress.document(), event.kind, event.document())
+            stage, reported_at = event.progress.stage, now
+        if event.kind == "choice":  # a choice takes as long as many steps
+            checkpoints.save()
+        elif event.kind == "step":
+            checkpoints.save_if_due()
+    return capture.value
+
+
+def _save_artifacts(attempt: Attempt, artifacts: dict[str, bytes]) -> None:
+    """Save the results. If the store is full, try again for a while: other jobs may expire."""
+    deadline = time.monotonic() + FULL_STORE_SECONDS
     while True:
         try:
             attempt.save_artifacts(artifacts)
         except RedisError as error:
             if not is_full(error) or time.monotonic() > deadline:
                 raise
-            log.warning("job waits for room in the store")
-            time.sleep(1)
+            log.warning("results not saved yet: the store is full")
+            time.sleep(RETRY_SECONDS)
         else:
             return
 
 
-def _save_checkpoint(attempt: Attempt, trace: Trace) -> None:
-    """In a full store the one before must do."""
-    try:
-        attempt.save_checkpoint(trace.packed())
-    except RedisError as error:
-        if not is_full(error):
-            raise
-        log.warning("no room for a checkpoint")
-
-
-def _report(moments: Generator[Moment, None, Outcome], attempt: Attempt, trace: Trace) -> Outcome:
-    """Drive a job to its outcome, telling the store about every step."""
-    saved = reported = time.monotonic()
-    stage = ""
-    capture = ReturnCapture(moments)
-    for moment in capture:
-        if stopping.is_set():
-            if trace.rows or trace.choice:
-                _save_checkpoint(attempt, trace)
-            raise HandBack
-        now = time.monotonic()
-        if moment.kind or moment.progress.stage != stage or now - reported > QUIET_SECONDS:
-            attempt.report(moment.progress.document(), moment.kind, moment.event())
-            stage, reported = moment.progress.stage, now
-        if moment.kind == "choice":  # it took as long as many steps
-            _save_checkpoint(attempt, trace)
-            saved = now
-        if moment.kind == "step" and trace.rows and now - saved > CHECKPOINT_SECONDS:
-            _save_checkpoint(attempt, trace)
-            saved = now
-    return capture.value
-
-
-def _problem(error: Exception) -> Problem:
-    """What to tell the job's owner."""
+def _problem_of(error: Exception, job_id: str) -> Problem:
+    """Return the problem that the owner of the job sees."""
     match error:
         case Problem():
             return error
@@ -152,10 +142,8 @@ def _problem(error: Exception) -> Problem:
         case InvalidInput():
             return InvalidSpec(str(error), [FieldError(error.parameter, str(error))])
         case RedisError() if is_full(error):
-            return StoreFull("The store is full, and the result could not be kept; delete what is no longer needed.")
+            return StoreFull("The store is full and the result could not be saved; delete old data sets or jobs.")
         case MemoryError():
-            return OutOfMemory(
-                "The job needed more memory than its worker has; try fewer rows or features, or a smaller q."
-            )
+            return OutOfMemory("The job ran out of memory; use fewer rows or features, or a smaller q.")
         case _:
-            return Problem("The job failed for a reason that is ours, not yours; the service's log has the details.")
+            return Problem(f"Internal error. The service's log has the details; please quote job id {job_id}.")

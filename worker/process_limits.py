@@ -1,4 +1,4 @@
-"""Limits that a job's process is held to from outside, since inside of C code it hears nothing."""
+"""Limits on the time and memory of a job process, enforced from outside because C code ignores signals."""
 
 import os
 import signal
@@ -11,19 +11,20 @@ from typing import Self
 
 from ism_jobs.errors import OutOfMemory, Problem, TimeOver
 
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.1  # between two looks at the memory of the process
+MIN_SAMPLE_SHARE = 0.05  # advice to use a smaller sample of the rows than this would not help
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
-class Watch:
-    """Ends a process that runs for too long or holds too much memory; `problem` is why, if it has."""
+class ProcessWatchdog:
+    """Kills a process that exceeds its time or memory limit. `problem` is the reason, if it was killed."""
 
     def __init__(self, pid: int, seconds: float, memory: int) -> None:
         self._pid = pid
         self._seconds = seconds
         self._memory = memory
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._watch, daemon=True)
         self.problem: Problem | None = None
 
     def __enter__(self) -> Self:
@@ -36,7 +37,7 @@ class Watch:
         self._done.set()
         self._thread.join()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         deadline = time.monotonic() + self._seconds
         while self.problem is None and not self._done.wait(LOOK_SECONDS):
             held = resident_bytes(self._pid)
@@ -50,7 +51,7 @@ class Watch:
 
 
 def resident_bytes(pid: int) -> int:
-    """What a process holds of the machine's memory; 0 when it is gone, or the system does not tell."""
+    """Return the resident memory of a process in bytes; 0 if it has ended or the system has no /proc."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
     except (OSError, IndexError):
@@ -59,17 +60,21 @@ def resident_bytes(pid: int) -> int:
 
 def _too_long(seconds: float) -> TimeOver:
     return TimeOver(
-        f"The job ran for {seconds:g} seconds, the limit of this service; try fewer rows or features, a wider delta, or"
+        f"The job exceeded the time limit of {seconds:g} seconds; use fewer rows or features, a larger delta, or"
         " folds = 0."
     )
 
 
 def _too_large(held: int, limit: int) -> OutOfMemory:
-    share = limit / held / 2  # what is held grows no faster than with the rows, and was still growing
-    advice = f"a sample of {share:.0%} of its rows should fit" if share > 0.05 else "a worker alone needs more"
+    share = limit / held / 2  # memory grows at most linearly with the rows; half, because it was still growing
+    advice = (
+        f"a sample of {share:.0%} of its rows should fit"
+        if share > MIN_SAMPLE_SHARE
+        else "even an idle worker needs more"
+    )
     return OutOfMemory(
-        f"The job was ended when it held {_mib(held)} of memory, and {_mib(limit)} are allowed; {advice}. Give fewer"
-        " rows or features, or allow more memory (ISM_JOB_MEMORY)."
+        f"The job was stopped because it used {_mib(held)} of memory, and the limit is {_mib(limit)}; {advice}. Use"
+        " fewer rows or features, or raise the limit (ISM_JOB_MEMORY)."
     )
 
 

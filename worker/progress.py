@@ -1,4 +1,4 @@
-"""How far a job is, and how long it may still take."""
+"""The progress of a job: its stage, its numbers, and an estimate of the time left."""
 
 import math
 import time
@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 from ism_core import Step
 
+RATE_STEPS = 6  # number of last steps that the rate of convergence is estimated from
+
 Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One look at a job. `remaining_seconds` is an estimate, None while there is nothing to base one on."""
+    """The state of a running job. `remaining_seconds` is None while there is no estimate."""
 
     stage: Stage
     iteration: int
@@ -25,41 +27,43 @@ class Progress:
     remaining_seconds: float | None
     fold: int | None = None
     folds: int | None = None
-    trying: dict[str, Any] | None = None  # while settings are chosen: which, how many so far, the best score so far
+    trying: dict[str, Any] | None = (
+        None  # while settings are chosen: the current candidate, how many were tried, the best score
+    )
 
     def document(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the progress as a JSON object."""
         return {
             name: round(value, 3) if name.endswith("_seconds") and value is not None else value
             for name, value in asdict(self).items()
         }
 
 
-class Clock:
-    """Estimates the time left from how fast the iterates settle.
+class JobClock:
+    """Measures the time of a job and estimates the time left from the rate of convergence.
 
-    An ascent settles by a nearly constant factor a step, so the steps that are left follow from how far the slowest
-    of its three criteria is from its bound, and from the factor seen over the last few steps. Each fold of a
-    validation is taken to last as long as the job so far, choice and solve: it repeats both.
+    The ascent converges linearly: each stopping criterion shrinks by a nearly constant factor per step. The steps left
+    follow from that factor and from the criterion that is furthest from its bound. Each fold of a cross-validation is
+    expected to take as long as the job so far, because it repeats the choice and the solve.
     """
 
     def __init__(self, max_iter: int, folds: int) -> None:
         self._began = time.monotonic()
         self._max_iter = max_iter
         self._folds = folds
-        self._seen: deque[tuple[int, float, float]] = deque(maxlen=6)  # iteration, time, distance from settling
+        self._seen: deque[tuple[int, float, float]] = deque(maxlen=RATE_STEPS)  # iteration, time, log of the criterion
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the job began."""
+        """Seconds since the job started."""
         return time.monotonic() - self._began
 
     def after_step(self, step: Step, iteration: int, delta: float) -> float | None:
-        """Seconds that are left after this step of a solve that ends within this delta."""
+        """Return the estimated seconds left after a step of a solve with convergence tolerance delta."""
         if step.stage != "ascent" or step.change is None or step.angle is None:
             return None
-        settle = max(step.change / delta, 10 * step.angle / delta, 10 * step.gradient / delta)
-        self._seen.append((iteration, self.elapsed, math.log(max(settle, 1e-12))))
+        criterion = max(step.change / delta, 10 * step.angle / delta, 10 * step.gradient / delta)
+        self._seen.append((iteration, self.elapsed, math.log(max(criterion, 1e-12))))
         first, last = self._seen[0], self._seen[-1]
         steps = last[0] - first[0]
         if steps == 0:
@@ -72,5 +76,5 @@ class Clock:
         return in_solve + self._folds * (self.elapsed + in_solve)
 
     def after_fold(self, fold: int, began: float) -> float | None:
-        """Seconds that are left after some folds of the validation, which began at a time of this clock."""
+        """Return the estimated seconds left after some folds of a cross-validation that started at time `began`."""
         return None if fold == 0 else (self.elapsed - began) / fold * (self._folds - fold)

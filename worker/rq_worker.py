@@ -1,4 +1,4 @@
-"""A worker process: RQ's worker, made to notice a lost job in seconds and to hand back a running one when stopped."""
+"""The worker process: an RQ worker that detects lost jobs within seconds and requeues its own job at shutdown."""
 
 import ctypes
 import signal
@@ -19,25 +19,26 @@ from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAME, Store
 from worker import jobs
-from worker.process_limits import Watch
+from worker.process_limits import ProcessWatchdog
 
-PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
+PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
+RQ_WAIT_MARGIN = 15  # seconds by which RQ waits for a ticket less than its worker_ttl
 
 
 class JobWorker(Worker):
-    """Forks a process for each job. The numerics are imported before, so that a fork is all that a job waits for.
+    """Forks a process for each job. The numerics are imported before, so that a job starts as soon as it is forked.
 
-    While Redis is away, or full, a job goes on and its worker waits: no error of Redis ends either of them.
+    While Redis is unreachable or full, a running job continues and its worker waits. Redis errors end neither of them.
     """
 
-    max_connection_wait_time = 2.0  # seconds between two tries to reach Redis
+    max_connection_wait_time = 2.0  # seconds between two tries to connect to Redis
 
-    def __init__(self, settings: Settings, told_to_stop: threading.Event) -> None:
+    def __init__(self, settings: Settings, stop_event: threading.Event) -> None:
         self._settings = settings
-        self._told_to_stop = told_to_stop
+        self._stop_event = stop_event
         self._store = Store.open(settings)
-        self._overdue = threading.Event()  # a job was not handed back in time when the worker was told to stop
-        self._cancelled = False  # the job had been asked to stop at the last look
+        self._overdue = threading.Event()  # set if a job did not return in time at shutdown
+        self._cancelled = False  # whether the job was already cancelled at the last heartbeat
         super().__init__(
             [QUEUE_NAME],
             connection=self._store.redis,
@@ -45,110 +46,112 @@ class JobWorker(Worker):
             log_job_description=False,
             job_monitoring_interval=settings.heartbeat_interval,
             maintenance_interval=settings.heartbeat_interval,
-            worker_ttl=15 + settings.heartbeat_interval,  # RQ waits 15 s less for a ticket, then runs its maintenance
+            worker_ttl=RQ_WAIT_MARGIN + settings.heartbeat_interval,  # RQ does its maintenance between two waits
         )
 
     def subscribe(self) -> None:
-        """Not to commands: whoever may publish in Redis could stop jobs."""
+        """Do not subscribe to RQ commands, because anyone who can publish in Redis could stop jobs."""
 
     def run_maintenance_tasks(self) -> None:
-        """Also look for jobs whose worker is gone, and whether a stop was asked for that the wait for a ticket has not
-        heard: a signal between two workers goes to the one before, which may take itself to be busy."""
-        if self._told_to_stop.is_set():
+        """Also requeue jobs whose worker has died, and stop if a signal was missed.
+
+        A signal that arrives between two workers goes to the previous one, which may believe that it is busy.
+        """
+        if self._stop_event.is_set():
             raise StopRequested
         super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
         self._store.jobs.sweep()
 
     def maintain_heartbeats(self, job: Ticket) -> None:
-        """Also renew the lease on the job, see that a cancelled one ends, and look for jobs whose worker is gone."""
+        """Also renew the lease of the job, kill it if it ignores its cancellation, and requeue jobs of dead workers."""
         if self._stop_requested:
-            self.kill_horse(signal.SIGTERM)  # again: the first may have come before the process could hear it
+            self.kill_horse(signal.SIGTERM)  # again, because the first signal may have come before the handler was set
         try:
             cancelled = self._store.jobs.renew_lease(job.args[0], self.name)
             if cancelled and self._cancelled:
-                self.kill_horse()  # asked at the last look already, and the numerics have not heard it
+                self.kill_horse()  # it was cancelled before the last heartbeat and has not reacted
             self._cancelled = cancelled
             super().maintain_heartbeats(job)
             self._store.jobs.sweep()
         except RedisError as error:
-            log.warning("no sign of life could be given", reason=str(error))
+            log.warning("heartbeat failed", reason=str(error))
 
     def set_current_job_working_time(self, current_job_working_time: float, pipeline: object = None) -> None:
-        """Here only: nobody looks for it in Redis."""
+        """Keep the time in this process only, because nothing reads it from Redis."""
         self.current_job_working_time = current_job_working_time
 
     def monitor_work_horse(self, job: Ticket, queue: Queue) -> None:
-        """When the process has ended, and its job has not, it was over a limit, or lost, or late to be handed back."""
+        """After the process has ended, record its job as failed or requeue it if it has no final state yet."""
         self._cancelled = False
-        with Watch(self.horse_pid, self._settings.job_time_limit, self._settings.memory_per_job) as watch:
+        with ProcessWatchdog(self.horse_pid, self._settings.job_time_limit, self._settings.memory_per_job) as watchdog:
             try:
                 super().monitor_work_horse(job, queue)
-            except RedisError as error:  # once the process has ended: only RQ's own account of it is missing
-                log.warning("the end of a process was not noted", reason=str(error))
+            except RedisError as error:  # the process has ended, so only the bookkeeping of RQ is incomplete
+                log.warning("end of job process not recorded", reason=str(error))
         while True:
             try:
                 self._store.jobs.recover(
-                    job.args[0], self.name, crashed=not self._overdue.is_set(), problem=watch.problem
+                    job.args[0], self.name, crashed=not self._overdue.is_set(), problem=watchdog.problem
                 )
             except RedisError as error:
-                log.warning("a job waits for Redis", job=job.args[0], reason=str(error))
-                if self._told_to_stop.is_set():
-                    return  # its lease ends, and another puts it back
+                log.warning("waiting for Redis to record the end of a job", job=job.args[0], reason=str(error))
+                if self._stop_event.is_set():
+                    return  # its lease expires, and another worker requeues the job
                 time.sleep(self.max_connection_wait_time)
             else:
                 return
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Tell also that no other is to follow."""
-        self._told_to_stop.set()
+        """Also record that no further worker should start in this process."""
+        self._stop_event.set()
         super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
 
     def set_shutdown_requested_date(self) -> None:
-        """Not in Redis: it may be away."""
+        """Do not write the date to Redis, which may be unreachable."""
 
     def setup_work_horse_signals(self) -> None:
-        """In the process of a job: being told to stop means to hand the job back at the next step."""
-        end_with_parent()
-        be_first_to_go()
+        """In the job process: SIGTERM returns the job to the queue at its next step."""
+        die_with_parent()
+        prefer_for_oom_kill()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, lambda *_: jobs.stopping.set())
+        signal.signal(signal.SIGTERM, lambda *_: jobs.stop_requested.set())
 
     def handle_warm_shutdown_request(self) -> None:
-        """Pass it on to the job, which has some time to hand itself back."""
+        """Forward the signal to the job process, and kill the process if it does not end in time."""
         if self.horse_pid:
             self.kill_horse(signal.SIGTERM)
-            deadline = threading.Timer(self._settings.shutdown_seconds, self._end_overdue)
+            deadline = threading.Timer(self._settings.shutdown_seconds, self._kill_overdue)
             deadline.daemon = True
             deadline.start()
 
-    def _end_overdue(self) -> None:
+    def _kill_overdue(self) -> None:
         self._overdue.set()
         if self.horse_pid:
             self.kill_horse()
 
 
-def end_with_parent() -> None:
-    """Let the kernel end this process when its parent is gone, killed perhaps (Linux only)."""
+def die_with_parent() -> None:
+    """Let the kernel kill this process when its parent dies (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def be_first_to_go() -> None:
-    """When the machine's memory is at its end, let the kernel end this process and no other (Linux only)."""
+def prefer_for_oom_kill() -> None:
+    """Let the OOM killer choose this process first (Linux only)."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def work(settings: Settings) -> None:
-    """Run a worker until it is told to stop; one that Redis has failed is followed by another."""
-    told_to_stop = threading.Event()
+    """Run workers until a signal stops them. A worker that fails because of Redis is replaced by another."""
+    stop_event = threading.Event()
     pause = 0.0
-    while not told_to_stop.is_set():
+    while not stop_event.is_set():
         try:
             time.sleep(pause)
-            JobWorker(settings, told_to_stop).work(logging_level="WARNING")  # what happens to jobs is logged by us
+            JobWorker(settings, stop_event).work(logging_level="WARNING")  # worker.jobs logs what happens to jobs
         except RedisError as error:
-            log.warning("a worker waits for Redis", reason=str(error))
-        except StopRequested:  # by a signal that the last one has got
+            log.warning("worker is waiting for Redis", reason=str(error))
+        except StopRequested:  # the previous worker has received the signal
             return
         pause = JobWorker.max_connection_wait_time

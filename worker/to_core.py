@@ -1,4 +1,4 @@
-"""A job's spec in the words of ism_core."""
+"""Translation of a job spec into the kernels, paradigms and options of ism_core."""
 
 from typing import Any, Literal, assert_never
 
@@ -26,12 +26,12 @@ from worker.dask_engine import EngineName
 
 
 def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
-    """The kernel that a spec asks for; "auto" is one that is to be chosen."""
-    return "auto" if spec.kernel == "auto" else _kernel(kernel_object(spec.kernel))
+    """Return the kernel of a spec; "auto" if it is still to be chosen."""
+    return "auto" if spec.kernel == "auto" else _to_kernel(kernel_object(spec.kernel))
 
 
 def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) -> Paradigm:
-    """The paradigm that a spec asks for, with the labels, scores or clustering that go with its rows."""
+    """Return the paradigm of a spec with the labels, scores or clustering of its rows."""
     if isinstance(spec, UnsupervisedSpec):
         return Unsupervised(spec.clusters)
     assert given is not None
@@ -48,7 +48,7 @@ def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) 
 
 
 def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int | None) -> dict[str, Any]:
-    """How a spec wants its problem solved, with what there is for it: the same for all rows and for a fold of them."""
+    """Return the solver options of a spec; they are the same for all rows and for a fold."""
     return {
         "delta": spec.delta,
         "starts": spec.starts,
@@ -62,27 +62,27 @@ def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int
     }
 
 
-def settled_q(spec: JobSpec) -> int:
-    """How many axes a spec asks for that leaves nothing open."""
+def chosen_q(spec: JobSpec) -> int:
+    """Return the number of axes of a spec without open settings."""
     assert isinstance(spec.q, int)
     return spec.q
 
 
-def settled_delta(spec: JobSpec) -> float:
-    """How still its iteration must stand to end."""
+def chosen_delta(spec: JobSpec) -> float:
+    """Return the convergence tolerance of a spec without open settings."""
     assert spec.delta is not None
     return spec.delta
 
 
-def settled_scale(spec: JobSpec) -> Scale:
-    """How it wants its rows scaled."""
+def chosen_scale(spec: JobSpec) -> Scale:
+    """Return the scaling of a spec without open settings."""
     assert spec.scale is not None
     assert spec.scale != "auto"
     return spec.scale
 
 
 def kernel_document(kernel: Kernel | str) -> object:
-    """A kernel with the numbers that were found, as a spec that can be posted again."""
+    """Describe a kernel with the parameters that were found, in a form that can be posted again."""
     if isinstance(kernel, str):
         return kernel
     if isinstance(kernel, Term):
@@ -92,18 +92,18 @@ def kernel_document(kernel: Kernel | str) -> object:
     return {"sum": [{"weight": float(weight), "kernel": kernel_document(term)} for weight, term in kernel.terms]}
 
 
-def _kernel(spec: KernelObject) -> Kernel:
+def _to_kernel(spec: KernelObject) -> Kernel:
     match spec:
         case SumKernel():
-            total, *others = [part.weight * _simple(simple_kernel(part.kernel)) for part in spec.sum]
+            total, *others = [part.weight * _to_simple_kernel(simple_kernel(part.kernel)) for part in spec.sum]
             for other in others:
                 total = total + other
             return total
         case AlignedKernel():
-            return aligned(*(_simple(simple_kernel(part)) for part in spec.aligned))
+            return aligned(*(_to_simple_kernel(simple_kernel(part)) for part in spec.aligned))
         case _:
-            return _simple(spec)
+            return _to_simple_kernel(spec)
 
 
-def _simple(spec: SimpleKernel) -> Kernel:
+def _to_simple_kernel(spec: SimpleKernel) -> Kernel:
     return KERNELS[spec.name](**spec.parameters)

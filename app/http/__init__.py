@@ -1,0 +1,36 @@
+"""HTTP details that are the same for every route: negotiation, paging, security headers, exception handlers."""
+
+from app.http.exception_handlers import install_exception_handlers
+from app.http.negotiation import (
+    VARY_ACCEPT,
+    etag_matches,
+    etag_of,
+    file_response,
+    file_responses,
+    negotiate_format,
+    not_modified,
+)
+from app.http.pagination import decode_cursor, encode_cursor
+from app.http.security_headers import PAGE_POLICY, PICTURE_POLICY, add_security_headers, content_security_policy
+from app.http.swagger import install_swagger
+from app.http.uvicorn_limits import headers_too_large, limited_protocol
+
+__all__ = [
+    "PAGE_POLICY",
+    "PICTURE_POLICY",
+    "VARY_ACCEPT",
+    "add_security_headers",
+    "content_security_policy",
+    "decode_cursor",
+    "encode_cursor",
+    "etag_matches",
+    "etag_of",
+    "file_response",
+    "file_responses",
+    "headers_too_large",
+    "install_exception_handlers",
+    "install_swagger",
+    "limited_protocol",
+    "negotiate_format",
+    "not_modified",
+]

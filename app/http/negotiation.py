@@ -1,4 +1,4 @@
-"""Answers whose body is a file: in the format that was asked for, cacheable, and in parts if asked."""
+"""Responses that carry a file: content negotiation, ETags and byte ranges."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from fastapi import HTTPException, Request, Response
 
-from app.problems import documented as documented_problem
+from app.problems import problem_responses
 from ism_jobs.errors import NotAcceptable
 
 F = TypeVar("F", bound=str)
@@ -23,27 +23,29 @@ MEDIA_TYPES = {
     "png": "image/png",
 }
 
-BY_ACCEPT = {"Vary": "Accept"}  # a header of whatever chosen_format has chosen the format of
+VARY_ACCEPT = {"Vary": "Accept"}  # for every response whose format `negotiate_format` has chosen
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-def chosen_format(request: Request, asked: str | None, offered: Sequence[F]) -> F:
-    """By ?format=, else by Accept, else the first that there is."""
+def negotiate_format(request: Request, asked: str | None, offered: Sequence[F]) -> F:
+    """Choose a format: by ?format=, else by the Accept header, else the first of those offered."""
     if asked is not None:
         for format in offered:
             if format == asked:
                 return format
-        raise NotAcceptable(f"There is no format {asked!r} of this; ask for one of {', '.join(offered)}.")
+        raise NotAcceptable(f"Unknown format {asked!r}; use one of {', '.join(offered)}.")
     accept = request.headers.get("accept") or "*/*"
-    best = max(offered, key=lambda one: _weight(one, accept))  # of equals the first
+    best = max(offered, key=lambda one: _weight(one, accept))  # the first of equals
     if _weight(best, accept) == (0.0, 0):
-        raise NotAcceptable(f"None of {accept} is a format of this; ask for one of {', '.join(offered)} by ?format=.")
+        raise NotAcceptable(
+            f"The Accept header {accept!r} matches no available format; use ?format= with one of {', '.join(offered)}."
+        )
     return best
 
 
 def _weight(format: str, accept: str) -> tuple[float, int]:
-    """How much a format is wanted, and how early it is named; by its own type rather than by a wildcard."""
+    """Return the quality of a format and its place in the Accept header; its own type wins over a wildcard."""
     own = MEDIA_TYPES[format].split(";")[0]
     places: dict[str, tuple[float, int]] = {}
     for place, part in enumerate(accept.lower().split(",")):
@@ -59,25 +61,25 @@ def _quality(text: str) -> float:
 
 
 def etag_of(*parts: Any) -> str:
-    """A name for one version of a thing."""
+    """Return the entity tag of one version of a resource."""
     return '"' + hashlib.sha256(repr(parts).encode()).hexdigest()[:24] + '"'
 
 
-def is_known(request: Request, etag: str) -> bool:
-    """Whether the caller has this version already."""
+def etag_matches(request: Request, etag: str) -> bool:
+    """Return whether the caller already has this version (If-None-Match)."""
     known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
     return etag in known or "*" in known
 
 
 def not_modified(etag: str, headers: Mapping[str, str] | None = None) -> Response:
-    """The caller has it."""
+    """Return a 304 response."""
     return Response(status_code=304, headers={"ETag": etag, **(headers or {})})
 
 
-def content(
+def file_response(
     request: Request, body: bytes, format: str, filename: str, etag: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A file, or the range of its bytes that was asked for."""
+    """Return a file, or the byte range of it that was requested."""
     headers = {
         "ETag": etag,
         "Accept-Ranges": "bytes",
@@ -90,20 +92,20 @@ def content(
         return Response(body, media_type=media_type, headers=headers)
     first, last = _bounds(asked.group(1), asked.group(2), len(body))
     if first > last:
-        sentence = f"There are {len(body):,} bytes, and none in the range {asked.group()}."
+        sentence = f"The range {asked.group()} is outside the {len(body):,} bytes of the file."
         raise HTTPException(416, sentence, {"Content-Range": f"bytes */{len(body)}"})
     headers["Content-Range"] = f"bytes {first}-{last}/{len(body)}"
     return Response(body[first : last + 1], 206, headers, media_type)
 
 
 def _bounds(first: str, last: str, size: int) -> tuple[int, int]:
-    if not first:  # the last so many bytes
+    if not first:  # a suffix range: the last N bytes
         return max(0, size - int(last)), size - 1 if int(last) else -1
     return int(first), min(int(last), size - 1) if last else size - 1
 
 
-def documented(*formats: str, description: str, json_schema: dict[str, Any] | None = None) -> dict[int | str, Any]:
-    """The same for the OpenAPI document."""
+def file_responses(*formats: str, description: str, json_schema: dict[str, Any] | None = None) -> dict[int | str, Any]:
+    """Return the OpenAPI entries of a route that answers with `file_response`."""
     contents: dict[str, Any] = {}
     for format in formats:
         schema: dict[str, Any] = {"type": "string", "format": "binary"}
@@ -114,7 +116,7 @@ def documented(*formats: str, description: str, json_schema: dict[str, Any] | No
         contents[MEDIA_TYPES[format].split(";")[0]] = {"schema": schema}
     return {
         200: {"description": description, "content": contents},
-        206: {"description": "The part that was asked for", "content": contents},
+        206: {"description": "The requested byte range", "content": contents},
         304: {"description": "Not modified"},
-        416: documented_problem(416)[416],
+        416: problem_responses(416)[416],
     }

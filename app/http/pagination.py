@@ -1,4 +1,4 @@
-"""Cursors of lists: where the next page begins, as text that callers need not understand."""
+"""Cursors for paging through lists: an opaque text that marks where the next page begins."""
 
 import base64
 import json
@@ -9,15 +9,18 @@ from typing import Any
 from ism_jobs.errors import FieldError, InvalidSpec
 
 
-def encode(place: Sequence[Any] | None) -> str | None:
-    """A place as text."""
-    if place is None:
+def encode_cursor(position: Sequence[Any] | None) -> str | None:
+    """Encode a position as a cursor; None stays None."""
+    if position is None:
         return None
-    return base64.urlsafe_b64encode(json.dumps(list(place)).encode()).decode().rstrip("=")
+    return base64.urlsafe_b64encode(json.dumps(list(position)).encode()).decode().rstrip("=")
 
 
-def decode(cursor: str | None) -> tuple[float, str] | None:
-    """The place that a cursor stands for."""
+def decode_cursor(cursor: str | None) -> tuple[float, str] | None:
+    """Decode a cursor into its position: a time and an id.
+
+    Raises InvalidSpec if the cursor was not made by `encode_cursor`.
+    """
     if cursor is None:
         return None
     try:
@@ -27,6 +30,6 @@ def decode(cursor: str | None) -> tuple[float, str] | None:
     except (ValueError, TypeError):
         valid = False
     if not valid:
-        sentence = 'The cursor is none of ours; take it from "next" of the page before, or leave it out.'
+        sentence = 'Invalid cursor; take it from "next" of the previous page, or leave it out.'
         raise InvalidSpec(sentence, [FieldError("cursor", sentence)])
     return time, id

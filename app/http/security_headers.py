@@ -1,18 +1,17 @@
-"""Headers of every answer that tell browsers what they may do with it."""
+"""Security headers: they tell browsers what a response may load, and who may embed it."""
 
 from collections.abc import Mapping
 
 from starlette.datastructures import MutableHeaders
 
 
-def policy(sources: Mapping[str, str]) -> str:
-    """A content security policy."""
-    return "; ".join(f"{what} {where}".rstrip() for what, where in sources.items())
+def content_security_policy(directives: Mapping[str, str]) -> str:
+    """Return the value of the Content-Security-Policy header."""
+    return "; ".join(f"{name} {sources}".rstrip() for name, sources in directives.items())
 
 
-# A page may load modules, styles, pictures and data from here and nothing from elsewhere, run no script that stands in
-# its text, and be framed by nobody.
-PAGE = {
+# A page loads scripts, styles, images and data from this service only. Inline scripts and frames are not allowed.
+PAGE_POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
     "style-src": "'self'",
@@ -23,21 +22,21 @@ PAGE = {
     "form-action": "'self'",
     "frame-ancestors": "'none'",
 }
-# A picture that is opened by itself is a document: it may have its styles, and no script runs in it.
-PICTURE = {"default-src": "'none'", "style-src": "'unsafe-inline'", "frame-ancestors": "'none'", "sandbox": ""}
+# An SVG that is opened by itself is a document: it may use inline styles, but no script runs in it.
+PICTURE_POLICY = {"default-src": "'none'", "style-src": "'unsafe-inline'", "frame-ancestors": "'none'", "sandbox": ""}
 
-ALWAYS = {
-    "Content-Security-Policy": policy(PAGE),
+DEFAULT_HEADERS = {
+    "Content-Security-Policy": content_security_policy(PAGE_POLICY),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "private, no-cache",  # kept by nobody but its reader, who asks whether it is still so
+    "Cache-Control": "private, no-cache",  # browsers may cache a response, but must revalidate it before each use
 }
 
 
-def secure(headers: MutableHeaders) -> None:
-    """Add what the answer does not say by itself."""
-    for name, value in ALWAYS.items():
+def add_security_headers(headers: MutableHeaders) -> None:
+    """Add each default header that the response does not set itself."""
+    for name, value in DEFAULT_HEADERS.items():
         headers.setdefault(name, value)

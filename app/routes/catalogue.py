@@ -1,32 +1,20 @@
-"""What there is to choose from."""
+"""The catalogue: the kernels and paradigms that a job can use."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel
 
-from ism_jobs.spec import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
+from app.schemas import Kernels, Paradigms
+from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
 
 router = APIRouter(tags=["catalogue"])
 
 
-class Kernels(BaseModel):
-    """All kernels."""
-
-    items: list[KernelEntry]
-
-
-class Paradigms(BaseModel):
-    """All paradigms."""
-
-    items: list[ParadigmEntry]
-
-
-@router.get("/kernels", operation_id="listKernels", summary="The kernels")
+@router.get("/kernels", operation_id="listKernels", summary="List the kernels")
 def list_kernels() -> Kernels:
-    """With formulas, parameters, defaults and ranges."""
+    """Each kernel comes with its formula and its parameters, their defaults and ranges."""
     return Kernels(items=kernel_catalogue())
 
 
-@router.get("/paradigms", operation_id="listParadigms", summary="The paradigms")
+@router.get("/paradigms", operation_id="listParadigms", summary="List the paradigms")
 def list_paradigms() -> Paradigms:
-    """With their fields, defaults and ranges."""
+    """Each paradigm comes with its fields, their defaults and ranges."""
     return Paradigms(items=paradigm_catalogue())

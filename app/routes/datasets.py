@@ -1,25 +1,20 @@
 """Data sets: upload, list, describe, delete."""
 
 import json
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app import uploads
-from app.deps import OwnerDep, ReadersDep, SettingsDep, StoreDep
-from app.http import pagination as cursors
-from app.problems import documented
-from app.sandbox.tasks import ingest
-from app.schemas.jobs import DatasetPage, DatasetView, dataset_item, dataset_view
+from app.dependencies import OwnerDep, SettingsDep, StoreDep, UploadSandboxDep
+from app.http import decode_cursor, encode_cursor
+from app.links import dataset_links
+from app.problems import problem_responses
+from app.routes.parameters import HEADER_VALUES, CursorParameter, DatasetId, HeaderParameter, LimitParameter
+from app.sandbox import ingest
+from app.schemas import DatasetPage, DatasetView, dataset_item, dataset_view
 
 router = APIRouter(prefix="/datasets", tags=["data sets"])
-
-Header = Annotated[
-    Literal["auto", "true", "false"],
-    Query(description="Whether a CSV's first line names the columns."),
-]
-DatasetId = Annotated[str, Path(description="The id of a data set.", max_length=100)]
-HEADERS: dict[str, bool | None] = {"auto": None, "true": True, "false": False}
 
 
 @router.post(
@@ -29,48 +24,50 @@ HEADERS: dict[str, bool | None] = {"auto": None, "true": True, "false": False}
     summary="Upload a table",
     openapi_extra=uploads.BODY,
     responses={
-        200: {"model": DatasetView, "description": "The same table was there already"},
-        **documented(400, 413, 415, 422, 507),
+        200: {"model": DatasetView, "description": "The same table has been uploaded before"},
+        **problem_responses(400, 413, 415, 422, 507),
     },
 )
 async def upload_dataset(
     request: Request,
     response: Response,
-    readers: ReadersDep,
+    sandbox: UploadSandboxDep,
     settings: SettingsDep,
     owner: OwnerDep,
-    name: Annotated[str | None, Query(description="A name to show; the file's by default.", max_length=200)] = None,
-    header: Header = "auto",
+    name: Annotated[
+        str | None, Query(description="A name to show; by default the name of the file.", max_length=200)
+    ] = None,
+    header: HeaderParameter = "auto",
 ) -> DatasetView:
-    """CSV, TSV, Parquet, NPY, NPZ or JSON records, gzip allowed: as the field `file` of a form, or as the raw body.
+    """Send CSV, TSV, Parquet, NPY, NPZ or JSON records, optionally compressed with gzip.
 
-    The answer describes each column. The id is a hash of the content, so the same table twice is one data set, under
-    its first name.
+    The file is the field `file` of a multipart form, or the raw body. The response describes each column. The id is a
+    hash of the content: the same table uploaded again is the same data set and keeps its first name.
     """
-    async with uploads.received(request, settings, name, HEADERS[header]) as upload:
-        dataset, new = await readers.run(ingest, upload, settings, owner)
+    async with uploads.receive_upload(request, settings, name, HEADER_VALUES[header]) as upload:
+        dataset, new = await sandbox.run(ingest, upload, settings, owner)
     response.status_code = 201 if new else 200
-    response.headers["Location"] = f"/datasets/{dataset.id}"
+    response.headers["Location"] = dataset_links(dataset.id)["self"]
     view = dataset_view(dataset)
     if name not in (None, dataset.name):
-        view.notes = [*view.notes, f"This table was there already, as {json.dumps(dataset.name)}; it keeps that name."]
+        view.notes = [*view.notes, f"This table was uploaded before as {json.dumps(dataset.name)}; it keeps that name."]
     return view
 
 
-@router.get("", operation_id="listDatasets", summary="List data sets", responses=documented(422))
+@router.get("", operation_id="listDatasets", summary="List data sets", responses=problem_responses(422))
 def list_datasets(
     store: StoreDep,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
-    cursor: Annotated[str | None, Query(description="From `next` of the page before.", max_length=200)] = None,
+    limit: LimitParameter = 50,
+    cursor: CursorParameter = None,
 ) -> DatasetPage:
-    """The newest first."""
-    found, after = store.datasets.page(limit, cursors.decode(cursor))
-    return DatasetPage(items=[dataset_item(dataset) for dataset in found], next=cursors.encode(after))
+    """Data sets come newest first, one page at a time."""
+    found, after = store.datasets.page(limit, decode_cursor(cursor))
+    return DatasetPage(items=[dataset_item(dataset) for dataset in found], next=encode_cursor(after))
 
 
-@router.get("/{id}", operation_id="getDataset", summary="Describe a data set", responses=documented(404, 422))
+@router.get("/{id}", operation_id="getDataset", summary="Describe a data set", responses=problem_responses(404, 422))
 def get_dataset(id: DatasetId, store: StoreDep) -> DatasetView:
-    """Its columns with types, missing values, ranges or levels, and the first rows."""
+    """The columns with types, missing values, ranges or levels, and the first rows."""
     return dataset_view(store.datasets.get(id))
 
 
@@ -79,8 +76,8 @@ def get_dataset(id: DatasetId, store: StoreDep) -> DatasetView:
     status_code=204,
     operation_id="deleteDataset",
     summary="Delete a data set",
-    responses=documented(404, 409, 422),
+    responses=problem_responses(404, 409, 422),
 )
 def delete_dataset(id: DatasetId, store: StoreDep) -> None:
-    """Refused while a job that waits or runs needs it."""
+    """Delete a data set, unless a queued or running job needs it."""
     store.datasets.delete(id)

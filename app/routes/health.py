@@ -1,61 +1,52 @@
-"""Whether it lives, whether it can work, and how it is doing."""
+"""Liveness, readiness and metrics."""
 
 from fastapi import APIRouter, HTTPException, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel
 
-from app.auth.access import METRICS_KEY
-from app.deps import OwnerDep, StoreDep
+from app.auth import METRICS_KEY
+from app.dependencies import OwnerDep, StoreDep
+from app.links import LIVENESS, METRICS, READINESS
 from app.monitoring import StoreCollector
-from app.problems import documented
+from app.problems import problem_responses
+from app.schemas import Health, Readiness
 from ism_jobs.errors import Unavailable
 
 router = APIRouter(tags=["health"])
-metrics = APIRouter(tags=["health"])
+metrics_router = APIRouter(tags=["health"])
 
 
-class Health(BaseModel):
-    """The process answers."""
-
-    status: str = "ok"
-
-
-class Readiness(BaseModel):
-    """Redis and workers are there."""
-
-    status: str = "ready"
-    workers: int
-
-
-@router.get("/healthz", operation_id="getHealth", summary="Does it live?")
+@router.get(LIVENESS, operation_id="getHealth", summary="Liveness probe")
 async def get_health() -> Health:
-    """200 as long as the process answers."""
+    """Answers 200 as long as the process runs."""
     return Health()
 
 
-@router.get("/readyz", operation_id="getReadiness", summary="Can it work?", responses=documented())
+@router.get(READINESS, operation_id="getReadiness", summary="Readiness probe", responses=problem_responses())
 def get_readiness(store: StoreDep) -> Readiness:
-    """200 when Redis answers and at least one worker is there, else 503."""
+    """Answers 200 if Redis responds and at least one worker is running, otherwise 503."""
     workers = store.jobs.workers()
     if workers == 0:
-        raise Unavailable("There is no worker yet; jobs are accepted and wait. Start one with `ism worker`.")
+        raise Unavailable("No worker is running; new jobs stay in the queue. Start a worker with `ism worker`.")
     return Readiness(workers=workers)
 
 
-@metrics.get(
-    "/metrics",
+@metrics_router.get(
+    METRICS,
     operation_id="getMetrics",
     summary="Metrics for Prometheus",
     response_class=Response,
     responses={
-        200: {"description": "Prometheus's text format", "content": {"text/plain": {"schema": {"type": "string"}}}},
-        **documented(404),
+        200: {
+            "description": "The metrics in the text format of Prometheus",
+            "content": {"text/plain": {"schema": {"type": "string"}}},
+        },
+        **problem_responses(404),
     },
 )
 def get_metrics(store: StoreDep, owner: OwnerDep) -> Response:
-    """Requests, queue length, waiting and running time, iterations, failures, Redis's memory.
+    """Requests, queue length, waiting and running times, iterations, failures, and the memory of Redis.
 
-    They count what everybody does, so with API keys only the key named `metrics` sees them.
+    The numbers cover all users, so if the service has API keys, only the key named `metrics` may read them.
     """
     if owner not in ("", METRICS_KEY):
         raise HTTPException(404)

@@ -1,7 +1,7 @@
-"""Work that is too heavy, or too risky, for the process that answers requests: done in a process of its own.
+"""A pool of sandbox processes for work that is too heavy or too risky for the process that answers requests.
 
-Files come from anywhere and may be meant to harm. What reads them can be ended when it takes too long, and when it
-dies nobody else does. Processes are forked from one that has imported what they need, so one costs milliseconds.
+Uploaded files may be malicious. A sandbox process is killed if it takes too long, and its crash affects nobody else.
+Processes are forked from a server that has already imported everything they need, so each costs milliseconds.
 """
 
 import multiprocessing
@@ -18,7 +18,8 @@ import anyio.to_thread
 import structlog
 from redis.exceptions import RedisError
 
-from app.sandbox import limits as memory
+from app.problems import internal_error
+from app.sandbox.limits import limit_memory
 from ism_jobs.errors import InvalidTable, Problem, TooLarge
 from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
@@ -27,19 +28,20 @@ from ism_jobs.store import problem_of
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PRELOADED = [
-    "app.sandbox.tasks",
+PRELOADED = [  # modules that the fork server imports once, for all sandbox processes
+    "app.services",
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",
     "matplotlib.font_manager",
 ]
 
-LESS = "send fewer rows or columns at a time."
+NICENESS = 5  # of sandbox processes, so that requests get the CPU first
+ADVICE = "send fewer rows or columns at a time."
 
 
-class Children:
-    """Runs functions of modules, with arguments that can be pickled, a few at a time."""
+class SandboxPool:
+    """Runs module-level functions with picklable arguments, each in a process of its own, a few at a time."""
 
     def __init__(self, settings: Settings) -> None:
         self._context = multiprocessing.get_context("forkserver")
@@ -49,29 +51,31 @@ class Children:
         self._slots = anyio.CapacityLimiter(settings.children)
 
     def warm_up(self) -> None:
-        """Begin to import what children need, without waiting for it."""
+        """Start the fork server in the background, so that the first request need not wait for its imports."""
         threading.Thread(target=self._run, args=(os.getpid, (), {}), daemon=True).start()
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The function's value, or the problem that it raised."""
+        """Run a function and return its value, or raise the problem that it raised."""
         return await anyio.to_thread.run_sync(self._run, function, args, kwargs, limiter=self._slots)
 
     def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
         receiver, sender = self._context.Pipe(duplex=False)
         ids = structlog.contextvars.get_contextvars()
         process = self._context.Process(
-            target=_work, args=(sender, self._settings, ids, function, args, kwargs), daemon=True
+            target=_run_in_sandbox, args=(sender, self._settings, ids, function, args, kwargs), daemon=True
         )
         process.start()
         sender.close()
         try:
             if not receiver.poll(self._seconds):
-                raise InvalidTable(f"This took longer than {self._seconds} seconds, the limit of this service; {LESS}")
+                raise InvalidTable(f"This took longer than the limit of {self._seconds} seconds; {ADVICE}")
             succeeded, value = receiver.recv()
-        except (EOFError, OSError):  # before its answer, or in the middle of it
+        except (EOFError, OSError):  # the process died before or while it sent its answer
             process.join()
-            log.error("a child died", function=function.__name__, code=process.exitcode)
-            raise InvalidTable("The process that did this died, most likely for want of memory; " + LESS) from None
+            log.error("sandbox process died", function=function.__name__, code=process.exitcode)
+            raise InvalidTable(
+                "The process that handled this died, most likely because it ran out of memory; " + ADVICE
+            ) from None
         finally:
             process.kill()
             process.join()
@@ -82,13 +86,13 @@ class Children:
         return result
 
 
-def _work(
+def _run_in_sandbox(
     sender: Connection, settings: Settings, ids: dict[str, Any], function: Callable[..., Any], args: Any, kwargs: Any
 ) -> None:
-    os.nice(5)  # requests go first
+    os.nice(NICENESS)
     if settings.upload_dir:
-        tempfile.tempdir = str(settings.upload_dir)  # for what is inflated too
-    memory.bound(settings.memory_per_child)
+        tempfile.tempdir = str(settings.upload_dir)  # decompressed files go there, too
+    limit_memory(settings.memory_per_child)
     configure(settings)
     structlog.contextvars.bind_contextvars(**ids)
     answer: tuple[bool, Any]
@@ -100,7 +104,7 @@ def _work(
         answer = False, _too_large(settings)
     except Exception as error:
         answer = False, _as_problem(error)
-    with suppress(BrokenPipeError):  # nobody waits for it any more
+    with suppress(BrokenPipeError):  # the caller has stopped waiting
         try:
             sender.send(answer)
         except MemoryError:
@@ -108,11 +112,11 @@ def _work(
 
 
 def _too_large(settings: Settings) -> TooLarge:
-    return TooLarge(f"This takes more than the {settings.memory_per_child:,} bytes of memory that it may take; {LESS}")
+    return TooLarge(f"This needs more memory than the limit of {settings.memory_per_child:,} bytes; {ADVICE}")
 
 
 def _as_problem(error: Exception) -> Problem:
     if isinstance(error, RedisError) and (problem := problem_of(error)):
         return problem
-    log.error("a child failed", exc_info=error)
-    return Problem("Something failed for a reason that is ours, not yours; the service's log has the details.")
+    log.error("sandbox process failed", exc_info=error)
+    return internal_error()

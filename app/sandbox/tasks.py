@@ -1,4 +1,4 @@
-"""What is done in children: reading uploads, projecting new rows, drawing, exporting."""
+"""The functions that run in a sandbox process: reading uploads, projecting rows, drawing plots, exporting models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,46 +8,42 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 import ism_plots
-from app.services.group_differences import Groups, GroupView, differences
+from app.links import Plot
 from ism_jobs.data import Model, TrainingData, used_columns
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import REQUEST_TIMEOUT, Dataset, Store, unpack
-from ism_jobs.tables import Column, Limits, open_table, write_table
+from ism_jobs.tables import Limits, Reader, open_table, write_table
 
 TableFormat = Literal["json", "csv", "npy", "parquet"]
 PlotFormat = Literal["svg", "png"]
+PLOT_SOURCES: dict[Plot, str] = {"embedding": "embedding", "loadings": "W", "trace": "trace"}  # the table of each plot
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file that was received, and what was said about it."""
+    """A received file, and what the request says about it."""
 
     path: Path
     size: int
     name: str
     filename: str | None
     content_type: str | None
-    header: bool | None
+    header: bool | None  # whether the first line of a CSV holds names; None lets the reader decide
 
 
 def ingest(upload: Upload, settings: Settings, owner: str) -> tuple[Dataset, bool]:
-    """Read a file into the store for its owner; tells whether it is new there."""
-    reader = open_table(
-        upload.path,
-        filename=upload.filename,
-        content_type=upload.content_type,
-        header=upload.header,
-        limits=limits_of(settings),
-    )
+    """Read a file into the store of its owner. Return the data set and whether it is new."""
+    reader = _open(upload, settings)
     return Store.open(settings).of(owner).datasets.add(reader, upload.name, upload.size)
 
 
-def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
-    """How many rows a job that drops incomplete ones is left with, and how many different targets they have."""
+def count_remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
+    """Return how many rows remain if a job drops incomplete rows, and how many different targets they have."""
     datasets = Store.open(settings, REQUEST_TIMEOUT).datasets
     description = datasets.get(spec.dataset).description
     training = TrainingData.of(datasets.read(spec.dataset, used_columns(spec, description)), spec, description)
@@ -55,26 +51,17 @@ def remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
     return len(training.rows), different
 
 
-def select(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:
-    """Some columns of a data set, written in a format."""
+def select_columns(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:
+    """Return some columns of a data set in a file format."""
     return write_table(Store.open(settings, REQUEST_TIMEOUT).datasets.read(id, columns), format)
 
 
-def contrast(id: str, columns: Sequence[Column], groups: Groups, settings: Settings) -> list[GroupView]:
-    """How the columns of a data set differ between each group of rows and all other rows."""
-    parts = Store.open(settings, REQUEST_TIMEOUT).datasets.iter_parts(id, [column.name for column in columns])
-    return differences(parts, columns, groups)
+def project_upload(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:
+    """Project the rows of a file onto the axes of a model. Return the projection in a file format, and notes.
 
-
-def project(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:
-    """The rows of a file in the new features, written in a format, and notes; JSON holds them too."""
-    reader = open_table(
-        upload.path,
-        filename=upload.filename,
-        content_type=upload.content_type,
-        header=upload.header,
-        limits=limits_of(settings),
-    )
+    JSON contains the notes, too.
+    """
+    reader = _open(upload, settings)
     table = pa.Table.from_batches(list(reader), schema=reader.schema)
     loaded = Model.from_npz(model)
     embedding, notes = loaded.transform(table)
@@ -85,38 +72,26 @@ def project(upload: Upload, model: bytes, format: TableFormat, settings: Setting
     return body, notes
 
 
-def convert(packed: bytes, format: TableFormat, label_columns: tuple[str, ...]) -> bytes:
-    """An artifact in another format."""
+def convert_table(packed: bytes, format: TableFormat, label_columns: tuple[str, ...]) -> bytes:
+    """Return an artifact in another file format."""
     return write_table(unpack(packed), format, label_columns)
 
 
 def export_onnx(model: bytes) -> bytes:
-    """The model as ONNX."""
+    """Return a model as ONNX."""
     return Model.from_npz(model).to_onnx()
 
 
-def limits_of(settings: Settings) -> Limits:
-    """The limits on tables."""
-    return Limits(
-        bytes=settings.max_inflated_bytes,
-        rows=settings.max_rows,
-        columns=settings.max_columns,
-        cells=settings.max_cells,
-        name_length=settings.max_name_length,
-        text_length=settings.max_text_bytes,
-    )
-
-
-def draw(
-    plot: str, packed: bytes, format: PlotFormat, spec: Mapping[str, Any], packed_errors: bytes | None = None
+def draw_plot(
+    plot: Plot, packed: bytes, format: PlotFormat, spec: Mapping[str, Any], packed_errors: bytes | None = None
 ) -> bytes:
-    """A picture of an artifact of a job; of loadings with their standard errors where these are known."""
+    """Draw a plot of an artifact of a job. Loadings are drawn with their standard errors if these are known."""
     table = unpack(packed)
     if plot == "trace":
-        return ism_plots.trace_plot(table, format=format)
-    values = _of_axes(table)
+        return _draw_trace(table, format)
+    values = _axis_columns(table)
     if plot == "loadings":
-        errors = None if packed_errors is None else _of_axes(unpack(packed_errors))
+        errors = None if packed_errors is None else _axis_columns(unpack(packed_errors))
         return ism_plots.loadings_plot(table.column("feature").to_pylist(), values, errors, format=format)
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
@@ -127,8 +102,45 @@ def draw(
     return ism_plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
 
 
-def _of_axes(table: pa.Table) -> NDArray[np.float64]:
-    """The columns of the axes, side by side."""
+def _open(upload: Upload, settings: Settings) -> Reader:
+    limits = Limits(
+        bytes=settings.max_inflated_bytes,
+        rows=settings.max_rows,
+        columns=settings.max_columns,
+        cells=settings.max_cells,
+        name_length=settings.max_name_length,
+        text_length=settings.max_text_bytes,
+    )
+    return open_table(
+        upload.path,
+        filename=upload.filename,
+        content_type=upload.content_type,
+        header=upload.header,
+        limits=limits,
+    )
+
+
+def _draw_trace(table: pa.Table, format: PlotFormat) -> bytes:
+    ascent = table.filter(pc.equal(table["stage"], "ascent"))
+    table = ascent if ascent.num_rows else table  # the trace of a job that only searched has no ascent
+    count = sum(name.startswith("eigenvalue") for name in table.column_names)
+    eigenvalues = [_numbers(table, f"eigenvalue{axis + 1}") for axis in range(count)]
+    return ism_plots.trace_plot(
+        _numbers(table, "iteration"),
+        _numbers(table, "objective"),
+        np.array(eigenvalues).reshape(count, table.num_rows).T,
+        _numbers(table, "round"),
+        format=format,
+    )
+
+
+def _numbers(table: pa.Table, name: str) -> NDArray[np.float64]:
+    numbers: NDArray[np.float64] = table[name].to_numpy(zero_copy_only=False).astype(np.float64)
+    return numbers
+
+
+def _axis_columns(table: pa.Table) -> NDArray[np.float64]:
+    """Return the columns axis1, axis2, … side by side."""
     axes = [name for name in table.column_names if name.startswith("axis")]
     values: NDArray[np.float64] = np.column_stack([table.column(name).to_numpy() for name in axes])
     return values

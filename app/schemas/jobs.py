@@ -1,127 +1,70 @@
-"""What the API answers with: the documents, and how they are made from what is kept."""
+"""Documents about jobs: state, progress, and pages of them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
+from app.links import job_links
 from app.problems import ProblemView
-from ism_jobs.store import Dataset, Record, State
-from ism_jobs.tables import Column
-
-TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
-PLOTS = ("embedding", "loadings", "trace")
-
-
-class DatasetView(BaseModel):
-    """A data set: its columns with their types, what is missing, ranges or levels, and its first rows."""
-
-    id: str = Field(description="A hash of the content and its owner: the same table, uploaded again, has the same id.")
-    name: str
-    rows: int
-    columns: list[Column]
-    preview: list[list[float | str | None]] = Field(description="The first rows.")
-    format: str = Field(description="The format it was uploaded in.", examples=["csv"])
-    notes: list[str] = Field(description="What was assumed when it was read.")
-    bytes: int = Field(description="Its size as uploaded.")
-    created: datetime
-    links: dict[str, str]
-
-
-class DatasetItem(BaseModel):
-    """A data set in a list."""
-
-    id: str
-    name: str
-    rows: int
-    columns: int
-    created: datetime
-
-
-class DatasetPage(BaseModel):
-    """Data sets, the newest first."""
-
-    items: list[DatasetItem]
-    next: str | None = Field(description="The cursor of the next page; null at the end.")
+from app.schemas.datasets import utc
+from ism_jobs.store import Record, State
 
 
 class ProgressView(BaseModel):
-    """How far a running job is."""
+    """The progress of a running job."""
 
-    stage: str = Field(examples=["ascent"])
-    iteration: int
-    max_iter: int
-    objective: float | None
-    change: float | None
-    angle: float | None
-    elapsed_seconds: float
-    remaining_seconds: float | None = Field(description="An estimate; null while there is nothing to base one on.")
-    fold: int | None = None
-    folds: int | None = None
+    stage: str = Field(
+        description="The current stage: preparing, choosing, search, ascent, sparsity, stability, validation or"
+        " measuring.",
+        examples=["ascent"],
+    )
+    iteration: int = Field(description="The number of iterations so far.")
+    max_iter: int = Field(description="The largest number of iterations.")
+    objective: float | None = Field(description="The objective J after the last iteration.")
+    change: float | None = Field(description="The relative change of the eigenvalues in the last iteration.")
+    angle: float | None = Field(description="The angle in radians by which the subspace turned in the last iteration.")
+    elapsed_seconds: float = Field(description="Seconds since the job began.")
+    remaining_seconds: float | None = Field(description="Estimated seconds left; null while there is no estimate.")
+    fold: int | None = Field(None, description="The number of cross-validation folds or resamples done.")
+    folds: int | None = Field(None, description="The number of cross-validation folds or resamples in all.")
     trying: dict[str, Any] | None = Field(
-        None, description="While settings are chosen: the scale and q in hand, how many were tried, the best score."
+        None, description="While settings are chosen: the current scale and q, how many were tried, the best score."
     )
 
 
 class JobView(BaseModel):
-    """A job and where it stands."""
+    """A job and its current state."""
 
-    id: str
-    state: State
-    label: str | None
-    metadata: dict[str, str]
-    dataset: str
-    batch: str | None
-    spec: dict[str, Any] = Field(description="The job as it was posted, defaults filled in.")
-    created: datetime
-    started: datetime | None
-    finished: datetime | None
-    attempt: int = Field(description="How often a worker has begun it.")
-    position: int | None = Field(description="How many jobs wait before it; null once it has begun, and in lists.")
-    progress: ProgressView | None
-    error: ProblemView | None
-    metrics: dict[str, int | float | None] | None = Field(description="Once it has succeeded.")
-    links: dict[str, str]
+    id: str = Field(description="The id of the job.")
+    state: State = Field(description="The state of the job.")
+    label: str | None = Field(description="The label given when the job was posted.")
+    metadata: dict[str, str] = Field(description="The metadata given when the job was posted.")
+    dataset: str = Field(description="The id of the data set.")
+    batch: str | None = Field(description="The id of the batch that the job belongs to, if any.")
+    spec: dict[str, Any] = Field(description="The job as it was posted, with defaults filled in.")
+    created: datetime = Field(description="The time at which the job was posted.")
+    started: datetime | None = Field(description="The time at which a worker started the job.")
+    finished: datetime | None = Field(description="The time at which the job ended.")
+    attempt: int = Field(description="How many times a worker has started the job.")
+    position: int | None = Field(
+        description="How many jobs are ahead of it in the queue; null once the job has started, and in lists."
+    )
+    progress: ProgressView | None = Field(description="The progress of a running job.")
+    error: ProblemView | None = Field(description="The reason why the job failed.")
+    metrics: dict[str, int | float | None] | None = Field(description="The metrics of a job that has succeeded.")
+    links: dict[str, str] = Field(description="Paths of related resources; they depend on the state.")
 
 
 class JobPage(BaseModel):
-    """Jobs, the newest first."""
+    """One page of jobs, newest first."""
 
-    items: list[JobView]
-    next: str | None = Field(description="The cursor of the next page; null at the end.")
-
-
-def dataset_view(dataset: Dataset) -> DatasetView:
-    """All that is known of a data set."""
-    description = dataset.description
-    return DatasetView(
-        id=dataset.id,
-        name=dataset.name,
-        rows=description.rows,
-        columns=description.columns,
-        preview=description.preview,
-        format=description.format,
-        notes=description.notes,
-        bytes=dataset.size,
-        created=_time(dataset.created),
-        links={"self": f"/datasets/{dataset.id}", "jobs": f"/jobs?dataset={dataset.id}"},
-    )
-
-
-def dataset_item(dataset: Dataset) -> DatasetItem:
-    """A data set in a list."""
-    description = dataset.description
-    return DatasetItem(
-        id=dataset.id,
-        name=dataset.name,
-        rows=description.rows,
-        columns=len(description.columns),
-        created=_time(dataset.created),
-    )
+    items: list[JobView] = Field(description="The jobs of this page.")
+    next: str | None = Field(description="The cursor of the next page; null on the last page.")
 
 
 def job_view(record: Record, position: int | None = None) -> JobView:
-    """All that is known of a job."""
+    """Return the document of a job."""
     return JobView(
         id=record.id,
         state=record.state,
@@ -130,31 +73,13 @@ def job_view(record: Record, position: int | None = None) -> JobView:
         dataset=record.dataset,
         batch=record.batch,
         spec=record.spec,
-        created=_time(record.created),
-        started=_time(record.started) if record.started else None,
-        finished=_time(record.finished) if record.finished else None,
+        created=utc(record.created),
+        started=utc(record.started) if record.started else None,
+        finished=utc(record.finished) if record.finished else None,
         attempt=record.attempt,
         position=position,
         progress=ProgressView(**record.progress) if record.progress else None,
         error=ProblemView(**record.error) if record.error else None,
         metrics=record.summary["metrics"] if record.summary else None,
-        links=_links(record),
+        links=job_links(record),
     )
-
-
-def _links(record: Record) -> dict[str, str]:
-    self = f"/jobs/{record.id}"
-    links = {"self": self, "events": f"{self}/events"}
-    if not record.state.ended:
-        links["cancel"] = f"{self}/cancel"
-    if record.state is State.SUCCEEDED:
-        tables = [name for name in TABLES if name in record.artifacts]
-        links |= {name: f"{self}/{name}" for name in ("result", *tables, "model", "transform")}
-        links |= {f"{name}_plot": f"{self}/plots/{name}.svg" for name in PLOTS}
-    if record.batch:
-        links["batch"] = f"/batches/{record.batch}"
-    return links
-
-
-def _time(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

@@ -1,4 +1,4 @@
-"""What a result is as a document: W and what is known about it, how exact it is, and how its settings came about."""
+"""Documents about the result of a job: W, its accuracy, its stability, and how its settings were chosen."""
 
 from typing import Any, Literal
 
@@ -8,80 +8,92 @@ from app.schemas.jobs import JobView
 
 
 class ErrorView(BaseModel):
-    """How far the way that Φ was computed may have led off, relatively."""
+    """The relative error that the method of computing Φ introduces."""
 
     kind: Literal["rounding", "bound", "estimate"] = Field(
-        description="Rounding alone; a proven bound; or an estimate from pairs of rows that were compared exactly."
+        description="Rounding error only, a proven bound, or an estimate from exactly evaluated pairs of rows."
     )
-    objective: float | None = Field(description="Of the objective.")
-    gradient: float | None = Field(description="Of ΦW.")
+    objective: float | None = Field(description="The relative error of the objective J.")
+    gradient: float | None = Field(description="The relative error of ΦW.")
 
 
 class StabilityView(BaseModel):
-    """What the loadings vary by from one half of the rows to another."""
+    """How much the loadings vary between random halves of the rows."""
 
-    resamples: int
-    rows: int = Field(description="In each half.")
-    errors: list[list[float]] = Field(description="Features × axes: the standard error of each entry of W.")
-    angle: float = Field(description="Between the axes of a half and those of all rows: the median, in radians.")
+    resamples: int = Field(description="The number of random halves.")
+    rows: int = Field(description="The number of rows in each half.")
+    errors: list[list[float]] = Field(description="The standard error of each entry of W, features × axes.")
+    angle: float = Field(description="The median angle in radians between the axes of a half and those of all rows.")
 
 
 class SparsityView(BaseModel):
-    """What axes of few features cost."""
+    """The cost of limiting the number of features per axis."""
 
-    features_per_axis: int
-    dense_objective: float = Field(description="The objective that all features would reach.")
-    loss: float | None = Field(description="The share of it that was given up; null where it is not above 0.")
+    features_per_axis: int = Field(description="The largest number of features in each axis.")
+    dense_objective: float = Field(description="The objective reached with all features.")
+    loss: float | None = Field(
+        description="The share of that objective that was lost; null if the objective is not positive."
+    )
 
 
 class CandidateView(BaseModel):
-    """One setting that was tried."""
+    """One combination of settings that was tried."""
 
-    kernel: dict[str, Any] = Field(description="With its numbers.")
-    scale: str
-    q: int
-    neighbors: bool = Field(False, description="Whether the neighbors of each row counted.")
-    score: float | None = Field(description="The higher the better; null where nothing could be scored.")
-    error: float | None = Field(description="The standard error of the score, where it is known.")
-    seconds: float = Field(description="What it took to try, in all folds.")
-    chosen: bool
+    kernel: dict[str, Any] = Field(description="The kernel with its parameters.")
+    scale: str = Field(description="How the features were scaled.")
+    q: int = Field(description="The number of axes.")
+    neighbors: bool = Field(False, description="Whether rows were compared with their neighbors only.")
+    score: float | None = Field(description="The score, higher is better; null if it could not be computed.")
+    error: float | None = Field(description="The standard error of the score, if known.")
+    seconds: float = Field(description="The time it took in all folds, in seconds.")
+    chosen: bool = Field(description="Whether this combination was chosen.")
 
 
 class ChoiceView(BaseModel):
-    """What the settings that were left open became, and what that was chosen from."""
+    """The settings that were chosen automatically, and the candidates they were chosen from."""
 
-    criterion: str = Field(description="What the scores are.", examples=["accuracy"])
-    reason: str = Field(description="Why this one was taken, as a sentence.")
-    rows: int = Field(description="How many rows the candidates were tried on; 0 where there were too few to choose.")
-    seconds: float = Field(description="What the choice took.")
-    spec: dict[str, Any] = Field(description="The job with what was chosen, as numbers: post it to have just that.")
+    criterion: str = Field(description="The score that candidates are compared by.", examples=["accuracy"])
+    reason: str = Field(description="Why this candidate was chosen.")
+    rows: int = Field(
+        description="The number of rows that candidates were tried on; 0 if there were too few rows to choose."
+    )
+    seconds: float = Field(description="The time that the choice took, in seconds.")
+    spec: dict[str, Any] = Field(
+        description="The job with the chosen settings; posting it repeats the result without a choice."
+    )
     candidates: list[CandidateView] = Field(
-        description="All that was tried, in that order. The scores come from the search; those of the metrics come from"
-        " folds that chose for themselves, without the rows they are judged by."
+        description="All candidates in the order in which they were tried. Their scores come from the search;"
+        " the scores in the metrics come from nested cross-validation."
     )
 
 
 class ResultView(BaseModel):
-    """Everything small about a result."""
+    """The result of a job, without its large tables."""
 
-    job: JobView
-    features: list[str] = Field(description="The rows of W.")
-    axes: list[str] = Field(description="The columns of W.")
-    W: list[list[float]] = Field(description="Features × axes: how the features combine into each axis.")
-    importance: list[float] = Field(description="Each feature's share in the new axes; the shares add up to 1.")
-    eigenvalues: list[float]
-    objective: float
-    converged: bool
+    job: JobView = Field(description="The job.")
+    features: list[str] = Field(description="The names of the rows of W.")
+    axes: list[str] = Field(description="The names of the columns of W.")
+    W: list[list[float]] = Field(description="The weight of each feature in each axis, features × axes.")
+    importance: list[float] = Field(description="The share of each feature in the axes; the shares add up to 1.")
+    eigenvalues: list[float] = Field(description="The eigenvalues of Φ that belong to the axes.")
+    objective: float = Field(description="The objective J.")
+    converged: bool = Field(description="Whether the iteration converged within the tolerance.")
     stop: str = Field(description="Why the iteration ended.")
-    certificate: dict[str, float | bool | None] = Field(description="How close to a maximum the result is.")
-    kernel: dict[str, Any] = Field(description="With the numbers that were found; it can be posted again.")
+    certificate: dict[str, float | bool | None] = Field(
+        description="Numbers that show how close the result is to a maximum."
+    )
+    kernel: dict[str, Any] = Field(
+        description="The kernel with the parameters that were found; it can be posted again."
+    )
     method: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
-    error: ErrorView | None = Field(None, description="How exact that is; null where the job is older than the field.")
-    metrics: dict[str, int | float | None]
-    warnings: list[str]
-    rows: int = Field(description="How many rows were learnt from.")
-    cluster_sizes: list[int] | None = None
-    choice: ChoiceView | None = Field(None, description="Where settings were left open.")
-    sparsity: SparsityView | None = Field(None, description="Where features_per_axis was given.")
-    stability: StabilityView | None = Field(None, description="Where resamples were asked for.")
-    links: dict[str, str]
+    error: ErrorView | None = Field(
+        None, description="The error of that method; null for jobs that are older than this field."
+    )
+    metrics: dict[str, int | float | None] = Field(description="The metrics, by name.")
+    warnings: list[str] = Field(description="Notes about the data and the result.")
+    rows: int = Field(description="The number of rows that were used.")
+    cluster_sizes: list[int] | None = Field(None, description="The number of rows in each cluster.")
+    choice: ChoiceView | None = Field(None, description="Present if settings were chosen automatically.")
+    sparsity: SparsityView | None = Field(None, description="Present if features_per_axis was given.")
+    stability: StabilityView | None = Field(None, description="Present if resamples were requested.")
+    links: dict[str, str] = Field(description="Paths of related resources.")

@@ -1,17 +1,17 @@
-"""A batch as a table: its jobs, what differs between them, and how good each is, the best first."""
+"""Comparing the jobs of a batch: their settings and metrics side by side, best first."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from pydantic import BaseModel, Field
 
+from app.links import batch_links
+from app.schemas import BatchRow, BatchView, utc
 from ism_jobs.spec import GRID_FIELDS
 from ism_jobs.store import Record, State
 
-# By what jobs of a paradigm are compared: the first measure that all that succeeded have.
-MEASURES = {
+# The metrics that jobs are sorted by, in order of preference. The first one that all succeeded jobs have is used.
+COMPARISON_METRICS = {
     "supervised": ("accuracy", "r2", "hsic_normalized"),
     "unsupervised": ("nmi_reference", "silhouette"),
     "semi_supervised": ("nmi_reference", "silhouette"),
@@ -20,47 +20,25 @@ MEASURES = {
 SETTINGS = ("dataset", "paradigm", *GRID_FIELDS)
 
 
-class BatchRow(BaseModel):
-    """One job of a batch."""
-
-    id: str
-    state: State
-    label: str | None
-    settings: dict[str, Any] = Field(description="What the job was asked for.")
-    metrics: dict[str, int | float | None] = Field(description="What it found; empty until it has succeeded.")
-    error: str | None
-
-
-class BatchView(BaseModel):
-    """The jobs of a batch, the best first."""
-
-    id: str
-    created: datetime
-    states: dict[str, int] = Field(description="How many jobs are in each state.", examples=[{"succeeded": 4}])
-    metric: str | None = Field(description="What the jobs are sorted by; null until one has succeeded.")
-    jobs: list[BatchRow]
-    links: dict[str, str]
-
-
 def batch_view(id: str, created: float, records: list[Record]) -> BatchView:
-    """The comparison as a document."""
-    metric = _measure(records)
+    """Return the comparison as a document."""
+    metric = _comparison_metric(records)
     rows = [_row(record) for record in records]
     if metric is not None:
         rows.sort(key=lambda row: -_value(row, metric))
     states = {state.value: sum(record.state is state for record in records) for state in State}
     return BatchView(
         id=id,
-        created=datetime.fromtimestamp(created, UTC),
+        created=utc(created),
         states={state: count for state, count in states.items() if count},
         metric=metric,
         jobs=rows,
-        links={"self": f"/batches/{id}", "csv": f"/batches/{id}?format=csv", "jobs": f"/jobs?batch={id}"},
+        links=batch_links(id),
     )
 
 
 def batch_table(view: BatchView) -> pa.Table:
-    """The comparison as a table."""
+    """Return the comparison as a table."""
     settings = list(dict.fromkeys(name for row in view.jobs for name in row.settings))
     metrics = list(dict.fromkeys(name for row in view.jobs for name in row.metrics))
     columns: dict[str, pa.Array] = {
@@ -71,7 +49,7 @@ def batch_table(view: BatchView) -> pa.Table:
     for name in settings:
         columns[name] = pa.array([_text(row.settings.get(name)) for row in view.jobs], pa.string())
     for name in metrics:
-        column = f"{name}_found" if name in columns else name  # clusters, folds: asked for, and found
+        column = f"{name}_found" if name in columns else name  # clusters and folds are both settings and metrics
         columns[column] = pa.array([row.metrics.get(name) for row in view.jobs], pa.float64())
     return pa.table(columns)
 
@@ -87,11 +65,11 @@ def _row(record: Record) -> BatchRow:
     )
 
 
-def _measure(records: list[Record]) -> str | None:
+def _comparison_metric(records: list[Record]) -> str | None:
     done = [record for record in records if record.summary is not None]
     if not done:
         return None
-    candidates = [name for record in done for name in MEASURES[record.spec["paradigm"]]]
+    candidates = [name for record in done for name in COMPARISON_METRICS[record.spec["paradigm"]]]
     shared = [name for name in dict.fromkeys(candidates) if all(name in _metrics(record) for record in done)]
     return shared[0] if shared else "objective"
 

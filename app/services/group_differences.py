@@ -1,4 +1,4 @@
-"""How groups of rows differ from all other rows: column by column, in standard deviations, the largest first."""
+"""Differences between groups of rows and all other rows, per column and in standard deviations."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,72 +8,59 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
 
+from app.schemas import DifferenceView, GroupView
+from ism_jobs.settings import Settings
+from ism_jobs.store import REQUEST_TIMEOUT, Store
 from ism_jobs.tables import Column
 
-Groups: TypeAlias = Sequence[Sequence[int]]
-Numbers: TypeAlias = NDArray[np.float64]
+RowGroups: TypeAlias = Sequence[Sequence[int]]
 
 
-class DifferenceView(BaseModel):
-    """One column in a group of rows and in the rest."""
+class _ColumnTally:
+    """Counts and sums of a column, over each group and over all rows.
 
-    column: str
-    level: str | None = Field(description="Of a column of text, the text whose share differs most; null for numbers.")
-    group: float | None = Field(description="The mean in the group, or the share of the level; null where all miss.")
-    rest: float | None = Field(description="The same in all other rows.")
-    difference: float | None = Field(description="Group less rest, in standard deviations of the whole column.")
-
-
-class GroupView(BaseModel):
-    """A group of rows against all others."""
-
-    rows: int
-    differences: list[DifferenceView] = Field(description="The largest first.")
-
-
-class _Tally:
-    """Counts and sums of a column over all rows and over each group; the numbers are taken from `shift`."""
+    Numbers are shifted by the mean of the column, so that sums of squares lose no digits.
+    """
 
     def __init__(self, column: Column, groups: int) -> None:
         self.column = column
         self.shift = column.mean or 0.0
-        self.counts = np.zeros(groups + 1)  # the last is of all rows
+        self.counts = np.zeros(groups + 1)  # the last entry counts all rows
         self.sums = np.zeros(groups + 1)
         self.squares = 0.0
         self.levels: list[Counter[str]] = [Counter() for _ in range(groups + 1)]
 
-    def add(self, values: Any, places: Sequence[NDArray[np.int64]]) -> None:
-        (self._add_numbers if self.column.kind == "number" else self._add_texts)(values, places)
+    def add(self, values: Any, group_rows: Sequence[NDArray[np.int64]]) -> None:
+        (self._add_numbers if self.column.kind == "number" else self._add_texts)(values, group_rows)
 
     def view(self, group: int) -> DifferenceView:
         return self._number(group) if self.column.kind == "number" else self._text(group)
 
-    def _add_numbers(self, column: Any, places: Sequence[NDArray[np.int64]]) -> None:
+    def _add_numbers(self, column: Any, group_rows: Sequence[NDArray[np.int64]]) -> None:
         values = column.to_numpy(zero_copy_only=False) - self.shift
-        there = ~np.isnan(values)
-        values = np.where(there, values, 0.0)
-        self.counts += [*(there[at].sum() for at in places), there.sum()]
-        self.sums += [*(values[at].sum() for at in places), values.sum()]
+        present = ~np.isnan(values)
+        values = np.where(present, values, 0.0)
+        self.counts += [*(present[at].sum() for at in group_rows), present.sum()]
+        self.sums += [*(values[at].sum() for at in group_rows), values.sum()]
         self.squares += float(values @ values)
 
-    def _add_texts(self, column: Any, places: Sequence[NDArray[np.int64]]) -> None:
-        for place, part in enumerate([*(column.take(at) for at in places), column]):
+    def _add_texts(self, column: Any, group_rows: Sequence[NDArray[np.int64]]) -> None:
+        for group, part in enumerate([*(column.take(at) for at in group_rows), column]):
             found = pc.value_counts(part.drop_null()).to_pylist()
-            self.levels[place].update({item["values"]: item["counts"] for item in found})
+            self.levels[group].update({item["values"]: item["counts"] for item in found})
 
     def _number(self, group: int) -> DifferenceView:
         count, total = self.counts[group], self.counts[-1]
         mean = self.sums[group] / count if count else None
         others = (self.sums[-1] - self.sums[group]) / (total - count) if total > count else None
-        spread = max(0.0, self.squares / total - (self.sums[-1] / total) ** 2) ** 0.5 if total else 0.0
+        std = max(0.0, self.squares / total - (self.sums[-1] / total) ** 2) ** 0.5 if total else 0.0
         return DifferenceView(
             column=self.column.name,
             level=None,
             group=None if mean is None else float(mean + self.shift),
             rest=None if others is None else float(others + self.shift),
-            difference=None if self.column.constant else _over(mean, others, spread),
+            difference=None if self.column.constant else _standardized(mean, others, std),
         )
 
     def _text(self, group: int) -> DifferenceView:
@@ -88,33 +75,39 @@ class _Tally:
         level = max(everywhere, key=lambda level: abs(shares(level)[0] - shares(level)[1]))
         share, others = shares(level)
         overall = everywhere[level] / total
-        spread = (overall * (1 - overall)) ** 0.5
+        std = (overall * (1 - overall)) ** 0.5
         return DifferenceView(
-            column=self.column.name, level=level, group=share, rest=others, difference=_over(share, others, spread)
+            column=self.column.name, level=level, group=share, rest=others, difference=_standardized(share, others, std)
         )
 
 
-def differences(parts: Iterable[pa.Table], columns: Sequence[Column], groups: Groups) -> list[GroupView]:
-    """For each group of row numbers, every column, the one that differs most first; reads the table once, in parts."""
-    wanted = [np.unique(np.asarray(group, dtype=np.int64)) for group in groups]
-    tallies = [_Tally(column, len(groups)) for column in columns]
+def compare_groups(id: str, columns: Sequence[Column], groups: RowGroups, settings: Settings) -> list[GroupView]:
+    """Compare groups of rows of a stored data set with all its other rows. Runs in a sandbox process."""
+    parts = Store.open(settings, REQUEST_TIMEOUT).datasets.iter_parts(id, [column.name for column in columns])
+    return differences(parts, columns, groups)
+
+
+def differences(parts: Iterable[pa.Table], columns: Sequence[Column], groups: RowGroups) -> list[GroupView]:
+    """Compare each group of row numbers with all other rows, column by column. The table is read once, in parts."""
+    unique = [np.unique(np.asarray(group, dtype=np.int64)) for group in groups]
+    tallies = [_ColumnTally(column, len(groups)) for column in columns]
     start = 0
     for part in parts:
         end = start + part.num_rows
-        places = [rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start for rows in wanted]
+        group_rows = [rows[np.searchsorted(rows, start) : np.searchsorted(rows, end)] - start for rows in unique]
         for tally in tallies:
-            tally.add(part.column(tally.column.name), places)
+            tally.add(part.column(tally.column.name), group_rows)
         start = end
-    return [_view(tallies, group, len(rows)) for group, rows in enumerate(wanted)]
+    return [_view(tallies, group, len(rows)) for group, rows in enumerate(unique)]
 
 
-def _view(tallies: Sequence[_Tally], group: int, rows: int) -> GroupView:
-    found = sorted((tally.view(group) for tally in tallies), key=lambda one: -abs(one.difference or 0.0))
-    return GroupView(rows=rows, differences=found)
+def _view(tallies: Sequence[_ColumnTally], group: int, rows: int) -> GroupView:
+    views = sorted((tally.view(group) for tally in tallies), key=lambda one: -abs(one.difference or 0.0))
+    return GroupView(rows=rows, differences=views)
 
 
-def _over(mean: float | None, others: float | None, spread: float) -> float | None:
-    """None where one of the two is empty, or nothing varies."""
-    if mean is None or others is None or not spread > 0:
+def _standardized(mean: float | None, others: float | None, std: float) -> float | None:
+    """Return the standardized difference; None if a mean is missing or the column does not vary."""
+    if mean is None or others is None or not std > 0:
         return None
-    return float((mean - others) / spread)
+    return float((mean - others) / std)

@@ -1,4 +1,4 @@
-"""From the body of POST /jobs to jobs in the queue: everything that can be wrong is found here."""
+"""Submitting jobs: from the body of POST /jobs to jobs in the queue. All validation happens here."""
 
 import hashlib
 import json
@@ -9,8 +9,7 @@ from typing import Any, Self
 
 from anyio.to_thread import run_sync
 
-from app.sandbox.pool import Children
-from app.sandbox.tasks import remaining
+from app.sandbox import SandboxPool, count_remaining
 from ism_jobs.checks import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.settings import Settings
@@ -18,92 +17,92 @@ from ism_jobs.spec import JobSpec, SupervisedSpec, expand
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
-ID_BYTES = 10
+ID_BYTES = 10  # of the id of a job or batch: 80 bits, so that random ids never collide
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """The jobs that were asked for. Their ids follow from the idempotency key where there is one."""
+class _Submission:
+    """The jobs that were requested. Their ids are derived from the idempotency key if there is one."""
 
     specs: list[JobSpec]
     documents: list[dict[str, Any]]
     ids: list[str]
     batch: str | None
-    fresh: bool  # there is no key, so nobody can have asked for them before
+    fresh: bool  # without an idempotency key, the jobs cannot exist yet
 
     @classmethod
-    def of(cls, body: object, idempotency_key: str | None, owner: str | None) -> Self:
+    def parse(cls, body: object, idempotency_key: str | None, owner: str | None) -> Self:
         specs, is_batch = expand(body)
-        new_id = _ids(idempotency_key, owner)
+        new_id = _id_maker(idempotency_key, owner)
         return cls(
             specs,
             [spec.model_dump(mode="json") for spec in specs],
-            [new_id(f"job {place}") for place in range(len(specs))],
+            [new_id(f"job {index}") for index in range(len(specs))],
             new_id("batch") if is_batch else None,
             idempotency_key is None,
         )
 
 
-async def post(
-    store: Store, children: Children, settings: Settings, body: object, idempotency_key: str | None
+async def submit_jobs(
+    store: Store, sandbox: SandboxPool, settings: Settings, body: object, idempotency_key: str | None
 ) -> tuple[list[Record], str | None]:
-    """Queue what was posted; gives the jobs, and the batch if they are one."""
-    wanted, records = await run_sync(_begin, store, settings, body, idempotency_key)
+    """Queue the jobs of a request body. Return their records, and the id of their batch if they form one."""
+    submission, records = await run_sync(_begin, store, settings, body, idempotency_key)
     if records is None:
-        await _check_what_is_left(children, settings, wanted.specs)
-        records = await run_sync(_made, store, wanted)
-    return records, wanted.batch
+        await _check_remaining_rows(sandbox, settings, submission.specs)
+        records = await run_sync(_create, store, submission)
+    return records, submission.batch
 
 
 def _begin(
     store: Store, settings: Settings, body: object, idempotency_key: str | None
-) -> tuple[_Wanted, list[Record] | None]:
-    """The jobs, unless tables must be read first, to see what "missing": "drop" leaves of them.
+) -> tuple[_Submission, list[Record] | None]:
+    """Check the jobs and create them, unless their tables must be read first because of "missing": "drop".
 
-    A request that is repeated under its key is not checked again: what it needs may be gone since.
+    A repeated request with the same idempotency key is not checked again, since its data set may be deleted by now.
     """
-    wanted = _Wanted.of(body, idempotency_key, store.owner)
-    records = None if wanted.fresh else _found(store, wanted)
+    submission = _Submission.parse(body, idempotency_key, store.owner)
+    records = None if submission.fresh else _find_existing(store, submission)
     if records is None:
-        descriptions = _descriptions(store, wanted.specs)
-        check_all(wanted.specs, descriptions, has_dask=settings.dask_scheduler is not None)
-        if all(spec.missing != "drop" for spec in wanted.specs):
-            records = _made(store, wanted)
-    return wanted, records
+        descriptions = _descriptions(store, submission.specs)
+        check_all(submission.specs, descriptions, has_dask=settings.dask_scheduler is not None)
+        if all(spec.missing != "drop" for spec in submission.specs):
+            records = _create(store, submission)
+    return submission, records
 
 
-def _found(store: Store, wanted: _Wanted) -> list[Record] | None:
-    """The jobs, if they have been made before."""
+def _find_existing(store: Store, submission: _Submission) -> list[Record] | None:
+    """Return the jobs if an earlier request has created them."""
     try:
-        records = [store.jobs.get(id) for id in wanted.ids]
+        records = [store.jobs.get(id) for id in submission.ids]
     except NotFound:
         return None
-    return _the_same(store, wanted, records)
+    return _check_same(store, submission, records)
 
 
 def _descriptions(store: Store, specs: list[JobSpec]) -> dict[str, Description]:
     descriptions: dict[str, Description] = {}
-    for place, spec in enumerate(specs):
+    for index, spec in enumerate(specs):
         if spec.dataset not in descriptions:
             try:
                 descriptions[spec.dataset] = store.datasets.get(spec.dataset).description
             except NotFound as problem:
-                field = "dataset" if len(specs) == 1 else f"{place}.dataset"
+                field = "dataset" if len(specs) == 1 else f"{index}.dataset"
                 raise InvalidSpec(problem.detail, [FieldError(field, problem.detail)]) from None
     return descriptions
 
 
-async def _check_what_is_left(children: Children, settings: Settings, specs: list[JobSpec]) -> None:
-    """What "missing": "drop" leaves is known from the table only."""
-    left: dict[object, tuple[int, int]] = {}
+async def _check_remaining_rows(sandbox: SandboxPool, settings: Settings, specs: list[JobSpec]) -> None:
+    """Check that "missing": "drop" leaves enough rows, which only the table can tell."""
+    remaining: dict[object, tuple[int, int]] = {}
     for spec in specs:
         if spec.missing != "drop":
             continue
         given = spec.target if isinstance(spec, SupervisedSpec) else None
         same = (spec.dataset, str(spec.features), str(given), spec.categorical, getattr(spec, "reference", None))
-        if same not in left:
-            left[same] = await children.run(remaining, spec, settings)
-        rows, values = left[same]
+        if same not in remaining:
+            remaining[same] = await sandbox.run(count_remaining, spec, settings)
+        rows, values = remaining[same]
         if isinstance(spec, SupervisedSpec) and values < 2:
             sentence = f'"missing": "drop" leaves {rows} rows, all with the same target; at least 2 must differ.'
             raise InvalidSpec(sentence, [FieldError("missing", sentence)])
@@ -112,29 +111,29 @@ async def _check_what_is_left(children: Children, settings: Settings, specs: lis
             raise InvalidSpec(sentence, [FieldError("clusters", sentence)])
 
 
-def _made(store: Store, wanted: _Wanted) -> list[Record]:
-    """The jobs, queued; those of a request with the same key may have been quicker."""
+def _create(store: Store, submission: _Submission) -> list[Record]:
+    """Create and queue the jobs, unless a concurrent request with the same key has just created them."""
     try:
-        made = list(zip(wanted.ids, wanted.documents, strict=True))
-        records = store.jobs.create(made, wanted.batch, ids_are_random=wanted.fresh)
+        jobs = list(zip(submission.ids, submission.documents, strict=True))
+        records = store.jobs.create(jobs, submission.batch, ids_are_random=submission.fresh)
     except NotFound:
-        _descriptions(store, wanted.specs)  # if it is a data set that has just been deleted, this says so
-        records = []  # else some of the jobs with this key have been deleted
-    return records if wanted.fresh else _the_same(store, wanted, records)
+        _descriptions(store, submission.specs)  # raises if a data set has just been deleted
+        records = []  # otherwise some of the jobs with this key have been deleted
+    return records if submission.fresh else _check_same(store, submission, records)
 
 
-def _the_same(store: Store, wanted: _Wanted, records: list[Record]) -> list[Record]:
-    """The records, if they are what was asked for."""
-    same = [record.spec for record in records] == wanted.documents
-    same = same and all(record.batch == wanted.batch for record in records)
-    if not same or (wanted.batch is not None and len(store.jobs.batch(wanted.batch)[1]) != len(records)):
-        sentence = "This Idempotency-Key has been used for other jobs; use a new key for new jobs."
+def _check_same(store: Store, submission: _Submission, records: list[Record]) -> list[Record]:
+    """Return the records if they match the request; otherwise the idempotency key was used for other jobs."""
+    same = [record.spec for record in records] == submission.documents
+    same = same and all(record.batch == submission.batch for record in records)
+    if not same or (submission.batch is not None and len(store.jobs.batch(submission.batch)[1]) != len(records)):
+        sentence = "This Idempotency-Key was already used for other jobs; use a new key for new jobs."
         raise InvalidSpec(sentence, [FieldError("Idempotency-Key", sentence)])
     return records
 
 
-def _ids(key: str | None, owner: str | None) -> Callable[[str], str]:
+def _id_maker(key: str | None, owner: str | None) -> Callable[[str], str]:
     if key is None:
         return lambda part: secrets.token_hex(ID_BYTES)
-    whose = [owner] if owner else []  # two owners may use the same key
-    return lambda part: hashlib.sha256(json.dumps([key, part, *whose]).encode()).hexdigest()[: 2 * ID_BYTES]
+    owner_part = [owner] if owner else []  # two owners may use the same key
+    return lambda part: hashlib.sha256(json.dumps([key, part, *owner_part]).encode()).hexdigest()[: 2 * ID_BYTES]

@@ -62,7 +62,7 @@ def _fit(
     from ism_jobs.spec import expand
     from ism_jobs.tables import read_table
     from worker.artifacts import result_document
-    from worker.pipeline.run import run
+    from worker.pipeline import iter_run
 
     table, description = read_table(file, filename=file.name, header=header)
     for note in description.notes:
@@ -70,33 +70,36 @@ def _fit(
     (posted,), _ = expand({"dataset": file.name, **spec})
     settings = Settings(workers=1)  # all of this machine's memory, unless ISM_JOB_MEMORY says otherwise
     check(posted, description, has_dask=settings.dask_scheduler is not None)
-    moments = run(table, posted, description, memory_limit=settings.memory_per_job, scheduler=settings.dask_scheduler)
-    del table
-    outcome = _shown(moments, is_shown(progress))
+    events = iter_run(
+        table, posted, description, memory_limit=settings.memory_per_job, scheduler=settings.dask_scheduler
+    )
+    del table  # frees its memory once the pipeline has encoded it
+    outcome = _drain(events, is_shown(progress))
     document = result_document(outcome)
     if out is not None:
         _write(outcome, document, out, format)
     return document
 
 
-def _shown(moments: Any, shown: bool) -> Any:
-    """Drive a run to its outcome behind a progress bar."""
+def _drain(events: Any, shown: bool) -> Any:
+    """Run the pipeline to its outcome and show a progress bar."""
     from ism_client.events import Event
     from ism_client.progress import ProgressBar
     from ism_core.solver import ReturnCapture
 
+    capture = ReturnCapture(events)
     with ProgressBar(shown) as bar:
-        capture = ReturnCapture(moments)
-        for moment in capture:
-            state = {"state": "running", "progress": moment.progress.document()}
-            is_fold = moment.kind == "validation"
-            bar.tell(Event("validation", moment.event()) if is_fold else Event("state", state))
+        for event in capture:
+            state = {"state": "running", "progress": event.progress.document()}
+            is_fold = event.kind == "validation"
+            bar.tell(Event("validation", event.document()) if is_fold else Event("state", state))
     return capture.value
 
 
 def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> None:
-    """The files that `ism get` gives for a job; result.json has no job to tell about."""
-    from app.sandbox.tasks import draw
+    """Write the same files as `ism get`, except that result.json has no job."""
+    from app.links import PLOTS
+    from app.sandbox import PLOT_SOURCES, PlotFormat, draw_plot
     from ism_jobs.store import LABEL_COLUMNS, pack
     from ism_jobs.tables import write_table
     from worker.artifacts import tables_of
@@ -112,8 +115,9 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     (out / "model.npz").write_bytes(outcome.model.to_npz())
     (out / "model.onnx").write_bytes(outcome.model.to_onnx())
     (out / "result.json").write_text(json.dumps(document, indent=2))
-    for plot, source in (("embedding", "embedding"), ("loadings", "W"), ("trace", "trace")):
-        for kind in ("svg", "png"):
-            errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
-            drawn = draw(plot, pack(tables[source]), kind, outcome.spec.model_dump(), errors)
-            (out / f"{plot}.{kind}").write_bytes(drawn)
+    plot_formats: tuple[PlotFormat, ...] = ("svg", "png")
+    for plot in PLOTS:
+        errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
+        for plot_format in plot_formats:
+            picture = draw_plot(plot, pack(tables[PLOT_SOURCES[plot]]), plot_format, outcome.spec.model_dump(), errors)
+            (out / f"{plot}.{plot_format}").write_bytes(picture)

@@ -9,7 +9,7 @@ import click
 from ism_cli.output import table
 
 if TYPE_CHECKING:
-    from app.auth.api_keys import KeyFile
+    from app.auth import KeyFile
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def keys(context: click.Context, /, **options: Any) -> None:
 
     With a key, callers see what was made with it and nothing else. Once there is a key, nobody gets in without one.
     """
-    from app.auth.api_keys import KeyFile
+    from app.auth import KeyFile
     from ism_cli.serve import settings_from
 
     context.obj = KeyFile(settings_from(options).api_keys_path)
@@ -66,9 +66,9 @@ def revoke(file: "KeyFile", name: str) -> None:
 
 
 def _refusable(act: Callable[[], T]) -> T:
-    from app.auth.api_keys import WrongKeys
+    from app.auth import InvalidKeys
 
     try:
         return act()
-    except (WrongKeys, OSError) as error:
+    except (InvalidKeys, OSError) as error:
         raise click.ClickException(str(error)) from None

@@ -30,9 +30,9 @@ def posted(settings: Settings, path: str, content: Any, kind: str = "application
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (json.dumps({str(place): 1 for place in range(101)}), "an object with 101 names; none of a job has more than"),
+        (json.dumps({str(place): 1 for place in range(101)}), "an object with 101 fields; no job has more than"),
         ("[" * 100_000, "nested too deeply"),
-        ('{"q": ' + "9" * 5_000 + "}", "a number of thousands of digits"),
+        ('{"q": ' + "9" * 5_000 + "}", "a number has thousands of digits"),
         ('{"q": NaN}', "NaN is not a JSON number"),
         ("{", "not JSON: Expecting"),
     ],

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.http.uvicorn_limits import PIECE
+from app.http.uvicorn_limits import MAX_READ_BYTES
 from tests.support.api import problem
 from tools.local_service import running_service
 from tools.table_files import npy, npz, parquet
@@ -107,7 +107,7 @@ def test_headers_over_the_limit_are_refused(strict: tuple[httpx.Client, "subproc
 def test_headers_that_never_end_are_refused(strict: tuple[httpx.Client, "subprocess.Popen[bytes]"]) -> None:
     client, _ = strict
     with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=30) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: ".ljust(4_000 + PIECE + 1, b"x"))
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: ".ljust(4_000 + MAX_READ_BYTES + 1, b"x"))
         received = b"".join(iter(lambda: connection.recv(2**16), b""))
     assert received.startswith(b"HTTP/1.1 431 ")
     assert b"application/problem+json" in received
@@ -119,7 +119,7 @@ def test_a_long_body_after_short_headers_is_no_long_header(
     strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
 ) -> None:
     client, _ = strict
-    body = io.BytesIO(b"a,b\n" + b"1.0000000,2\n" * 1_900 + b"\n" * (PIECE + 10_000)).getvalue()
+    body = io.BytesIO(b"a,b\n" + b"1.0000000,2\n" * 1_900 + b"\n" * (MAX_READ_BYTES + 10_000)).getvalue()
     for _ in range(3):
         assert client.post("/datasets", content=body).status_code in (200, 201)
 

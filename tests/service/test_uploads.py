@@ -156,7 +156,7 @@ def test_a_table_that_is_there_already_keeps_its_name_and_says_so(api: Api) -> N
     again = api.upload(body, "first.csv", name="second")
     assert again["name"] == "first.csv"
     assert [note for note in again["notes"] if note not in first["notes"]] == [
-        'This table was there already, as "first.csv"; it keeps that name.'
+        'This table was uploaded before as "first.csv"; it keeps that name.'
     ]
     for name in ({"name": "first.csv"}, {}):
         assert api.upload(body, "other.csv", **name) == first

@@ -13,7 +13,7 @@ from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 from tests.worker.pipeline.test_run import drain, wine
 from tools.local_service import free_port
-from worker.dask_engine import connected
+from worker.dask_engine import connected_engine
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +33,12 @@ def clients(cluster: LocalCluster) -> int:
 
 
 def test_the_local_engine_needs_no_cluster() -> None:
-    with connected("local", None) as engine:
+    with connected_engine("local", None) as engine:
         assert engine == "local"
 
 
 def test_a_cluster_is_there_as_long_as_the_job_needs_it(cluster: LocalCluster) -> None:
-    with connected("dask", cluster.scheduler_address) as engine:
+    with connected_engine("dask", cluster.scheduler_address) as engine:
         assert isinstance(engine, Engine)
         assert clients(cluster) == 1
         assert sum(engine.run(len, 10)) == 10
@@ -57,13 +57,13 @@ def test_a_job_finds_on_a_cluster_what_it_finds_without(cluster: LocalCluster, t
 def test_a_cluster_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ism_core.engines.dask.CONNECT_SECONDS", 0.5)
     address = f"tcp://127.0.0.1:{free_port()}"
-    with pytest.raises(Unavailable, match=f"No Dask scheduler answers at {address}"), connected("dask", address):
+    with pytest.raises(Unavailable, match=f"No Dask scheduler answers at {address}"), connected_engine("dask", address):
         pass
-    with pytest.raises(Unavailable, match="ISM_DASK_SCHEDULER is no longer set"), connected("dask", None):
+    with pytest.raises(Unavailable, match="ISM_DASK_SCHEDULER is no longer set"), connected_engine("dask", None):
         pass
 
 
 def test_a_cluster_that_is_lost_is_told(cluster: LocalCluster) -> None:
-    with pytest.raises(Unavailable, match="nobody is left"), connected("dask", cluster.scheduler_address):
+    with pytest.raises(Unavailable, match="nobody is left"), connected_engine("dask", cluster.scheduler_address):
         raise ClusterLost("nobody is left")
     assert clients(cluster) == 0

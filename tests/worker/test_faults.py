@@ -20,8 +20,8 @@ from ism_jobs.store import Record, State, Store, keys
 from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
-from worker.process_limits import Watch
-from worker.trace import Trace
+from worker.checkpoint import unpack_trace
+from worker.process_limits import ProcessWatchdog
 
 QUEUE = "rq:queue:ism"
 ODD_JOBS = """
@@ -101,7 +101,7 @@ def step_events(store: Store, id: str) -> list[int]:
 def checkpointed(store: Store, id: str) -> int:
     """The iteration that another attempt would go on from."""
     left = b"".join(store.redis.lrange(keys.checkpoint(id), 0, -1))
-    return Trace.unpacked(left).resumed_at if left else 0
+    return unpack_trace(left).resumed_at if left else 0
 
 
 def ends(store: Store, record: Record) -> int:
@@ -175,7 +175,7 @@ def test_a_job_that_runs_when_redis_fills_up_waits_for_room_and_succeeds(
     kept.jobs.create([("fullstore", {"dataset": dataset} | LONG | {"max_iter": 60})])
     at_iteration(kept, "fullstore", 1)
     with redis.full():
-        wait(lambda: "job waits for room in the store" in alive.log.read_text())
+        wait(lambda: "results not saved yet: the store is full" in alive.log.read_text())
         assert kept.jobs.get("fullstore").progress["stage"] == "measuring", "its progress was told all the time"
     record = ended(kept, "fullstore")
     assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
@@ -283,7 +283,7 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
 )
 def test_a_watch_ends_what_is_over_a_limit(program: str, limits: tuple[float, int], word: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", program])
-    with Watch(process.pid, *limits) as watch:
+    with ProcessWatchdog(process.pid, *limits) as watch:
         assert process.wait(SECONDS) == -signal.SIGKILL
     assert watch.problem is not None
     assert word in watch.problem.detail
@@ -291,7 +291,7 @@ def test_a_watch_ends_what_is_over_a_limit(program: str, limits: tuple[float, in
 
 def test_a_watch_leaves_alone_what_keeps_to_its_limits() -> None:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.3)"])
-    with Watch(process.pid, 60, 2**40) as watch:
+    with ProcessWatchdog(process.pid, 60, 2**40) as watch:
         assert process.wait(SECONDS) == 0
     assert watch.problem is None
 
@@ -305,10 +305,12 @@ def test_a_job_for_whose_result_there_is_no_room_fails_with_a_sentence(
     kept.redis.delete(QUEUE)
     attempt = kept.jobs.claim("noroom", "the test")
     assert attempt is not None
-    monkeypatch.setattr(jobs, "ROOM_SECONDS", 0.0)
-    monkeypatch.setattr(jobs, "_carry_out", lambda store, record, attempt, settings: jobs._keep(attempt, {"W": b"w"}))
+    monkeypatch.setattr(jobs, "FULL_STORE_SECONDS", 0.0)
+    monkeypatch.setattr(
+        jobs, "_solve_and_save", lambda store, record, attempt, settings: jobs._save_artifacts(attempt, {"W": b"w"})
+    )
     with redis.full():
-        jobs._hold(kept, kept.jobs.get("noroom"), attempt, Settings())
+        jobs._run_attempt(kept, kept.jobs.get("noroom"), attempt, Settings())
         record = kept.jobs.get("noroom")
     assert record.state is State.FAILED
     assert record.error["status"] == 507

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ism_core import Step
-from worker.progress import Clock, Progress
+from worker.progress import JobClock, Progress
 
 
 def step(iteration: int, change: float | None, angle: float | None = 0.1, stage: str = "ascent") -> Step:
@@ -18,7 +18,7 @@ def step(iteration: int, change: float | None, angle: float | None = 0.1, stage:
 @pytest.mark.parametrize("factor", [0.1, 1.0, 3.0, 0.0])
 @pytest.mark.parametrize("folds", [0, 5])
 def test_an_estimate_is_none_or_a_time(delta: float, factor: float, folds: int) -> None:
-    clock, change = Clock(10, folds), 0.5
+    clock, change = JobClock(10, folds), 0.5
     found = [clock.after_step(step(0, None, None), 0, delta)]
     for iteration in range(1, 13):  # a job that goes on may pass max_iter
         found.append(clock.after_step(step(iteration, change, change), iteration, delta))
@@ -28,11 +28,11 @@ def test_an_estimate_is_none_or_a_time(delta: float, factor: float, folds: int) 
 
 
 def test_the_search_tells_nothing() -> None:
-    assert Clock(100, 0).after_step(step(3, 0.1, stage="search"), 3, 0.01) is None
+    assert JobClock(100, 0).after_step(step(3, 0.1, stage="search"), 3, 0.01) is None
 
 
 def test_folds_that_are_done_tell_how_long_the_others_take() -> None:
-    clock = Clock(100, 4)
+    clock = JobClock(100, 4)
     assert clock.after_fold(0, 0.0) is None
     assert clock.after_fold(2, 0.0) >= 0
     assert clock.after_fold(4, 0.0) == 0

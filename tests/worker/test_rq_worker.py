@@ -136,7 +136,7 @@ def test_a_job_succeeds(kept: Store, dataset: str, alive: object) -> None:
     [
         ({"q": 31}, "q is 31; it must be a whole number from 1 to the 3 feature(s)", "q"),
         ({"dataset": "lost"}, 'The data set "lost" is gone', None),
-        ({"paradigm": "unsupervised"}, "for a reason that is ours", None),
+        ({"paradigm": "unsupervised"}, "Internal error", None),
     ],
 )
 def test_a_job_that_cannot_run_fails_with_a_sentence(

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from ism_core import Step
+from worker.checkpoint import pack_trace, unpack_trace
 from worker.trace import Trace
 
 
@@ -34,7 +35,7 @@ def test_a_trace_goes_on_after_it_was_packed() -> None:
     trace = Trace()
     for iteration in range(4):
         trace.add(step(iteration, round=iteration // 2))
-    again = Trace.unpacked(trace.packed())
+    again = unpack_trace(pack_trace(trace))
     assert again.rows == trace.rows
     assert again.resumed_at == 3
     np.testing.assert_array_equal(again.W, trace.W)
@@ -42,5 +43,5 @@ def test_a_trace_goes_on_after_it_was_packed() -> None:
         again.add(step(iteration, round=iteration // 2))
     assert [row["iteration"] for row in again.rows] == [0, 1, 2, 3, 4, 5]
     assert [row["round"] for row in again.rows] == [0, 0, 1, 1, 1, 2]
-    assert Trace.unpacked(again.packed()).rows == again.rows
+    assert unpack_trace(pack_trace(again)).rows == again.rows
     np.testing.assert_array_equal(again.W, step(2).W)

@@ -1,4 +1,4 @@
-"""A job that leaves settings open: how they are chosen, and what the result tells about the choice."""
+"""The automatic choice of settings that a job leaves open, and its description in the result."""
 
 from collections.abc import Generator
 from typing import Any
@@ -15,8 +15,13 @@ from worker.to_core import kernel_document, kernel_of
 Document = dict[str, Any]
 
 
-def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
-    """The spec with every setting decided, for rows without gaps that are not scaled yet; itself if none is open."""
+def iter_choose_settings(
+    spec: JobSpec, X: Array, paradigm: Paradigm
+) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
+    """Choose the open settings of a spec from rows without missing values that are not scaled yet.
+
+    Returns the completed spec and the choice. A spec without open settings is returned as it is, with None.
+    """
     if not spec.is_open:
         return spec, None
     assert spec.q is not None
@@ -30,11 +35,11 @@ def decide(spec: JobSpec, X: Array, paradigm: Paradigm) -> Generator[Trial, None
         starts=spec.starts,
         seed=spec.seed,
     )
-    return decided(spec, decision), decision.choice
+    return with_settings(spec, decision), decision.choice
 
 
-def decided(spec: JobSpec, decision: Settings) -> JobSpec:
-    """The spec with what was decided in place of what was open."""
+def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
+    """Return the spec with its open settings replaced by the chosen ones."""
     found: Document = {
         "kernel": kernel_document(decision.kernel),
         "q": decision.q,
@@ -46,12 +51,12 @@ def decided(spec: JobSpec, decision: Settings) -> JobSpec:
     if neighbors:
         found["neighbors"] = True
     if neighbors or isinstance(decision.kernel, Polynomial):
-        found["approximation"] = None  # which is for others among the candidates; these do without
+        found["approximation"] = None  # these candidates are solved without an approximation
     return JOB_SPEC.validate_python(spec.model_dump() | found)
 
 
 def trial_document(trial: Trial) -> Document:
-    """What is being tried, and the best score so far."""
+    """Describe the current candidate and the best score so far."""
     return {
         "scale": trial.scale,
         "q": trial.q,
@@ -61,7 +66,7 @@ def trial_document(trial: Trial) -> Document:
 
 
 def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
-    """What was tried, what was taken and why, and the spec that asks for just that."""
+    """Describe the candidates, the chosen one, the reason, and the spec that repeats the result without a choice."""
     return {
         "criterion": choice.criterion,
         "reason": choice.reason,

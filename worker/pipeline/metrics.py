@@ -1,4 +1,4 @@
-"""The metrics of a job, as its paradigm allows them."""
+"""The metrics of a result; which of them there are depends on the paradigm."""
 
 import resource
 import sys
@@ -20,13 +20,13 @@ from worker.pipeline.validate import Validation
 Metrics = dict[str, float]
 Rows = NDArray[np.intp]
 
-MEASURED_ROWS = 5_000
+METRIC_ROWS = 5_000  # metrics that compare all pairs of rows use a sample of this size
 
 
 def metrics_of(
     spec: JobSpec, training: TrainingData, result: Result, P: Array, validation: Validation | None
 ) -> Metrics:
-    """All that can be said in numbers about a result."""
+    """Compute the metrics of a result. `P` is the embedding; `validation` has the scores of a supervised job."""
     found: Metrics = {
         "objective": result.objective,
         "iterations": result.iterations,
@@ -57,7 +57,7 @@ def metrics_of(
 
 
 def peak_memory() -> int:
-    """The most memory that this process has held, in bytes."""
+    """Return the peak resident memory of this process in bytes."""
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest if sys.platform == "darwin" else largest * 1024
 
@@ -66,7 +66,7 @@ def _clustering(P: Array, result: Result) -> Metrics:
     assert result.labels is not None
     found: Metrics = {"clusters": len(np.unique(result.labels)), "silhouette": silhouette(P, result.labels)}
     rows = _sample(len(P))
-    with suppress(InvalidInput):  # a projection that is the same for all rows has no affinities to speak of
+    with suppress(InvalidInput):  # a constant projection has no affinities
         found["association"] = association(P[rows], result.labels[rows])
     if found["clusters"] > 1:
         found |= _dependence(P, result.labels, "classes", result.kernel)
@@ -74,7 +74,7 @@ def _clustering(P: Array, result: Result) -> Metrics:
 
 
 def _dependence(P: Array, given: Guidance, kind: Kind, kernel: Kernel) -> Metrics:
-    """HSIC between the projection, by the job's own kernel, and labels or values."""
+    """Return HSIC between the projection, under the kernel of the job, and labels or values."""
     rows = _sample(len(P))
     if len(rows) < len(P):
         kernel = kernel.restricted(rows, rows)
@@ -83,16 +83,16 @@ def _dependence(P: Array, given: Guidance, kind: Kind, kernel: Kernel) -> Metric
             "hsic": hsic(P[rows], given[rows], kernel, kind=kind),
             "hsic_normalized": hsic(P[rows], given[rows], kernel, kind=kind, normalized=True),
         }
-    except InvalidInput:  # a projection that is the same for all rows depends on nothing
+    except InvalidInput:  # a constant projection depends on nothing
         return {"hsic": 0.0, "hsic_normalized": 0.0}
 
 
 def _sample(n: int) -> Rows:
-    """All rows, or a sample of many: these measures compare every row with every other."""
-    return np.arange(n) if n <= MEASURED_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:MEASURED_ROWS])
+    """Return all row numbers, or a sample of METRIC_ROWS."""
+    return np.arange(n) if n <= METRIC_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:METRIC_ROWS])
 
 
 def _agreement(labels: Guidance, others: Guidance) -> float:
-    """NMI over the rows where both are known; NaN where there are none."""
+    """Return the NMI over the rows for which both labels are known; NaN if there are none."""
     known = np.array([value is not None and value == value for value in others])
     return nmi(labels[known], others[known].astype(str)) if known.any() else float("nan")

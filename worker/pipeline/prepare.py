@@ -1,4 +1,4 @@
-"""What the rows of a fit teach about rows in general: what to fill in, and how to scale."""
+"""Preparation of the rows: imputing missing values and scaling, fitted on training rows only."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,45 +14,48 @@ from ism_jobs.data import Missing
 
 @dataclass(frozen=True)
 class Preparation:
-    """Learnt from training rows only, so that a test row never teaches."""
+    """The imputation and scaling that were fitted on training rows."""
 
-    fill: Array | None
+    fill: Array | None  # the value imputed in each column; None if missing values are not imputed
     scaling: Scaling
 
     @classmethod
-    def learnt(cls, X: Array, missing: Missing, scale: Scale, codes: Ints | None = None) -> tuple[Self, Array]:
-        """The preparation of these rows, and the rows prepared. NaN is a missing value; whitening is within classes."""
-        fill, filled = _filled(X, missing)
+    def fit(cls, X: Array, missing: Missing, scale: Scale, codes: Ints | None = None) -> tuple[Self, Array]:
+        """Fit the preparation on rows in which NaN marks missing values, and return it with the prepared rows.
+
+        `codes` are the class codes; whitening uses the covariance within classes.
+        """
+        fill, filled = _impute(X, missing)
         scaling, prepared = Scaling.learnt(filled, scale, codes)
         return cls(fill, scaling), prepared
 
     def apply(self, X: Array) -> Array:
-        """Other rows, prepared alike."""
+        """Prepare other rows in the same way."""
         filled = X if self.fill is None else np.where(np.isnan(X), self.fill, X)
         return self.scaling.apply(filled)
 
 
-def filled(X: Array, missing: Missing) -> Array:
-    """The rows without gaps, as far as these are filled."""
-    return _filled(X, missing)[1]
+def impute(X: Array, missing: Missing) -> Array:
+    """Return the rows with missing values replaced by column means, if `missing` is "mean"."""
+    return _impute(X, missing)[1]
 
 
-def published(result: Result, scaling: Scaling) -> Array:
-    """The W of prepared rows as one of the standardized features; those that an axis does without have no weight."""
+def standardized_W(result: Result, scaling: Scaling) -> Array:  # noqa: N802
+    """Convert the W of whitened rows into weights of the standardized features. Features outside the support get 0."""
     if scaling.whitening is None:
         return result.W
     W = scaling.outside(result.W)
     return with_fixed_signs(W if result.sparsity is None else W * result.sparsity.support)
 
 
-def _filled(X: Array, missing: Missing) -> tuple[Array | None, Array]:
+def _impute(X: Array, missing: Missing) -> tuple[Array | None, Array]:
     fill = _means(X) if missing == "mean" else None
     return fill, X if fill is None else np.where(np.isnan(X), fill, X)
 
 
 def _means(X: Array) -> Array:
-    """The mean of what is there in each column; 0 where nothing is, as may happen in a fold."""
-    there = ~np.isnan(X)
-    counts = np.maximum(there.sum(axis=0), 1)
-    means: Array = np.where(there, X, 0.0).sum(axis=0) / counts
+    """Return the mean of the known values of each column; 0 if a fold has none."""
+    known = ~np.isnan(X)
+    counts = np.maximum(known.sum(axis=0), 1)
+    means: Array = np.where(known, X, 0.0).sum(axis=0) / counts
     return means

@@ -1,7 +1,7 @@
-"""How well an SVM on the projection does on rows that nothing was learnt from.
+"""Cross-validation: the score of an SVM that is trained on the projection of the training rows.
 
-W is learnt from all training rows, and where the job chooses its settings, so is the choice: the scores come from rows
-that it never saw. Of more than 5,000 rows the SVM sees a sample.
+If the job chooses its settings, each fold repeats the choice on its training rows (nested cross-validation).
+The SVM is trained and tested on samples of at most 5,000 rows.
 """
 
 from collections.abc import Callable, Generator
@@ -21,13 +21,13 @@ from ism_core.solver import relay
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
 from ism_jobs.spec import JobSpec, SupervisedSpec
-from worker.pipeline.choose import decide
-from worker.pipeline.prepare import Preparation, filled
-from worker.to_core import kernel_of, settled_q, settled_scale
+from worker.pipeline.choose import iter_choose_settings
+from worker.pipeline.prepare import Preparation, impute
+from worker.to_core import chosen_q, chosen_scale, kernel_of
 
 Rows = NDArray[np.intp]
 
-SVM_ROWS = 5_000  # an SVM's time grows with the square of its rows: 0.7 s for 4,000, 17 s for 16,000
+SVM_ROWS = 5_000  # most rows of an SVM, whose time grows quadratically: 0.7 s for 4,000 rows, 17 s for 16,000
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Validation:
     scores: tuple[float, ...]
 
 
-class Folds:
-    """The folds of a supervised job. Choice, scaling, W and SVM see the training rows only.
+class CrossValidation:
+    """The cross-validation of a supervised job. Choice, scaling, W and SVM use the training rows only.
 
-    `options` gives the solver's options for a spec that leaves nothing open.
+    `options` returns the solver options for a spec without open settings.
     """
 
     def __init__(
@@ -57,32 +57,34 @@ class Folds:
         self._codes = codes = Targets(self._y, "y", self._kind).codes
         self.warnings: list[str] = []
         if codes is None:
-            most, of = len(self._y) // 2, f"There are {len(self._y)} rows"  # R² needs 2 rows to score
+            most, reason = len(self._y) // 2, f"There are {len(self._y)} rows"  # R² needs 2 test rows
         else:
             most = int(np.bincount(codes).min())
-            of = f"The smallest class has {counted(most, 'row')}"
+            reason = f"The smallest class has {counted(most, 'row')}"
         self.count = min(spec.folds, most)
         if spec.folds and self.count < 2:
             self.count = 0
-            self.warnings.append(f"{of}, so there is no cross-validation.")
+            self.warnings.append(f"{reason}, so there is no cross-validation.")
         elif self.count < spec.folds:
-            self.warnings.append(f"{of}, so there are {self.count} folds.")
+            self.warnings.append(f"{reason}, so there are {self.count} folds.")
 
-    def scores(self) -> Generator[int | None, None, Validation]:
-        """Yields the number of folds that are done, or None when a fold has made a step."""
+    def iter_scores(self) -> Generator[int | None, None, Validation]:
+        """Yield the number of finished folds, or None after a step within a fold."""
         scores: list[float] = []
         yield 0
         for done, (train, test) in enumerate(self._splits(), 1):
             try:
                 scores.append((yield from self._score(train, test)))
-            except InvalidInput as error:  # all rows together can be learnt from: the job has been solved
+            except (
+                InvalidInput
+            ) as error:  # the job was solved on all rows, so only the rows of this fold are degenerate
                 if error.parameter == "memory":
                     raise
             yield done
         if len(scores) < self.count:
             self.warnings.append(
                 f"{self.count - len(scores)} of {self.count} folds could not be scored:"
-                " what is left of the rows without them does not vary."
+                " their training rows do not vary."
             )
         return Validation("r2" if self._codes is None else "accuracy", tuple(scores))
 
@@ -94,26 +96,26 @@ class Folds:
     def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
         rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
-        decision = decide(spec, filled(rows, spec.missing), paradigm)
-        decided, _ = yield from relay(decision, _nothing)
-        preparation, X = Preparation.learnt(rows, spec.missing, settled_scale(decided), paradigm.codes)
+        trials = iter_choose_settings(spec, impute(rows, spec.missing), paradigm)
+        decided, _ = yield from relay(trials, _nothing)
+        preparation, X = Preparation.fit(rows, spec.missing, chosen_scale(decided), paradigm.codes)
         options = self._options(decided) | {"whitening": preparation.scaling.whitening}
         assert isinstance(decided, SupervisedSpec)
         paradigm = self._paradigm(train, decided)
-        steps = iter_solve(X, paradigm, kernel_of(decided), settled_q(decided), max_iter=spec.max_iter, **options)
-        W = (yield from relay(steps, _nothing)).W
-        taught, judged = self._sample(train), self._sample(test)
-        P_taught = preparation.apply(self._training.X[taught]) @ W
-        P_judged = preparation.apply(self._training.X[judged]) @ W
+        steps = iter_solve(X, paradigm, kernel_of(decided), chosen_q(decided), max_iter=spec.max_iter, **options)
+        result = yield from relay(steps, _nothing)
+        train, test = self._sample(train), self._sample(test)
+        P_train = preparation.apply(self._training.X[train]) @ result.W
+        P_test = preparation.apply(self._training.X[test]) @ result.W
         if self._codes is not None:
-            return float(SVC().fit(P_taught, self._codes[taught]).score(P_judged, self._codes[judged]))
-        return _r2(P_taught, self._y[taught], P_judged, self._y[judged])
+            return float(SVC().fit(P_train, self._codes[train]).score(P_test, self._codes[test]))
+        return _r2(P_train, self._y[train], P_test, self._y[test])
 
     def _paradigm(self, rows: Rows, spec: SupervisedSpec) -> Supervised:
         return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbors=spec.neighbors)
 
     def _sample(self, rows: Rows) -> Rows:
-        """So many rows as an SVM can take; of classes, each keeps its share and at least one row."""
+        """Return at most SVM_ROWS rows; each class keeps its share and at least one row."""
         if len(rows) <= SVM_ROWS:
             return rows
         shuffled = np.random.default_rng(self._spec.seed).permutation(rows)
@@ -123,15 +125,15 @@ class Folds:
         return shuffled[np.union1d(first_of_each, np.arange(SVM_ROWS))]
 
 
-def _nothing(_: object) -> None:
-    """Say only that the work goes on."""
-
-
 def _r2(P_train: Array, y_train: Guidance, P_test: Array, y_test: Guidance) -> float:
-    """Of an SVM for each column of the target, averaged."""
+    """Return the R² of one SVM per column of the target, averaged."""
     columns = []
     for values, truth in zip(np.atleast_2d(y_train.T), np.atleast_2d(y_test.T), strict=True):
-        mean, spread = values.mean(), values.std() or 1.0
-        predicted = SVR().fit(P_train, (values - mean) / spread).predict(P_test) * spread + mean
+        mean, std = values.mean(), values.std() or 1.0
+        predicted = SVR().fit(P_train, (values - mean) / std).predict(P_test) * std + mean
         columns.append(r2_score(truth, predicted))
     return float(np.mean(columns))
+
+
+def _nothing(_: object) -> None:
+    """Convert the progress within a fold into None."""

@@ -12,7 +12,7 @@ import structlog
 from starlette.requests import Request
 
 from app.auth.api_keys import KeyFile
-from app.deps import _still_valid
+from app.dependencies import _key_check
 from app.main import create_app
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
@@ -57,7 +57,7 @@ def test_each_key_has_its_own_rate_over_all_processes(keyed: Callable[..., Setti
         used = [await client.get("/kernels", headers=alice) for _ in range(4) for client in (one, other)]
         assert [answer.status_code for answer in used] == 6 * [200] + 2 * [429]
         refused = problem(used[-1], 429)
-        assert "6 requests a minute" in refused["detail"]
+        assert "6 requests per minute" in refused["detail"]
         assert 1 <= int(used[-1].headers["retry-after"]) <= 60
         assert (await other.get("/kernels", headers=bob)).status_code == 200
         assert (await one.get("/healthz")).status_code == 200
@@ -252,7 +252,7 @@ def test_the_openapi_document_asks_for_a_key_from_the_first_one_on(keyed: Callab
 def test_what_is_followed_without_a_key_ends_with_the_first_key(keyed: Callable[..., Settings]) -> None:
     settings = keyed()
     app = create_app(settings)
-    valid = asyncio.run(_still_valid(Request({"type": "http", "headers": [], "app": app}), owner=""))
+    valid = asyncio.run(_key_check(Request({"type": "http", "headers": [], "app": app}), owner=""))
     assert valid()
     bearer(settings, "alice")
     assert not valid()

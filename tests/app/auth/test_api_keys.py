@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.auth.api_keys import KeyFile, Keys, WrongKeys, check_address
+from app.auth.api_keys import ApiKeys, InvalidKeys, KeyFile, check_address
 from ism_jobs.settings import Settings
 
 KEY = "a" * 30
@@ -20,8 +20,8 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data" / "api-keys"
 
 
-def keys(path: Path, given: str | None = None) -> Keys:
-    return Keys(Settings(api_keys_file=path, api_keys=given))
+def keys(path: Path, given: str | None = None) -> ApiKeys:
+    return ApiKeys(Settings(api_keys_file=path, api_keys=given))
 
 
 def test_a_key_is_random_and_its_hash_alone_is_kept(path: Path) -> None:
@@ -74,7 +74,7 @@ def test_keys_made_at_once_are_all_kept(path: Path) -> None:
     ],
 )
 def test_keys_that_cannot_be_used_are_refused_without_showing_them(path: Path, given: str, sentence: str) -> None:
-    with pytest.raises(WrongKeys, match=sentence) as refused:
+    with pytest.raises(InvalidKeys, match=sentence) as refused:
         keys(path, given)
     assert "secret" not in str(refused.value)
     assert KEY not in str(refused.value)
@@ -82,7 +82,7 @@ def test_keys_that_cannot_be_used_are_refused_without_showing_them(path: Path, g
 
 @pytest.mark.parametrize("name", ["", "a b", "a:b", "../x", "é", "x" * 65, "-x", "a\nb"])
 def test_a_name_that_could_be_something_else_is_refused(path: Path, name: str) -> None:
-    with pytest.raises(WrongKeys, match="letters, digits"):
+    with pytest.raises(InvalidKeys, match="letters, digits"):
         KeyFile(path).make(name)
     assert not path.exists()
 
@@ -92,28 +92,28 @@ def test_a_file_that_is_none_of_ours_is_refused_at_the_start_and_ignored_later(p
     running = keys(path)
     path.write_text("what is this\n")
     assert running.owner(key) == "alice"
-    with pytest.raises(WrongKeys, match="Line 1"):
+    with pytest.raises(InvalidKeys, match="Line 1"):
         keys(path)
 
 
 def test_no_keys_are_no_file_and_an_empty_file_is_closed(path: Path) -> None:
-    assert not keys(path).on
+    assert not keys(path).enabled
     KeyFile(path).make("alice")
     KeyFile(path).revoke("alice")
-    assert keys(path).on
-    assert keys(path, KEY).on
+    assert keys(path).enabled
+    assert keys(path, KEY).enabled
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.53"])
 def test_without_keys_loopback_will_do(path: Path, host: str) -> None:
     settings = Settings(host=host, api_keys_file=path)
-    check_address(settings, Keys(settings))
+    check_address(settings, ApiKeys(settings))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "", "no.such.host.invalid"])
 def test_a_public_address_needs_keys(path: Path, host: str) -> None:
     settings = Settings(host=host, api_keys_file=path)
-    with pytest.raises(WrongKeys, match=r"no API keys\. Make one with `ism keys make NAME`, or listen on 127"):
-        check_address(settings, Keys(settings))
+    with pytest.raises(InvalidKeys, match=r"no API keys\. Make a key with `ism keys make NAME`, or listen on 127"):
+        check_address(settings, ApiKeys(settings))
     KeyFile(path).make("alice")
-    check_address(settings, Keys(settings))
+    check_address(settings, ApiKeys(settings))

@@ -7,8 +7,8 @@ from fastapi import HTTPException, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.http import pagination as cursors
-from app.http.negotiation import chosen_format, content, etag_of, is_known
+from app.http.negotiation import etag_matches, etag_of, file_response, negotiate_format
+from app.http.pagination import decode_cursor, encode_cursor
 from ism_jobs.errors import InvalidSpec, NotAcceptable
 
 BODY = bytes(range(100))
@@ -21,7 +21,7 @@ def request(**headers: str) -> Request:
 
 
 def part(**headers: str) -> Any:
-    return content(request(**headers), BODY, "npy", "file", ETAG)
+    return file_response(request(**headers), BODY, "npy", "file", ETAG)
 
 
 @given(first=st.integers(0, 120), last=st.integers(0, 120))
@@ -47,29 +47,29 @@ def test_any_header_gets_an_answer(text: str) -> None:
     for name in ("range", "if_range", "if_none_match", "accept"):
         try:
             part(**{name: text})
-            is_known(request(**{name: text}), ETAG)
-            chosen_format(request(**{name: text}), None, ("json", "csv"))
+            etag_matches(request(**{name: text}), ETAG)
+            negotiate_format(request(**{name: text}), None, ("json", "csv"))
         except (HTTPException, NotAcceptable):
             pass
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.text())
 def test_a_cursor_stands_for_its_place(time: float, id: str) -> None:
-    cursor = cursors.encode((time, id))
+    cursor = encode_cursor((time, id))
     assert cursor is not None
-    assert cursors.decode(cursor) == (time, id)
+    assert decode_cursor(cursor) == (time, id)
     assert cursor.replace("-", "").replace("_", "").isalnum()
 
 
 @given(st.text(max_size=60))
 def test_any_other_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidSpec):
-        cursors.decode(text)
+        decode_cursor(text)
 
 
 def test_no_cursor_is_the_beginning() -> None:
-    assert cursors.decode(None) is None
-    assert cursors.encode(None) is None
+    assert decode_cursor(None) is None
+    assert encode_cursor(None) is None
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_no_cursor_is_the_beginning() -> None:
 def test_accept_chooses_the_format(accept: str, format: str | None) -> None:
     if format is None:
         with pytest.raises(NotAcceptable):
-            chosen_format(request(accept=accept), None, ("json", "csv"))
+            negotiate_format(request(accept=accept), None, ("json", "csv"))
     else:
-        assert chosen_format(request(accept=accept), None, ("json", "csv")) == format
-    assert chosen_format(request(accept=accept), "csv", ("json", "csv")) == "csv"
+        assert negotiate_format(request(accept=accept), None, ("json", "csv")) == format
+    assert negotiate_format(request(accept=accept), "csv", ("json", "csv")) == "csv"

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from app.http.uvicorn_limits import PIECE, protocol
+from app.http.uvicorn_limits import MAX_READ_BYTES, limited_protocol
 
 LIMIT = 4_000
 CHUNKED = "POST {} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -25,7 +25,7 @@ async def answering(scope: Scope, receive: Receive, send: Send) -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[tuple[str, int]]:
-    config = uvicorn.Config(answering, port=0, http=protocol(LIMIT), lifespan="off", log_config=None)
+    config = uvicorn.Config(answering, port=0, http=limited_protocol(LIMIT), lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     listening = config.bind_socket()
     listening.listen()
@@ -59,4 +59,4 @@ def test_a_body_of_many_pieces_and_some_headers_after_it_are_taken(address: tupl
     head = CHUNKED.format("/read").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
     answer = exchanged(address, head.encode(), *pieces, last)
     assert answer.startswith(b"HTTP/1.1 200 ")
-    assert answer.count(b"z") == 20 * 2**16 > PIECE
+    assert answer.count(b"z") == 20 * 2**16 > MAX_READ_BYTES

@@ -13,18 +13,18 @@ import pyarrow as pa
 import pytest
 import structlog
 
-from app.sandbox.pool import Children
+from app.sandbox.pool import SandboxPool
 from ism_jobs.errors import FieldError, InvalidTable, Problem, TooLarge
 from ism_jobs.settings import Settings
 
 
 @pytest.fixture(scope="module")
-def children() -> Children:
-    return Children(Settings(redis_url="redis://unused", child_seconds=2, children=2))
+def pool() -> SandboxPool:
+    return SandboxPool(Settings(redis_url="redis://unused", child_seconds=2, children=2))
 
 
-def run(children: Children, function: Any, *args: Any) -> Any:
-    return anyio.run(children.run, function, *args)
+def run(pool: SandboxPool, function: Any, *args: Any) -> Any:
+    return anyio.run(pool.run, function, *args)
 
 
 def doubled(text: str, *, times: int = 2) -> str:
@@ -68,59 +68,59 @@ def sleep() -> None:
     time.sleep(60)
 
 
-def test_the_value_comes_back_whatever_its_size(children: Children) -> None:
-    assert run(children, doubled, "ab") == "abab"
-    assert len(run(children, doubled, "x" * 1_000_000)) == 2_000_000
+def test_the_value_comes_back_whatever_its_size(pool: SandboxPool) -> None:
+    assert run(pool, doubled, "ab") == "abab"
+    assert len(run(pool, doubled, "x" * 1_000_000)) == 2_000_000
 
 
-def test_a_problem_comes_back_with_its_fields(children: Children) -> None:
+def test_a_problem_comes_back_with_its_fields(pool: SandboxPool) -> None:
     with pytest.raises(InvalidTable, match="no rows") as refusal:
-        run(children, refuse)
+        run(pool, refuse)
     assert refusal.value.errors == [FieldError("a", "Nothing.")]
 
 
-def test_an_unexpected_error_shows_nothing_of_itself(children: Children) -> None:
-    with pytest.raises(Problem, match="ours") as failure:
-        run(children, fail)
+def test_an_unexpected_error_shows_nothing_of_itself(pool: SandboxPool) -> None:
+    with pytest.raises(Problem, match="Internal error") as failure:
+        run(pool, fail)
     assert type(failure.value) is Problem
     assert "secret" not in failure.value.detail
 
 
-def test_an_unexpected_error_is_a_line_in_the_log_with_the_request_s_id(children: Children, tmp_path: Path) -> None:
+def test_an_unexpected_error_is_a_line_in_the_log_with_the_request_s_id(pool: SandboxPool, tmp_path: Path) -> None:
     with structlog.contextvars.bound_contextvars(request="find-me"), pytest.raises(Problem):
-        run(children, fail_aloud, str(tmp_path / "log"))
+        run(pool, fail_aloud, str(tmp_path / "log"))
     text = (tmp_path / "log").read_text()
     (line,) = map(json.loads, text.splitlines())
-    assert (line["event"], line["request"], line["level"]) == ("a child failed", "find-me", "error")
+    assert (line["event"], line["request"], line["level"]) == ("sandbox process failed", "find-me", "error")
     assert "ZeroDivisionError" in text
     assert "house" not in text
 
 
-def test_a_death_is_told_and_takes_nobody_along(children: Children) -> None:
+def test_a_death_is_told_and_takes_nobody_along(pool: SandboxPool) -> None:
     with pytest.raises(InvalidTable, match="died"):
-        run(children, die)
-    assert run(children, doubled, "ab") == "abab"
+        run(pool, die)
+    assert run(pool, doubled, "ab") == "abab"
 
 
-def test_a_death_in_the_middle_of_the_answer_is_told_too(children: Children, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_death_in_the_middle_of_the_answer_is_told_too(pool: SandboxPool, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(self: Any) -> None:
         raise OSError("got end of file during message")
 
     monkeypatch.setattr("multiprocessing.connection.Connection.recv", broken)
     with pytest.raises(InvalidTable, match="died"):
-        run(children, doubled, "ab")
+        run(pool, doubled, "ab")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no such limit elsewhere")
 @pytest.mark.parametrize("take", [taken, taken_by_arrow, given_back])
 def test_what_takes_too_much_memory_is_told_and_takes_nobody_along(take: Any) -> None:
-    bounded = Children(Settings(redis_url="redis://unused", child_memory=2**27))
+    bounded = SandboxPool(Settings(redis_url="redis://unused", child_memory=2**27))
     assert run(bounded, taken, 2**26) == 2**26
-    with pytest.raises(TooLarge, match=r"134,217,728 bytes of memory.*; send fewer rows or columns"):
+    with pytest.raises(TooLarge, match=r"memory than the limit of 134,217,728 bytes; send fewer rows or columns"):
         run(bounded, take, 2**28)
     assert run(bounded, doubled, "ab") == "abab"
 
 
-def test_what_takes_too_long_is_ended(children: Children) -> None:
+def test_what_takes_too_long_is_ended(pool: SandboxPool) -> None:
     with pytest.raises(InvalidTable, match="2 seconds"):
-        run(children, sleep)
+        run(pool, sleep)

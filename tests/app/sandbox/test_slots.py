@@ -34,7 +34,7 @@ def test_a_long_upload_holds_up_no_job(redis_url: str, tmp_path: Path, monkeypat
             dataset = (await client.post("/datasets", content=TABLE)).json()["id"]
             monkeypatch.setattr("app.routes.datasets.ingest", ingest_later)
             uploading = asyncio.create_task(client.post("/datasets", content=TABLE, params={"name": str(flag)}))
-            while app.state.readers._slots.borrowed_tokens == 0:
+            while app.state.upload_sandbox._slots.borrowed_tokens == 0:
                 await asyncio.sleep(0.01)
             spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "missing": "drop", "folds": 0}
             posted = await client.post("/jobs", json=spec)

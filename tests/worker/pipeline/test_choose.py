@@ -19,8 +19,9 @@ from ism_jobs.spec import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.pipeline.test_run import CLASSES, NAMES, X, drain, wine
 from worker.artifacts import result_document
-from worker.pipeline.choose import decided
-from worker.pipeline.run import Moment, Outcome, run
+from worker.checkpoint import pack_trace, unpack_trace
+from worker.pipeline.choose import with_settings
+from worker.pipeline.run import Outcome, ProgressEvent, iter_run
 from worker.trace import Trace
 
 FEW = slice(None, None, 3)  # of the rows: what is chosen from them is found soon
@@ -32,12 +33,12 @@ def few_wines() -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def chosen(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Moment], Outcome]:
+def chosen(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ProgressEvent], Outcome]:
     """A job that says what it wants to explain, and nothing else."""
     return drain(few_wines(), tmp_path_factory.mktemp("chosen"), **SPEC)
 
 
-def test_what_is_open_is_what_the_library_chooses(chosen: tuple[list[Moment], Outcome]) -> None:
+def test_what_is_open_is_what_the_library_chooses(chosen: tuple[list[ProgressEvent], Outcome]) -> None:
     document = result_document(chosen[1])["choice"]
     choice = choose(X[FEW], Supervised(CLASSES[FEW]))
     assert (document["criterion"], document["reason"], document["rows"]) == ("accuracy", choice.reason, choice.rows)
@@ -55,7 +56,7 @@ def test_what_is_open_is_what_the_library_chooses(chosen: tuple[list[Moment], Ou
 
 
 def test_the_spec_of_a_choice_gives_the_same_result_when_it_is_posted(
-    chosen: tuple[list[Moment], Outcome], tmp_path: Path
+    chosen: tuple[list[ProgressEvent], Outcome], tmp_path: Path
 ) -> None:
     document = result_document(chosen[1])
     spec = {name: value for name, value in document["choice"]["spec"].items() if name != "dataset"}
@@ -66,14 +67,16 @@ def test_the_spec_of_a_choice_gives_the_same_result_when_it_is_posted(
     assert "seconds_choice" not in again["metrics"]
 
 
-def test_those_who_follow_hear_what_is_tried_and_then_what_was_taken(chosen: tuple[list[Moment], Outcome]) -> None:
+def test_events_tell_what_is_tried_and_then_what_was_chosen(
+    chosen: tuple[list[ProgressEvent], Outcome],
+) -> None:
     moments, outcome = chosen
     kinds = [moment.kind for moment in moments]
     place = kinds.index("choice")
     assert "trial" in kinds[:place]
     assert set(kinds[:place]) <= {"trial", ""}
     assert set(kinds[place + 1 :]) <= {"step", ""}
-    trials = [moment.event() for moment in moments[:place] if moment.kind == "trial"]
+    trials = [moment.document() for moment in moments[:place] if moment.kind == "trial"]
     assert {(trial["scale"], trial["fold"]) for trial in trials} >= {("standard", 1), ("whiten", 1)}
     assert {trial["fold"] for trial in trials} == {1, 2, 3, 4, 5}
     assert all(later["tried"] > sooner["tried"] for sooner, later in pairwise(trials))
@@ -81,33 +84,33 @@ def test_those_who_follow_hear_what_is_tried_and_then_what_was_taken(chosen: tup
     choosing = [moment.progress.document() for moment in moments[1:place]]
     assert {progress["stage"] for progress in choosing} == {"choosing"}
     assert choosing[-1]["trying"]["q"] == trials[-1]["q"]
-    event = moments[place].event()
+    event = moments[place].document()
     assert outcome.choice is not None
     assert (event["spec"], event["reason"]) == (outcome.choice["spec"], outcome.choice["reason"])
     assert "candidates" not in event
 
 
-def is_choice(moment: Moment) -> bool:
+def is_choice(moment: ProgressEvent) -> bool:
     return moment.kind == "choice"
 
 
-def is_second_step(moment: Moment) -> bool:
+def is_second_step(moment: ProgressEvent) -> bool:
     return moment.row is not None and (moment.row.get("stage"), moment.row.get("iteration")) == ("ascent", 1)
 
 
-def left_at(spec: dict[str, Any], folder: Path, moment: Callable[[Moment], bool]) -> Trace:
+def left_at(spec: dict[str, Any], folder: Path, moment: Callable[[ProgressEvent], bool]) -> Trace:
     """What an attempt has left that ended at such a moment."""
     table, description = read_table(folder / "table.parquet")
     trace = Trace()
-    job = run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
+    job = iter_run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
     assert any(moment(each) for each in job)
     job.close()
-    return Trace.unpacked(trace.packed())
+    return unpack_trace(pack_trace(trace))
 
 
 @pytest.mark.parametrize("moment", [is_choice, is_second_step])
 def test_a_job_does_not_choose_again_what_an_earlier_attempt_chose(
-    chosen: tuple[list[Moment], Outcome], tmp_path: Path, moment: Callable[[Moment], bool]
+    chosen: tuple[list[ProgressEvent], Outcome], tmp_path: Path, moment: Callable[[ProgressEvent], bool]
 ) -> None:
     whole = chosen[1]
     pq.write_table(few_wines(), tmp_path / "table.parquet")
@@ -127,7 +130,7 @@ def test_a_checkpoint_that_knows_of_no_choice_is_gone_on_from() -> None:
     file = io.BytesIO()
     rows = [{"iteration": 4, "round": 1}]
     np.savez(file, W=np.eye(3, 2), rows=np.frombuffer(json.dumps(rows).encode(), dtype=np.uint8))
-    trace = Trace.unpacked(file.getvalue())
+    trace = unpack_trace(file.getvalue())
     assert (trace.choice, trace.resumed_at, trace.resumed_round) == (None, 4, 1)
 
 
@@ -198,7 +201,7 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         {"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "approximation": {"features": 64}}
     )
     for kernel, kept in ((Gaussian(2.0), {"features": 64}), (Polynomial(3, 1.0, 0.1), None)):
-        found = decided(spec, Settings(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
+        found = with_settings(spec, Settings(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
         assert not found.is_open
 
@@ -207,7 +210,7 @@ def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_app
     open_spec = {"dataset": "d", "paradigm": "supervised", "target": "y", "approximation": {"features": 64}}
     paradigm = Supervised([0, 1, 0], neighbors=True)
     decision = Settings(paradigm, Gaussian(0.5), 2, "whiten", 0.1, "path", None)
-    found = decided(JOB_SPEC.validate_python(open_spec), decision)
+    found = with_settings(JOB_SPEC.validate_python(open_spec), decision)
     again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
     assert again == found
     assert isinstance(again, SupervisedSpec)

@@ -14,7 +14,7 @@ def test_rows_are_prepared_alike_whenever_they_come(scale: str, missing: str) ->
     X = RNG.normal(5, 3, size=(30, 4))
     if missing == "mean":
         X[3, 2] = X[7, 0] = np.nan
-    preparation, prepared = Preparation.learnt(X, missing, scale)
+    preparation, prepared = Preparation.fit(X, missing, scale)
     np.testing.assert_allclose(preparation.apply(X), prepared, atol=1e-12)
     assert np.isfinite(prepared).all()
     if scale == "standard":
@@ -25,14 +25,14 @@ def test_rows_are_prepared_alike_whenever_they_come(scale: str, missing: str) ->
 def test_other_rows_do_not_change_what_was_learnt() -> None:
     train, other = RNG.normal(size=(20, 3)), RNG.normal(100, 50, size=(5, 3))
     other[0] = np.nan
-    preparation, _ = Preparation.learnt(train, "mean", "standard")
+    preparation, _ = Preparation.fit(train, "mean", "standard")
     np.testing.assert_allclose(preparation.apply(other)[0], 0, atol=1e-12)
     np.testing.assert_allclose(preparation.apply(other)[1:], (other[1:] - train.mean(axis=0)) / train.std(axis=0))
 
 
 def test_a_column_without_a_value_or_without_change_does_no_harm() -> None:
     X = np.column_stack([np.full(5, np.nan), np.full(5, 7.0), np.arange(5.0)])
-    preparation, prepared = Preparation.learnt(X, "mean", "standard")
+    preparation, prepared = Preparation.fit(X, "mean", "standard")
     np.testing.assert_allclose(prepared[:, :2], 0)
     assert preparation.scaling.scale[:2].tolist() == [1.0, 1.0]
     assert preparation.apply(np.array([[2.0, 8.0, 2.0]])).tolist() == [[2.0, 1.0, 0.0]]

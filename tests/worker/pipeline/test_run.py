@@ -14,7 +14,8 @@ from ism_core import Alternative, InvalidInput, Result, SemiSupervised, Supervis
 from ism_core.paradigms import Paradigm
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
-from worker.pipeline.run import Moment, Outcome, run
+from worker.checkpoint import pack_trace, unpack_trace
+from worker.pipeline.run import Outcome, ProgressEvent, iter_run
 from worker.trace import Trace
 
 WINE = load_wine()
@@ -35,12 +36,12 @@ def drain(
     memory_limit: int | None = None,
     scheduler: str | None = None,
     **spec: Any,
-) -> tuple[list[Moment], Outcome]:
+) -> tuple[list[ProgressEvent], Outcome]:
     """All moments of a job, and its outcome; the table goes through a file, as it would with a service."""
     pq.write_table(table, folder / "table.parquet")
     table, description = read_table(folder / "table.parquet")
     posted = JOB_SPEC.validate_python({"dataset": "wine"} | spec)
-    moments, job = [], run(table, posted, description, trace, memory_limit=memory_limit, scheduler=scheduler)
+    moments, job = [], iter_run(table, posted, description, trace, memory_limit=memory_limit, scheduler=scheduler)
     while True:
         try:
             moments.append(next(job))
@@ -188,7 +189,7 @@ def test_missing_values_are_filled_or_dropped(tmp_path: Path, missing: str) -> N
     else:
         prepared, rows = standard(holes[complete]), complete
         dropped = len(X) - len(complete)
-        assert outcome.warnings[0] == f"{dropped} of {len(X)} rows were dropped because they miss a value."
+        assert outcome.warnings[0] == f"{dropped} of {len(X)} rows were dropped because they have missing values."
     np.testing.assert_array_equal(outcome.training.rows, rows)
     assert_same(outcome, solve(prepared, Supervised(CLASSES[rows]), "gaussian", 2), prepared)
     assert outcome.metrics["accuracy"] > 0.85
@@ -227,7 +228,7 @@ def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
     assert steps[-1].progress.iteration == outcome.result.iterations
     assert [moment.progress.fold for moment in moments if moment.kind == "validation"] == [0, 1, 2, 3]
     assert moments[-1].progress.stage == "measuring"
-    assert set(steps[0].event()) == {
+    assert set(steps[0].document()) == {
         *("iteration", "round", "stage", "objective", "eigenvalues", "change", "angle", "gradient"),
         *("elapsed_seconds", "remaining_seconds"),
     }
@@ -244,12 +245,12 @@ def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm
     _, whole = drain(wine(), tmp_path, **spec)
     trace, stop = Trace(), whole.result.iterations // 2
     table, description = read_table(tmp_path / "table.parquet")
-    job = run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
+    job = iter_run(table, JOB_SPEC.validate_python({"dataset": "wine"} | spec), description, trace)
     for moment in job:
         if moment.progress.stage == "ascent" and moment.progress.iteration == stop:
             break
     job.close()
-    left = Trace.unpacked(trace.packed())
+    left = unpack_trace(pack_trace(trace))
     assert left.resumed_at == stop
     moments, outcome = drain(wine(), tmp_path, left, **spec)
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
@@ -279,7 +280,7 @@ def test_a_job_that_goes_on_at_its_last_iteration_ends(tmp_path: Path) -> None:
         "folds": 2,
     }
     _, first = drain(wine(), tmp_path, **spec)
-    moments, outcome = drain(wine(), tmp_path, Trace.unpacked(first.trace.packed()), **spec)
+    moments, outcome = drain(wine(), tmp_path, unpack_trace(pack_trace(first.trace)), **spec)
     assert outcome.result.objective >= first.result.objective * (1 - 1e-12)
     remaining = [moment.progress.remaining_seconds for moment in moments]
     assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)

@@ -10,13 +10,13 @@ from sklearn.datasets import load_iris
 
 from ism_jobs.data import Encoding, TrainingData
 from ism_jobs.spec import SupervisedSpec
-from worker.pipeline.validate import Folds, Validation
+from worker.pipeline.validate import CrossValidation, Validation
 from worker.to_core import solver_options
 
 IRIS = load_iris()
 
 
-def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> Folds:
+def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> CrossValidation:
     table = pa.table({f"x{column}": values for column, values in enumerate(X.T.copy())})
     measured = y.dtype != object and not (y == y.round()).all()
     training = TrainingData(
@@ -24,11 +24,11 @@ def folds(X: np.ndarray, y: np.ndarray, **spec: Any) -> Folds:
     )
     kind = {"paradigm": "supervised", "dataset": "d", "target": "y", "kernel": "linear", "q": 1}
     job = SupervisedSpec.model_validate(kind | spec)
-    return Folds(training, job, partial(solver_options, engine="local", memory_limit=None))
+    return CrossValidation(training, job, partial(solver_options, engine="local", memory_limit=None))
 
 
-def scored(folds: Folds) -> tuple[list[int], Validation]:
-    done, scores = [], folds.scores()
+def scored(folds: CrossValidation) -> tuple[list[int], Validation]:
+    done, scores = [], folds.iter_scores()
     while True:
         try:
             moment = next(scores)

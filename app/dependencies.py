@@ -1,0 +1,101 @@
+"""FastAPI dependencies: the store as its owner sees it, the events, the sandboxes, the settings, a job."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from anyio.to_thread import run_sync
+from fastapi import Depends, Path, Request
+
+from app.auth import ApiKeys, bearer_key
+from app.sandbox import SandboxPool
+from ism_jobs.errors import Conflict, TooMany
+from ism_jobs.settings import Settings
+from ism_jobs.store import Events, Record, State, Store
+
+
+async def _owner(request: Request) -> str:
+    owner: str = request.scope["owner"]
+    return owner
+
+
+OwnerDep = Annotated[str, Depends(_owner)]
+
+
+async def check_rate_limit(request: Request, owner: OwnerDep) -> None:
+    """Refuse a request whose API key has used up its requests of this minute. Without keys there is no limit."""
+    store: Store = request.app.state.store
+    if owner and not store.rate_limits.allow_reserved(owner):
+        seconds = await run_sync(store.rate_limits.reserve, owner)
+        if seconds:
+            limit = request.app.state.settings.requests_per_minute
+            raise TooMany(
+                f"Rate limit exceeded: {limit:,} requests per minute and API key; wait for the next minute.", seconds
+            )
+
+
+async def _key_check(request: Request, owner: OwnerDep) -> Callable[[], bool]:
+    """Return a function that tells whether the key of this request is still valid, for long-lived responses."""
+    keys: ApiKeys = request.app.state.keys
+    key = bearer_key(request.headers)
+
+    def is_valid() -> bool:
+        keys.reload_if_changed()  # a request without a key becomes invalid when the first key is made
+        return keys.owner(key or "") == owner if keys.enabled else True
+
+    return is_valid
+
+
+async def _store(request: Request, owner: OwnerDep) -> Store:
+    store: Store = request.app.state.store
+    return store.of(owner)
+
+
+def _events(request: Request) -> Events:
+    events: Events = request.app.state.events
+    return events
+
+
+def _sandbox(request: Request) -> SandboxPool:
+    sandbox: SandboxPool = request.app.state.sandbox
+    return sandbox
+
+
+def _upload_sandbox(request: Request) -> SandboxPool:
+    sandbox: SandboxPool = request.app.state.upload_sandbox
+    return sandbox
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+StoreDep = Annotated[Store, Depends(_store)]
+KeyCheckDep = Annotated[Callable[[], bool], Depends(_key_check)]
+EventsDep = Annotated[Events, Depends(_events)]
+SandboxDep = Annotated[SandboxPool, Depends(_sandbox)]
+UploadSandboxDep = Annotated[SandboxPool, Depends(_upload_sandbox)]
+SettingsDep = Annotated[Settings, Depends(_settings)]
+JobId = Annotated[str, Path(description="The id of the job.", max_length=100)]
+
+
+def _job(id: JobId, store: StoreDep) -> Record:
+    return store.jobs.get(id)
+
+
+JobDep = Annotated[Record, Depends(_job)]
+
+
+def _finished_job(record: JobDep) -> Record:
+    if record.state is State.SUCCEEDED:
+        return record
+    if record.error:
+        raise Conflict(f"The job has failed: {record.error['detail']}")
+    if record.state is State.CANCELLED:
+        raise Conflict("The job was cancelled; it has no result.")
+    raise Conflict(
+        f"The job is {record.state}; it has a result only after it has succeeded (GET /jobs/{record.id}?wait=30)."
+    )
+
+
+FinishedJobDep = Annotated[Record, Depends(_finished_job)]

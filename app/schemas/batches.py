@@ -1,0 +1,30 @@
+"""Documents about batches: the jobs of a batch side by side."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from ism_jobs.store import State
+
+
+class BatchRow(BaseModel):
+    """One job of a batch."""
+
+    id: str = Field(description="The id of the job.")
+    state: State = Field(description="The state of the job.")
+    label: str | None = Field(description="The label given when the job was posted.")
+    settings: dict[str, Any] = Field(description="The settings that the job was posted with.")
+    metrics: dict[str, int | float | None] = Field(description="The metrics of the job; empty until it has succeeded.")
+    error: str | None = Field(description="The reason why the job failed.")
+
+
+class BatchView(BaseModel):
+    """The jobs of a batch, best first."""
+
+    id: str = Field(description="The id of the batch.")
+    created: datetime = Field(description="The time at which the batch was posted.")
+    states: dict[str, int] = Field(description="The number of jobs in each state.", examples=[{"succeeded": 4}])
+    metric: str | None = Field(description="The metric that the jobs are sorted by; null until a job has succeeded.")
+    jobs: list[BatchRow] = Field(description="The jobs, sorted by the metric.")
+    links: dict[str, str] = Field(description="Paths of related resources.")

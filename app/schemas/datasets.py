@@ -1,0 +1,125 @@
+"""Documents about data sets: their columns, pages of them, and the differences between groups of rows."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.links import dataset_links
+from ism_jobs.store import Dataset
+from ism_jobs.tables import Column
+
+MAX_GROUPS = 100  # groups of rows in one request; each needs its own pass over the values of every column
+
+Row = Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+
+
+class DatasetView(BaseModel):
+    """A data set: its columns with types, missing values, ranges or levels, and its first rows."""
+
+    id: str = Field(
+        description="A hash of the content and its owner. Uploading the same table again gives the same id."
+    )
+    name: str = Field(description="The name to show, by default the name of the uploaded file.")
+    rows: int = Field(description="The number of rows.")
+    columns: list[Column] = Field(description="The columns, in the order of the table.")
+    preview: list[list[float | str | None]] = Field(description="The first rows.")
+    format: str = Field(description="The format of the uploaded file.", examples=["csv"])
+    notes: list[str] = Field(description="Assumptions that were made while reading the file.")
+    bytes: int = Field(description="The size of the uploaded file in bytes.")
+    created: datetime = Field(description="The time of the upload.")
+    links: dict[str, str] = Field(description="Paths of related resources.")
+
+
+class DatasetItem(BaseModel):
+    """A data set in a list."""
+
+    id: str = Field(description="The id of the data set.")
+    name: str = Field(description="The name to show.")
+    rows: int = Field(description="The number of rows.")
+    columns: int = Field(description="The number of columns.")
+    created: datetime = Field(description="The time of the upload.")
+
+
+class DatasetPage(BaseModel):
+    """One page of data sets, newest first."""
+
+    items: list[DatasetItem] = Field(description="The data sets of this page.")
+    next: str | None = Field(description="The cursor of the next page; null on the last page.")
+
+
+class Groups(BaseModel):
+    """Groups of rows to compare with the rest of the table. Rows are numbered from 0."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    groups: list[Annotated[list[Row], Field(min_length=1)]] = Field(
+        description="The row numbers of each group.",
+        min_length=1,
+        max_length=MAX_GROUPS,
+        examples=[[[0, 1, 2], [5, 8]]],
+    )
+    columns: list[str] | None = Field(None, description="The columns to compare; all by default.", examples=[["x"]])
+
+
+class DifferenceView(BaseModel):
+    """One column in a group of rows, compared with all other rows."""
+
+    column: str = Field(description="The name of the column.")
+    level: str | None = Field(
+        description="For a text column, the level whose share differs most; null for a numeric column."
+    )
+    group: float | None = Field(
+        description="The mean, or the share of the level, in the group; null if all its values are missing."
+    )
+    rest: float | None = Field(description="The mean, or the share of the level, in all other rows.")
+    difference: float | None = Field(
+        description="Group minus rest, in standard deviations of the whole column; null if it cannot be computed."
+    )
+
+
+class GroupView(BaseModel):
+    """A group of rows compared with all other rows."""
+
+    rows: int = Field(description="The number of rows in the group.")
+    differences: list[DifferenceView] = Field(description="One entry per column, largest difference first.")
+
+
+class DifferencesView(BaseModel):
+    """How each group of rows differs from all other rows of the table."""
+
+    groups: list[GroupView] = Field(description="One entry per group, in the order of the request.")
+
+
+def dataset_view(dataset: Dataset) -> DatasetView:
+    """Return the full document of a data set."""
+    description = dataset.description
+    return DatasetView(
+        id=dataset.id,
+        name=dataset.name,
+        rows=description.rows,
+        columns=description.columns,
+        preview=description.preview,
+        format=description.format,
+        notes=description.notes,
+        bytes=dataset.size,
+        created=utc(dataset.created),
+        links=dataset_links(dataset.id),
+    )
+
+
+def dataset_item(dataset: Dataset) -> DatasetItem:
+    """Return the short document of a data set, for lists."""
+    description = dataset.description
+    return DatasetItem(
+        id=dataset.id,
+        name=dataset.name,
+        rows=description.rows,
+        columns=len(description.columns),
+        created=utc(dataset.created),
+    )
+
+
+def utc(seconds: float) -> datetime:
+    """Convert seconds since the epoch, as the store keeps them, into a time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,64 @@
+"""Checkpoints: the state of a job that a later attempt resumes from, packed as .npz."""
+
+import io
+import json
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from redis.exceptions import RedisError
+
+from ism_jobs.logs import log
+from ism_jobs.store import Attempt, is_full
+from worker.trace import Trace
+
+CHECKPOINT_SECONDS = 1.0  # shortest time between two checkpoints of an ascent
+
+
+def pack_trace(trace: Trace) -> bytes:
+    """Serialize a trace."""
+    file = io.BytesIO()
+    W = np.empty((0, 0)) if trace.W is None else trace.W
+    np.savez(file, W=W, rows=_encode(trace.rows), choice=_encode(trace.choice))
+    return file.getvalue()
+
+
+def unpack_trace(packed: bytes) -> Trace:
+    """Restore the trace of an earlier attempt, ready to be continued."""
+    with np.load(io.BytesIO(packed), allow_pickle=False) as file:
+        rows = json.loads(file["rows"].tobytes())
+        choice = json.loads(file["choice"].tobytes()) if "choice" in file else None  # old checkpoints have no choice
+        if not rows:
+            return Trace(choice=choice)
+        return Trace(rows, file["W"], choice, rows[-1]["iteration"], rows[-1]["round"])
+
+
+class Checkpoints:
+    """Saves the trace of an attempt at most once per CHECKPOINT_SECONDS, unless it is forced to."""
+
+    def __init__(self, attempt: Attempt, trace: Trace) -> None:
+        self._attempt = attempt
+        self._trace = trace
+        self._saved_at = time.monotonic()
+
+    def save_if_due(self) -> None:
+        """Save the trace if the last checkpoint is old enough."""
+        if self._trace.rows and time.monotonic() - self._saved_at > CHECKPOINT_SECONDS:
+            self.save()
+
+    def save(self) -> None:
+        """Save the trace now, if it has anything to resume from. A full store keeps the previous checkpoint."""
+        if not (self._trace.rows or self._trace.choice):
+            return
+        try:
+            self._attempt.save_checkpoint(pack_trace(self._trace))
+        except RedisError as error:
+            if not is_full(error):
+                raise
+            log.warning("checkpoint not saved: the store is full")
+        self._saved_at = time.monotonic()
+
+
+def _encode(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
