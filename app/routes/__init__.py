@@ -1,8 +1,8 @@
 """The routes, one module per resource."""
 
-from app.routes import batches, catalogue, datasets, health, jobs, results, rows
+from app.routes import batches, datasets, jobs, results, rows, service
 
-ROUTERS = [module.router for module in (datasets, rows, jobs, results, batches, catalogue, health)]
-METRICS_ROUTER = health.metrics_router
+ROUTERS = [module.router for module in (datasets, rows, jobs, results, batches, service)]
+METRICS_ROUTER = service.metrics_router
 
 __all__ = ["METRICS_ROUTER", "ROUTERS"]

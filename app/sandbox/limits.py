@@ -1,4 +1,4 @@
-"""The memory limit of a sandbox process, so that a malicious file cannot take the memory of the whole machine."""
+"""Limits of a sandbox process: the memory it may use, and the size of the tables it may read."""
 
 import resource
 import sys
@@ -6,6 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
+
+from ism_jobs.settings import Settings
+from ism_jobs.tables import Limits
 
 DATA_PAGES = 5  # index of the data and stack pages in /proc/self/statm
 
@@ -21,3 +24,15 @@ def limit_memory(allowed: int) -> None:
         _, hard_limit = resource.getrlimit(resource.RLIMIT_DATA)
         with suppress(ValueError):  # the hard limit is lower already
             resource.setrlimit(resource.RLIMIT_DATA, (held + allowed, hard_limit))
+
+
+def table_limits(settings: Settings) -> Limits:
+    """Return the limits on uploaded tables."""
+    return Limits(
+        bytes=settings.max_inflated_bytes,
+        rows=settings.max_rows,
+        columns=settings.max_columns,
+        cells=settings.max_cells,
+        name_length=settings.max_name_length,
+        text_length=settings.max_text_bytes,
+    )

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 import ism_plots
 from app.links import Plot
+from app.sandbox.limits import table_limits
 from ism_jobs.data import Model, TrainingData, used_columns
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import REQUEST_TIMEOUT, Dataset, Store, unpack
-from ism_jobs.tables import Limits, Reader, open_table, write_table
+from ism_jobs.tables import Reader, open_table, write_table
 
 TableFormat = Literal["json", "csv", "npy", "parquet"]
 PlotFormat = Literal["svg", "png"]
@@ -103,20 +104,12 @@ def draw_plot(
 
 
 def _open(upload: Upload, settings: Settings) -> Reader:
-    limits = Limits(
-        bytes=settings.max_inflated_bytes,
-        rows=settings.max_rows,
-        columns=settings.max_columns,
-        cells=settings.max_cells,
-        name_length=settings.max_name_length,
-        text_length=settings.max_text_bytes,
-    )
     return open_table(
         upload.path,
         filename=upload.filename,
         content_type=upload.content_type,
         header=upload.header,
-        limits=limits,
+        limits=table_limits(settings),
     )
 
 

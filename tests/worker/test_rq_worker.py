@@ -193,7 +193,7 @@ def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
         os.kill(horse_of(alive), signal.SIGKILL)
     record = ended(kept, "poison")
     assert record.state is State.FAILED
-    assert "ended unexpectedly 2 times, most likely for want of memory" in record.error["detail"]
+    assert "ended unexpectedly 2 times, most likely because it ran out of memory" in record.error["detail"]
     assert alive.poll() is None
 
 

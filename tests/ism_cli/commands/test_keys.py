@@ -33,7 +33,7 @@ def test_a_key_is_shown_once_then_listed_by_name_and_revoked(tmp_path: Path) -> 
 def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
     ism(tmp_path, "make", "alice")
     for arguments, sentence in (
-        (("make", "alice"), "There is a key named alice already"),
+        (("make", "alice"), "There is already a key named alice"),
         (("make", "a b"), "letters, digits"),
         (("revoke", "bob"), "There is no key named bob"),
     ):
@@ -61,7 +61,7 @@ def test_without_keys_a_public_address_is_refused_with_a_sentence(tmp_path: Path
         check=False,
     )
     assert done.returncode == 1
-    assert "ISM_HOST is 0.0.0.0, which other machines may reach, and there are no API keys." in done.stderr
+    assert "ISM_HOST is 0.0.0.0, which other machines can reach, but there are no API keys." in done.stderr
     assert "`ism keys make NAME`" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "data" / "redis.sock").exists(), "nothing has been started"

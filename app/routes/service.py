@@ -1,4 +1,4 @@
-"""Liveness, readiness and metrics."""
+"""The service itself: liveness, readiness, metrics, and the catalogue of kernels and paradigms."""
 
 from fastapi import APIRouter, HTTPException, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -8,26 +8,41 @@ from app.dependencies import OwnerDep, StoreDep
 from app.links import LIVENESS, METRICS, READINESS
 from app.monitoring import StoreCollector
 from app.problems import problem_responses
-from app.schemas import Health, Readiness
+from app.schemas import Health, Kernels, Paradigms, Readiness
 from ism_jobs.errors import Unavailable
+from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
 
-router = APIRouter(tags=["health"])
+router = APIRouter()
 metrics_router = APIRouter(tags=["health"])
 
 
-@router.get(LIVENESS, operation_id="getHealth", summary="Liveness probe")
+@router.get(LIVENESS, tags=["health"], operation_id="getHealth", summary="Liveness probe")
 async def get_health() -> Health:
     """Answers 200 as long as the process runs."""
     return Health()
 
 
-@router.get(READINESS, operation_id="getReadiness", summary="Readiness probe", responses=problem_responses())
+@router.get(
+    READINESS, tags=["health"], operation_id="getReadiness", summary="Readiness probe", responses=problem_responses()
+)
 def get_readiness(store: StoreDep) -> Readiness:
     """Answers 200 if Redis responds and at least one worker is running, otherwise 503."""
     workers = store.jobs.workers()
     if workers == 0:
         raise Unavailable("No worker is running; new jobs stay in the queue. Start a worker with `ism worker`.")
     return Readiness(workers=workers)
+
+
+@router.get("/kernels", tags=["catalogue"], operation_id="listKernels", summary="List the kernels")
+def list_kernels() -> Kernels:
+    """Each kernel comes with its formula and its parameters, their defaults and ranges."""
+    return Kernels(items=kernel_catalogue())
+
+
+@router.get("/paradigms", tags=["catalogue"], operation_id="listParadigms", summary="List the paradigms")
+def list_paradigms() -> Paradigms:
+    """Each paradigm comes with its fields, their defaults and ranges."""
+    return Paradigms(items=paradigm_catalogue())
 
 
 @metrics_router.get(
