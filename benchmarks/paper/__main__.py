@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parsed(arguments: Sequence[str] | None) -> Namespace:
     parser = ArgumentParser("python -m benchmarks.paper", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--fast", action="store_true", help="small data, few folds, limits of a second")
-    parser.add_argument("--force", action="store_true", help="compute everything anew")
+    parser.add_argument("--force", action="store_true", help="compute everything again")
     parser.add_argument(
         "--only", nargs="+", choices=list(EXPERIMENTS), metavar="experiment", help=", ".join(EXPERIMENTS)
     )
@@ -69,7 +69,7 @@ def _parsed(arguments: Sequence[str] | None) -> Namespace:
 
 
 def _places(chosen: Namespace) -> tuple[Path, Path]:
-    """The folder of the rows, and the report."""
+    """Return the folder of the rows, and the path of the report."""
     if chosen.out:
         return chosen.out / "rows", chosen.out / "paper.md"
     if chosen.fast:
@@ -78,7 +78,7 @@ def _places(chosen: Namespace) -> tuple[Path, Path]:
 
 
 def _stale(folder: Path, chosen: Namespace) -> list[str]:
-    """The experiments that were not chosen and whose rows are of another state of the code."""
+    """Return the experiments that were not selected and whose rows come from other code."""
     others = [name for name in EXPERIMENTS if chosen.only and name not in chosen.only]
     found = []
     for name in others:

@@ -1,4 +1,4 @@
-"""The parts that the report is made of: each computed once, kept, and computed again only when something changed.
+"""The parts of the report: each is computed once, stored, and computed again only if something changed.
 
 A part's row is stored with a fingerprint of all that it depends on: its name, its function and arguments, the sources
 of `ism_core`, those modules of `benchmarks` that the function's module reaches by imports, the data, and the versions
@@ -30,24 +30,24 @@ from benchmarks import datasets
 from benchmarks.measuring import QUIET_SECONDS, Row
 
 ROOT = Path(__file__).resolve().parents[2]
-BOOKKEEPING = {"cells.py", "printed.py", "tables.py"}  # they store and show, and change no figure
+BOOKKEEPING = {"cells.py", "printed.py", "tables.py"}  # they store and print, and change no figure
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pymanopt", "numba")
 
 
 @dataclass(frozen=True)
 class Part:
-    """Something to compute. The name is unique and tells all that it depends on; rows can be written as JSON."""
+    """A measurement. Its name is unique and names all its inputs; its row can be written as JSON."""
 
     name: str
     compute: Callable[[], Row]
     data: tuple[str, ...] = ()  # names of data sets
-    seconds: float = 1.0  # about how long it takes
+    seconds: float = 1.0  # estimated time
 
 
 def run(parts: list[Part], folder: Path, force: bool = False) -> dict[str, Row]:
-    """The row of every part, by its name; {"failed": why} for those that failed, which are tried anew next time."""
+    """Return the row of every part by name; {"failed": why} for a failed part, which is repeated next time."""
     todo = pending(parts, folder, force)
-    marks = {part.name: _mark(part) for part in todo}  # at once: sources may be edited while this runs
+    marks = {part.name: _mark(part) for part in todo}  # now, because sources may be edited while this runs
     rows: dict[str, Row] = {}
     with _progress(todo) as working:
         for part in parts:
@@ -60,7 +60,7 @@ def run(parts: list[Part], folder: Path, force: bool = False) -> dict[str, Row]:
 
 
 def pending(parts: list[Part], folder: Path, force: bool = False) -> list[Part]:
-    """Those that have no row, or one of something else than what is there now."""
+    """Return the parts without a row, and those whose row was computed from other code or data."""
     names = [part.name for part in parts]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -69,14 +69,14 @@ def pending(parts: list[Part], folder: Path, force: bool = False) -> list[Part]:
 
 
 def stored(part: Part, folder: Path) -> Row | None:
-    """The row that the folder holds, whether or not it is still what would be computed."""
+    """Return the stored row, even if it is out of date."""
     path = _path(part, folder)
     row: Row | None = json.loads(path.read_text())["row"] if path.exists() else None
     return row
 
 
 def fingerprint(part: Part) -> str:
-    """The same as long as nothing has changed that the row depends on."""
+    """Return a hash that changes if any code or data changes that the row depends on."""
     digest = sha256()
     for text in (part.name, _described(part.compute), *(f"{name} {version(name)}" for name in LIBRARIES)):
         digest.update(text.encode() + b"\0")
@@ -98,7 +98,7 @@ def _is_done(part: Part, folder: Path) -> bool:
 def _mark(part: Part) -> str | None:
     try:
         return fingerprint(part)
-    except FileNotFoundError:  # of the data; the part will say so when it is computed
+    except FileNotFoundError:  # data are missing; the part will fail with a message when it is computed
         return None
 
 
@@ -106,7 +106,7 @@ def _computed(part: Part, mark: str | None, folder: Path) -> Row:
     began = time.perf_counter()
     try:
         row = part.compute()
-    except Exception as failure:  # whatever it is, the others go on
+    except Exception as failure:  # a failure must not stop the other parts
         tqdm.write(traceback.format_exc(), file=sys.stderr)
         row = {"failed": f"{type(failure).__name__}: {failure}"}
     kept = {"name": part.name, "fingerprint": mark, "seconds": time.perf_counter() - began, "row": row}
@@ -140,7 +140,7 @@ def _described(compute: Callable[..., Row]) -> str:
 
 
 def sources(function: Callable[..., Row]) -> set[Path]:
-    """The file that the function is in, and the files of `benchmarks` that it reaches by imports."""
+    """Return the file of the function and the files of `benchmarks` that it imports, directly or not."""
     found: set[Path] = set()
     ahead = [Path(inspect.getsourcefile(function) or __file__)]
     while ahead:
@@ -174,10 +174,10 @@ def _data_digest(name: str) -> bytes:
 
 @contextmanager
 def _progress(parts: list[Part]) -> Iterator[Callable[[Part], Any]]:
-    """A bar over all parts, as long as they are estimated to take; where there is no terminal, lines."""
+    """Show progress as a bar in estimated seconds; without a terminal, as lines."""
     terminal, whole = sys.stderr.isatty(), sum(part.seconds for part in parts)
     layout = "{percentage:3.0f}% |{bar:20}| {elapsed}{desc}"
-    done: list[float] = []  # the estimates of the parts that are done
+    done: list[float] = []  # estimated seconds of finished parts
 
     def left(now: float) -> str:
         seconds = max(0.0, whole - sum(done) - now)

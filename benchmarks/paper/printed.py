@@ -73,16 +73,16 @@ COLUMNS_5 = [(kernel, "ISM") for kernel in ("linear", "squared", "multiquadratic
 
 @dataclass(frozen=True)
 class Printed:
-    """A cell: its text, and its numbers in seconds, as a share of 1, or as they are."""
+    """A cell: its text, and its numbers in seconds, as a fraction, or unchanged."""
 
     text: str
     value: float | None = None  # None: not available
     deviation: float | None = None
-    cut: bool = False  # "> 3d": stopped before its end
+    cut: bool = False  # "> 3d": stopped at a limit
 
     @staticmethod
     def of(text: str) -> "Printed":
-        """From what is printed."""
+        """Parse the printed text."""
         if text in ("N/A", "NA"):
             return Printed(text)
         value, _, deviation = text.removeprefix("> ").partition(" ± ")

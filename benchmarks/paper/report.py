@@ -12,7 +12,7 @@ from benchmarks.paper.cells import ROOT, Part, stored
 from benchmarks.paper.tables import wrapped
 from benchmarks.report import machine
 
-PICTURES = Path("images") / "paper"  # from where the report is
+PICTURES = Path("images") / "paper"  # relative to the report
 
 SETTINGS = """The settings are the paper's. Constant columns are dropped; the others are centered and scaled to standard
 deviation 1 on the training rows. The gaussian's σ is the median distance between rows. The polynomial has degree 3. q
@@ -34,7 +34,7 @@ its cost and score are those at that time. The paper let them run for up to 3 da
 
 
 def write(page: Path, experiments: dict[str, ModuleType], folder: Path, fast: bool, stale: Sequence[str] = ()) -> None:
-    """From the rows that the folder holds, with pictures beside the page."""
+    """Write the page from the stored rows, with its pictures beside it."""
     pictures = page.parent / PICTURES
     pictures.mkdir(parents=True, exist_ok=True)
     text = [_head(fast, stale)]

@@ -27,18 +27,18 @@ def wrapped(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table whose first columns are text and whose others are figures."""
+    """Return a Markdown table; the first columns are text, the others are figures."""
     rule = [":--" if index < left else "--:" for index in range(len(header))]
     return "\n".join(f"| {' | '.join(line)} |" for line in ([*header], rule, *rows)) + "\n"
 
 
 def bold(text: str, wanted: bool = True) -> str:
-    """Marked, if wanted."""
+    """Return the text in bold, if wanted."""
     return f"**{text}**" if wanted else text
 
 
 def seconds(values: Sequence[float]) -> str:
-    """The mean, with the deviation where there are several."""
+    """Return the mean, with the standard deviation if there are several values."""
     mean, deviation = float(np.mean(values)), float(np.std(values))
     if mean >= 120:
         return f"{mean / 60:.1f} min" + (f" ± {deviation / 60:.1f}" if len(values) > 1 else "")
@@ -47,7 +47,7 @@ def seconds(values: Sequence[float]) -> str:
 
 
 def number(values: Sequence[float]) -> str:
-    """The mean, to about six digits, with the deviation where there are several."""
+    """Return the mean to about six digits, with the standard deviation if there are several values."""
     mean, deviation = float(np.mean(values)), float(np.std(values))
     digits = int(np.clip(5 - np.floor(np.log10(abs(mean) or 1)), 0, 4))
     shown = f"{mean:,.{digits}f}" + (f" ± {deviation:,.{min(digits, 1)}f}" if len(values) > 1 else "")
@@ -55,16 +55,16 @@ def number(values: Sequence[float]) -> str:
 
 
 def percent(values: Sequence[float]) -> str:
-    """The mean, with the deviation where there are several."""
+    """Return the mean, with the standard deviation if there are several values."""
     mean, deviation = 100 * float(np.mean(values)), 100 * float(np.std(values))
     return f"{mean:.1f} %" + (f" ± {deviation:.1f}" if len(values) > 1 else "")
 
 
 def score(values: Sequence[float]) -> str:
-    """An NMI."""
+    """Return an NMI with two digits."""
     return f"{float(np.mean(values)):.2f}"
 
 
 def sentence(parts: Sequence[str]) -> str:
-    """a, b and c"""
+    """Join the parts as "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

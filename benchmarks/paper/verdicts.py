@@ -10,15 +10,15 @@ from benchmarks.paper.printed import METHODS, PRINTED, Printed
 from benchmarks.paper.tables import bold, number, percent, score, seconds, sentence, table
 
 TITLES = {"wine": "Wine", "cancer": "Cancer", "face": "Face", "mnist": "MNIST"}
-AS_LOW = 1e-4  # relative: costs that differ by less are the same
-POINTS = 0.015  # of accuracy that may be missing
+AS_LOW = 1e-4  # relative difference below which costs are equal
+POINTS = 0.015  # tolerated gap in accuracy
 NMI_POINTS = 0.02
 SHOW: dict[str, Callable[[Sequence[float]], str]] = {"cost": number, "accuracy": percent, "NMI": score}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set and kernel: what each method gave on its folds."""
+    """The results of all methods on one data set with one kernel."""
 
     paradigm: str
     data: str
@@ -41,17 +41,17 @@ class Cell:
         return PRINTED[self.paradigm, self.data, self.kernel, method, measure]
 
     def excess(self, rival: Row, cost: str = "cost") -> float:
-        """How far our cost lies above a rival's on the folds that it was given, relative; below 0 where it is lower."""
+        """Return the relative excess of our cost over a rival's, on the rival's folds; negative if ours is lower."""
         theirs = np.array(rival[cost])
         return float((np.mean(self.ours[cost][: len(theirs)]) - theirs.mean()) / abs(theirs.mean()))
 
     def ratio(self, rival: Row) -> float:
-        """A rival's time over ours, on the same folds; where it was stopped, at least so much."""
+        """Return a rival's time relative to ours on the same folds; a lower bound if it was stopped."""
         return float(np.mean(rival["seconds"]) / np.mean(self.ours["seconds"][: len(rival["seconds"])]))
 
 
 def cells(paradigm: str, rows: dict[str, Row], data: Sequence[str], kernels: Sequence[str]) -> list[Cell]:
-    """Those where at least ISM has a row."""
+    """Return the cells in which at least ISM has a row."""
     found = []
     for name in data:
         for kernel in kernels:
@@ -62,7 +62,7 @@ def cells(paradigm: str, rows: dict[str, Row], data: Sequence[str], kernels: Seq
 
 
 def side_by_side(own: Sequence[Cell], measures: Sequence[str]) -> str:
-    """One table: for each cell and measure a line of ours and a line of the paper's; the best of ours are marked."""
+    """Return a table with a row of ours and a row of the paper's for each cell and measure; our best is bold."""
     lines = []
     for cell in own:
         for measure in measures:
@@ -91,7 +91,7 @@ def _shown(cell: Cell, method: str, measure: str) -> str:
 
 
 def _best(cell: Cell, measure: str) -> set[str]:
-    """The methods whose figure is the best, as far as it is told."""
+    """Return the methods with the best figure, as far as the printed digits tell."""
     if measure == "cost":
         bottom = max(cell.excess(row) for row in cell.rows.values())
         return {method for method, row in cell.rows.items() if bottom - cell.excess(row) <= AS_LOW}
@@ -104,13 +104,13 @@ def _best(cell: Cell, measure: str) -> set[str]:
 
 
 def verdicts(own: Sequence[Cell], measure: str) -> str:
-    """A sentence each on the score ("accuracy" or "NMI"), the cost and the time, from the figures."""
+    """Return one sentence each on the score ("accuracy" or "NMI"), the cost and the time."""
     compared = [cell for cell in own if cell.rivals]
     return "\n".join([score_verdict(own, measure), _cost_verdict(compared), _time_verdict(compared)]) + "\n"
 
 
 def other_last_steps(own: Sequence[Cell]) -> str:
-    """For each NMI that falls short: what the same XW gives when it is clustered in other ways."""
+    """Report, for each NMI below the paper's, the NMI of other clusterings of the same XW."""
     lines = []
     for cell in misses(own, "NMI"):
         others = [f"{value:.3f} by {name}" for name, value in cell.ours["NMI of XW"].items()]
@@ -126,18 +126,18 @@ def other_last_steps(own: Sequence[Cell]) -> str:
 
 
 def training_accuracies(own: Sequence[Cell]) -> str:
-    """For each accuracy that falls short: that on the rows that were learnt from."""
+    """Report, for each accuracy below the paper's, the accuracy on the training rows."""
     lines = [f"{cell.title} {percent(cell.ours['training accuracy'])}" for cell in misses(own, "accuracy")]
     return f"The accuracy on the training folds is: {'; '.join(lines)}.\n" if lines else ""
 
 
 def misses(own: Sequence[Cell], measure: str) -> list[Cell]:
-    """Where the score falls short of the paper's by more than is allowed."""
+    """Return the cells whose score is below the paper's by more than the tolerance."""
     return [cell for cell in own if np.mean(cell.ours[measure]) < enough(cell, measure)]
 
 
 def enough(cell: Cell, measure: str) -> float:
-    """The least score that counts as the paper's."""
+    """Return the smallest score that counts as equal to the paper's."""
     printed = cell.printed(measure)
     assert printed.value is not None
     return printed.value - (NMI_POINTS if measure == "NMI" else max(printed.deviation or 0.0, POINTS))
@@ -166,7 +166,7 @@ def _cost_verdict(own: Sequence[Cell]) -> str:
 
 
 def _fold_by_fold(own: Sequence[Cell]) -> str:
-    """Where means hide it: the single folds in which a competitor's cost is lower."""
+    """Report the single folds in which a competitor's cost is lower."""
     runs = [
         ((ours - theirs) / abs(theirs), f"{cell.title}, {method}")
         for cell in own
@@ -184,7 +184,7 @@ def _fold_by_fold(own: Sequence[Cell]) -> str:
 
 
 def _dearer(own: Sequence[Cell]) -> list[Cell]:
-    """Where a competitor's cost is lower."""
+    """Return the cells in which a competitor's cost is lower."""
     return [cell for cell in own if any(cell.excess(row) > AS_LOW for row in cell.rivals.values())]
 
 

@@ -39,7 +39,7 @@ def parts(fast: bool) -> list[Part]:
 
 
 def flower(kernel: str) -> Row:
-    """Both segmentations, as one bit for each color."""
+    """Return both segmentations, as one bit per color."""
     colors = load("flower")
     X = colors.standardized
     original = segmentation(X)
@@ -57,14 +57,14 @@ def flower(kernel: str) -> Row:
 
 
 def segmentation(X: Array, clusters: int = 2) -> Ints:
-    """Spectral clustering by scikit-learn with a gaussian affinity at the median distance."""
+    """Cluster with scikit-learn's spectral clustering and a gaussian affinity of median width."""
     width = float(np.median(pdist(X)))
     labels: Ints = SpectralClustering(clusters, gamma=0.5 / width**2, random_state=0).fit_predict(X)
     return labels
 
 
 def face(kernel: str) -> Row:
-    """The mean face of each cluster, in the order of the poses that they go with best."""
+    """Return the mean face of each cluster, matched to the poses."""
     people = load("face")
     seconds, result = timed(partial(solve, people.standardized, Alternative(people.y, 4), kernel, 20))
     pose = people.extra["pose"]
@@ -180,13 +180,13 @@ def _draw_face(rows: dict[str, Row]) -> Any:
 
 
 def _brighter(colors: Array, labels: Ints) -> Ints:
-    """1 for the cluster of the brighter colors, 0 for the other."""
+    """Return 1 for the brighter cluster and 0 for the other."""
     means = [colors[labels == c].mean() for c in (0, 1)]
     brighter: Ints = (labels == int(np.argmax(means))).astype(int)
     return brighter
 
 
 def _done(rows: dict[str, Row], data: str) -> dict[str, Row]:
-    """By kernel, what was computed without a failure."""
+    """Return the successful rows by kernel."""
     named = {kernel: rows.get(f"alternative/{data}/{kernel}", {"failed": ""}) for kernel in KERNELS}
     return {kernel: row for kernel, row in named.items() if "failed" not in row}

@@ -4,8 +4,8 @@ DG    dimension growth: greedy, one column at a time (Niu, Dy and Jordan 2014)
 SM    feasible steps on the Stiefel manifold: Cayley transform, Barzilai–Borwein (Wen and Yin 2013)
 GM    Riemannian trust regions on the Grassmann manifold, by pymanopt (Boumal and Absil 2011)
 
-All begin at the same random W of a seed, as their authors' code does by default, and take J and its gradient from one
-`Objective`. SM and GM see J divided by the length of its first gradient, so that their steps and tolerances do not
+All start at the same seeded random W, as their authors' code does by default, and use the same `Objective` for J and
+its gradient. SM and GM get J divided by the norm of its first gradient, so that their steps and tolerances do not
 depend on the unit of J. A relative gradient is ‖(I − WWᵀ)G‖/‖G‖ for G = dJ/dW: J depends on the span of W alone, so
 this is the gradient on either manifold. Products of a few columns run on one thread, evaluations on all.
 """
@@ -24,35 +24,34 @@ from ism_core.engines.threads import own_threads
 
 __all__ = ["COMPETITORS", "Found", "Objective", "dimension_growth", "grassmann", "relative_gradient", "stiefel"]
 
-GRADIENT = 1e-5  # relative: less is stationary
-CHANGE = 1e-10  # of J, relative, in the mean of the last few steps: less is standing still
+GRADIENT = 1e-5  # relative gradient of a stationary point
+CHANGE = 1e-10  # mean relative change of J over the last steps at convergence
 FEW = 5
-ARMIJO = 1e-4  # of the rise that the slope promises: what a step must bring
-SHORTEST = 1e-14  # a shorter step is rounding
+ARMIJO = 1e-4  # Armijo constant
+SHORTEST = 1e-14  # shortest step; a shorter one is rounding
 
-FIRST_STEP, SHRINK, MEMORY = 1e-3, 0.2, 0.85  # Wen and Yin's: τ at first, its factor on refusal, the weight of the past
+FIRST_STEP, SHRINK, MEMORY = 1e-3, 0.2, 0.85  # Wen and Yin's: first τ, its factor after a rejection, weight of the past
 REFUSALS = 30
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a competitor ended with."""
+    """The result of a competitor."""
 
     W: Array  # d×q, orthonormal
     objective: float
     seconds: float
-    finished: bool  # False: stopped by its limit
+    finished: bool  # False: stopped at its time limit
     evaluations: int  # of J and its gradient
 
 
 @own_threads()
 def dimension_growth(objective: Objective, q: int, seconds: float, seed: int = 0) -> Found:
-    """One column after the other: each climbs J of the columns so far, orthogonal to those before it, which stay.
+    """Maximize J one column at a time; each column stays orthogonal to those before it, which are fixed.
 
-    Each column begins at random and goes along w cos t + u sin t, u the direction of steepest ascent, with a
-    backtracking (Armijo) line search for t. With the last column it ends: no column is looked at again, so W is
-    stationary in each column given those before it, not as a whole. Stopped by its limit, the columns that it has not
-    come to are those of the start.
+    Each column starts at random and moves along w cos t + u sin t, where u is the direction of steepest ascent, with a
+    backtracking (Armijo) line search for t. No column is revisited, so W is stationary in each column given those
+    before it, but not as a whole. If the time limit stops the method, the remaining columns are those of the start.
     """
     began, evaluate = time.perf_counter(), Evaluation(objective, seconds)
     W = random_start(objective.X.shape[1], q, seed)
@@ -69,7 +68,7 @@ def dimension_growth(objective: Objective, q: int, seconds: float, seed: int = 0
 
 
 def _grow(evaluate: Evaluation, W: Array, k: int) -> None:
-    """Let column k of W climb where it stands."""
+    """Ascend with column k of W only."""
     still, t = Stillness(), 0.05
     value, gradient = evaluate(W[:, : k + 1])
     while True:
@@ -98,8 +97,8 @@ def stiefel(objective: Objective, q: int, seconds: float, seed: int = 0) -> Foun
     """Wen and Yin's feasible method, with the constants of their code.
 
     Steps along the Cayley transform Y(τ) = W + τ U (I − τ/2 VᵀU)⁻¹ VᵀW, U = [G, W] and V = [W, −G], with alternating
-    Barzilai–Borwein τ and the nonmonotone line search of Zhang and Hager. It ends at a relative gradient of 1e-5, or
-    where J stands still.
+    Barzilai–Borwein τ and the nonmonotone line search of Zhang and Hager. It stops at a relative gradient of 1e-5, or
+    when J has converged.
     """
     began, evaluate = time.perf_counter(), Evaluation(objective, seconds)
     finished = True
@@ -111,7 +110,7 @@ def stiefel(objective: Objective, q: int, seconds: float, seed: int = 0) -> Foun
 
 
 def _cayley(evaluate: Evaluation, W: Array) -> None:
-    """Climb by Cayley steps, until the gradient vanishes or J stands still."""
+    """Ascend by Cayley steps until the gradient vanishes or J converges."""
     value, G = evaluate(W)
     scale = float(np.linalg.norm(G)) or 1.0
     level, weight, tau, still = value, 1.0, FIRST_STEP, Stillness()
@@ -140,7 +139,7 @@ def _cayley(evaluate: Evaluation, W: Array) -> None:
 
 
 def _cayley_step(W: Array, G: Array, tau: float) -> Array:
-    """Y(τ) along the curve that begins with G − W GᵀW; rounding is taken off where it shows."""
+    """Return Y(τ) on the curve that starts in direction G − W GᵀW, orthonormalized if rounding shows."""
     U, V = np.hstack([G, W]), np.hstack([W, -G])
     inner = np.eye(U.shape[1]) - tau / 2 * (V.T @ U)
     Y: Array = W + tau * (U @ np.linalg.solve(inner, V.T @ W))
@@ -169,13 +168,13 @@ def relative_gradient(W: Array, G: Array) -> float:
 
 
 class Stillness:
-    """Whether J has stood still over the last few steps."""
+    """Test whether J has converged over the last few steps."""
 
     def __init__(self) -> None:
         self._changes: deque[float] = deque(maxlen=FEW)
 
     def after(self, value: float, ahead: float) -> bool:
-        """J went from `value` to `ahead`: does it stand still?"""
+        """Record a step of J from `value` to `ahead`; return whether J has converged."""
         self._changes.append(abs(ahead - value) / max(abs(value), 1e-300))
         return len(self._changes) == FEW and sum(self._changes) / FEW < CHANGE
 
@@ -191,13 +190,13 @@ def _ascent(W: Array, G: Array) -> Array:
 
 
 def _outside(V: Array, W: Array) -> Array:
-    """V without what lies along the orthonormal columns of W."""
+    """Project V onto the complement of span(W)."""
     outside: Array = V - W @ (W.T @ V)
     return outside
 
 
 def _orthonormal(V: Array, W: Array) -> Array:
-    """V with its columns made orthonormal in their order, and orthogonal to the columns of W; directions are kept."""
+    """Orthonormalize the columns of V in order, orthogonal to W, without changing their signs."""
     Q, R = np.linalg.qr(_outside(_outside(V, W), W))
     signed: Array = Q * np.where(np.diag(R) < 0, -1.0, 1.0)
     return signed

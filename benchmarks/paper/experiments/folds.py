@@ -1,4 +1,4 @@
-"""Supervised reductions, fold by fold: scaling, W and SVM are learnt on the training rows and judged on the others."""
+"""Cross-validated supervised reductions: scaling, W and SVM learn from the training rows only."""
 
 import time
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ Fold = tuple[Array, Ints, Array, Ints]  # training rows and classes, test rows a
 
 
 def measure(data: str, kernel: str, method: str, folds: int, limit: float, first: int | None = None) -> Row:
-    """Seconds, cost and accuracy of each fold, or of the first few; `finished` says which ended within the limit."""
+    """Measure seconds, cost and accuracy of each fold, or of the first few; `finished`: within the time limit."""
     table = load(FILES.get(data, data))
     found: dict[str, list[float]] = {key: [] for key in ("seconds", "cost", "accuracy", "training accuracy")}
     finished: list[bool] = []
@@ -35,7 +35,7 @@ def measure(data: str, kernel: str, method: str, folds: int, limit: float, first
         if index == 0:
             _reduced(
                 X[:WARMING_ROWS], y[:WARMING_ROWS], kernel, method, table.classes, 0.2
-            )  # compiles, loads libraries
+            )  # warm-up: compiles and loads libraries
         taken, W, ended = _reduced(X, y, kernel, method, table.classes, limit)
         classifier = SVC().fit(X @ W, y)
         found["seconds"].append(taken)
@@ -47,7 +47,7 @@ def measure(data: str, kernel: str, method: str, folds: int, limit: float, first
 
 
 def without_reduction(data: str, folds: int, first: int) -> Row:
-    """The accuracy of the same SVM on all columns, standardized and as they are."""
+    """Measure the accuracy of the same SVM on all columns, standardized and raw."""
     table = load(FILES.get(data, data))
     scaled = [_accuracy(*fold) for fold, _ in zip(standardized_folds(table, folds), range(first), strict=False)]
     raw = []
@@ -57,7 +57,7 @@ def without_reduction(data: str, folds: int, first: int) -> Row:
 
 
 def standardized_folds(table: Dataset, folds: int) -> Iterator[Fold]:
-    """Stratified and seeded, at mean 0 and deviation 1 of the training rows, without columns constant in these."""
+    """Yield stratified folds, standardized by the training rows, without columns that are constant in them."""
     for training, test in _splits(table, folds):
         varying = np.ptp(table.X[training], axis=0) > 0
         X, mean, scale = standardized(table.X[training][:, varying])
@@ -65,26 +65,26 @@ def standardized_folds(table: Dataset, folds: int) -> Iterator[Fold]:
 
 
 def bound(kernel: str, X: Array, y: Ints | None = None) -> Kernel:
-    """The kernel with the numbers that `solve` finds for these rows, so that all methods have the same one."""
+    """Return the kernel with the parameters that `solve` derives from X, so that all methods use the same."""
     guidance = None if y is None else Supervised(y).guidance()
     return named(kernel).bound(X, np.random.default_rng(0), guidance)
 
 
 def named(kernel: str) -> Kernel:
-    """By its name; a sum is weighted by alignment with the labels."""
+    """Return a kernel by name; a sum gets its weights from alignment with the labels."""
     several = kernel.split("+")
     return aligned(*several) if len(several) > 1 else as_kernel(kernel)
 
 
 def cost(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
-    """−J; of a gaussian without the diagonal of its matrix, which the paper zeroes."""
+    """Return −J; for a gaussian without the diagonal of K, which the paper sets to zero."""
     objective = Problem.of(X, gamma, kernel, W.shape[1]).objective(W)
     diagonal = float(gamma.s @ np.einsum("ia,ia->a", gamma.U, gamma.U)) if kernel.nonnegative else 0.0
     return diagonal - objective
 
 
 def _reduced(X: Array, y: Ints, kernel: str, method: str, q: int, limit: float) -> tuple[float, Array, bool]:
-    """The seconds that it took, W, and whether it ended by itself."""
+    """Return the seconds, W, and whether the method stopped before its limit."""
     paradigm = Supervised(y)
     if method == "ISM":
         began = time.perf_counter()

@@ -17,7 +17,7 @@ KERNELS = {
 }
 AS_ONE, AS_ONE_KERNELS = "kernels/unsupervised/mnist/scaled as one", ("linear", "squared")
 MEASURE = {"supervised": "accuracy", "unsupervised": "NMI"}
-SECONDS = {  # of a part, about
+SECONDS = {  # estimated seconds of a part
     "supervised": {"wine": 1, "cancer": 2, "face": 8, "mnist": 60},
     "unsupervised": {"wine": 1, "cancer": 1, "face": 3, "mnist": 30},
 }
@@ -56,7 +56,7 @@ def section(rows: dict[str, Row], fast: bool) -> str:
 
 
 def _as_one(rows: dict[str, Row], own: list[Cell]) -> str:
-    """What scaling has to do with the NMI of MNIST, if that falls short."""
+    """Explain the effect of scaling on the NMI of MNIST, if that is below the paper's."""
     row = rows.get(AS_ONE, {"failed": ""})
     if "failed" in row or not any(cell.data == "mnist" for cell in misses(own, "NMI")):
         return ""

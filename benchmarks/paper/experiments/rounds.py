@@ -1,4 +1,4 @@
-"""Clusterings without labels: W for the clustering and the clustering for W in turn, by ISM and by its competitors."""
+"""Clusterings without labels: ISM and its competitors alternate between W and the clustering."""
 
 import time
 from collections.abc import Sequence
@@ -26,31 +26,30 @@ from ism_core.paradigms import DENSE_ROWS, Clustering
 from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.progress import drain
 
-NEAR = 0.1  # times delta: how exact Y is found where rows are many, as in ISM
+NEAR = 0.1  # times delta: accuracy of Y with many rows, as in ISM
 WARMING_ROWS = 300
 ITERATIONS = 300
-SHORT = 1.0  # seconds: what takes less is repeated, and the median counts
+SHORT = 1.0  # seconds: shorter runs are repeated, and the median counts
 
 
 class Clustered(NamedTuple):
-    """What a method ended with."""
+    """The result of a method."""
 
     W: Array
     labels: Ints
-    finished: bool  # within its time
-    rounds: int  # clusterings that W was sought for
+    finished: bool  # before its time limit
+    rounds: int  # number of alternations
 
 
 def measure(data: str, kernel: str, method: str, limit: float, delta: float = DELTA) -> Row:
-    """Seconds, cost and NMI, each as a list of one.
+    """Measure seconds, cost and NMI, each as a list of one value.
 
-    The cost is that of the best W for one and the same clustering, ISM's last; the time is not that of finding it.
-    Beside it stands that of W with the clustering that belongs to it: as the paper prints Γ, without degrees, and with
-    them. Beside the NMI of the clustering that W was found with stands that of XW clustered anew in other ways.
+    The cost is that of the best W for the final clustering of ISM; its time is not included. The row also has the
+    costs of W with its own clustering (Γ as printed, and with degrees), and the NMI of other clusterings of XW.
     """
     table = load(FILES.get(data, data))
     X, q = table.standardized, table.classes
-    _clustered(X[:WARMING_ROWS], kernel, method, q, 0.2, delta)  # compiles, loads libraries
+    _clustered(X[:WARMING_ROWS], kernel, method, q, 0.2, delta)  # warm-up: compiles and loads libraries
     work = partial(_clustered, X, kernel, method, q, limit, delta)
     taken, found = timed(work)
     if taken < SHORT:
@@ -74,7 +73,7 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
 
 
 def scaled_as_one(data: str, kernels: Sequence[str]) -> Row:
-    """NMI with columns centered and divided by one number, by kernel; and of k-means of all columns, both ways."""
+    """Measure NMI with columns divided by one number, by kernel; and of k-means on all columns, with both scalings."""
     table = load(FILES.get(data, data))
     X, k = table.X[:, np.ptp(table.X, axis=0) > 0], table.classes
     X = X - X.mean(axis=0)
@@ -95,7 +94,7 @@ def _clustered(X: Array, kernel: str, method: str, q: int, limit: float, delta: 
 
 
 def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, delta: float) -> Clustered:
-    """From the clustering at W = I; each climb may take what is left of the time."""
+    """Alternate from W = I; each ascent may use the remaining time."""
     gamma, clustering = _gamma(X, kernel, q, None)
     for rounds in count(1):
         left = max(0.1, deadline - time.perf_counter())
@@ -109,7 +108,7 @@ def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, 
 
 
 def _cost_of_one_clustering(X: Array, kernel: str, method: str, q: int, limit: float, delta: float) -> float:
-    """Of the W that a method finds for the clustering that ISM ends with: ISM from its own W, others as always."""
+    """Return the cost of the W that a method finds for the final clustering of ISM; ISM starts at its own W."""
     fixed, found = bound(kernel, X), _clustered(X, kernel, "ISM", q, limit, delta)
     gamma = _without_degrees(_gamma(X @ found.W, fixed, q, None)[1])
     if method == "ISM":
@@ -128,7 +127,7 @@ def _gamma(P: Array, kernel: Kernel, k: int, last: Clustering | None) -> tuple[G
 
 
 def _anew(P: Array, k: int) -> dict[str, Ints]:
-    """The projected rows clustered by scikit-learn."""
+    """Cluster the projected rows with scikit-learn."""
     found = {"k-means": KMeans(k, n_init=10, random_state=0).fit_predict(P)}
     if len(P) <= DENSE_ROWS:
         width = float(np.median(pdist(P)))

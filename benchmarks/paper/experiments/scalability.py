@@ -27,7 +27,7 @@ from ism_core.kernels import as_kernel
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-SHORT = 3.0  # seconds: what takes less is repeated, and the median counts
+SHORT = 3.0  # seconds: shorter runs are repeated, and the median counts
 ISM, ONE_START, GAUSSIAN = "ISM", "ISM, one start", "ISM, gaussian"
 STYLES = {  # Okabe and Ito's colors
     ISM: ("#0072B2", "o-"),
@@ -39,20 +39,20 @@ STYLES = {  # Okabe and Ito's colors
 }
 
 
-ASIDE = {"DG": 0.95, "GM": 1.05}  # marks over the limit, lest one hides another
+ASIDE = {"DG": 0.95, "GM": 1.05}  # horizontal offset of marks over the limit, so that none hides another
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What grows, and how far."""
+    """The data, sizes and limits of a run."""
 
     rows: Callable[[int], tuple[Array, Ints]]
     data: tuple[str, ...]
     described: str
     sizes: tuple[int, ...]
-    fitted: int  # rows from which on exponents are fitted: with fewer, what any problem costs counts too
+    fitted: int  # smallest number of rows in the fit of exponents; below it fixed costs matter
     q: dict[str, int]  # for each kernel
-    limit: float  # seconds that a competitor has for each size
+    limit: float  # time limit of a competitor for each size, in seconds
 
 
 FULL = Growth(
@@ -76,7 +76,7 @@ FAST = Growth(
 
 
 def parts(fast: bool) -> list[Part]:
-    """One for each line of the figure."""
+    """Return one part for each line of the figure."""
     growth = _growth(fast)
     named: dict[str, tuple[Callable[[], Row], float]] = {
         ISM: (partial(_ours, "polynomial", None, fast), 75.0),
@@ -91,7 +91,7 @@ def parts(fast: bool) -> list[Part]:
 
 
 def figures(rows: dict[str, Row], folder: Path) -> None:
-    """Seconds over rows, both by powers of two."""
+    """Draw seconds over rows, both on logarithmic axes of base 2."""
     fast = _name(ISM, True) in rows
     lines, limit = _lines(rows, fast), _growth(fast).limit
     figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
@@ -120,7 +120,7 @@ def figures(rows: dict[str, Row], folder: Path) -> None:
 
 
 def _draw(axes: Any, line: str, points: list[Row], limit: float) -> None:
-    """A line; where its last point is over the limit, it ends there with an open mark and an arrow upwards."""
+    """Draw a line. If its last point is over the limit, end it there with an open mark and an arrow."""
     color, style = STYLES[line]
     done = [(point["n"], point["s"]) for point in points if point["finished"]]
     axes.plot([n for n, _ in done], [s for _, s in done], style, color=color, label=line, markersize=7)
@@ -132,7 +132,7 @@ def _draw(axes: Any, line: str, points: list[Row], limit: float) -> None:
 
 
 def section(rows: dict[str, Row], fast: bool) -> str:
-    """The figure, the times, J beside ours, evaluations and exponents."""
+    """Return the section: figure, times, J relative to ours, evaluations and exponents."""
     growth, lines = _growth(fast), _lines(rows, fast)
     of = {line: {point["n"]: point for point in points} for line, points in lines.items()}
     one_start = [line for line in lines if line not in (ISM, GAUSSIAN)]
@@ -174,7 +174,7 @@ def _ours(kernel: str, starts: int | None, fast: bool) -> Row:
         X, y = growth.rows(n)
         work = partial(solve, X, Supervised(y), kernel, growth.q[kernel], starts=starts)
         if not points:
-            work()  # first calls load and compile
+            work()  # warm-up: loads and compiles
         seconds, result = timed(work)
         if seconds < SHORT:
             seconds = medians({"": work})[""]
@@ -190,7 +190,7 @@ def _theirs(name: str, fast: bool) -> Row:
     for n in growth.sizes:
         X, y = growth.rows(n)
         objective = Objective(X, Supervised(y).guidance(), kernel.bound(X, np.random.default_rng(0)))
-        objective.value_and_gradient(np.eye(X.shape[1], q))  # the first loads and compiles
+        objective.value_and_gradient(np.eye(X.shape[1], q))  # warm-up: loads and compiles
         found = COMPETITORS[name](objective, q, growth.limit)
         point = {"n": n, "s": found.seconds, "J": found.objective, "finished": found.finished}
         points.append({**point, "evaluations": found.evaluations})
@@ -208,7 +208,7 @@ def _name(line: str, fast: bool) -> str:
 
 
 def _lines(rows: dict[str, Row], fast: bool) -> dict[str, list[Row]]:
-    """The points of each line that there is."""
+    """Return the points of each line that was measured."""
     found = {line: rows[_name(line, fast)].get("points", []) for line in STYLES}
     return {line: points for line, points in found.items() if points}
 

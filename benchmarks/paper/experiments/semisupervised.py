@@ -38,12 +38,12 @@ SKY, BLUE, ORANGE, GREEN, BLACK = "#56B4E9", "#0072B2", "#E69F00", "#009E73", "#
 class Case:
     title: str
     data: str
-    columns: int  # of noise beside the data's own
+    columns: int  # number of added noise columns
     seeds: int
-    seconds: float  # of one clustering
+    seconds: float  # estimated time of one clustering
 
     def table(self) -> tuple[Array, Ints]:
-        """Standardized rows and their classes."""
+        """Return standardized rows and their classes."""
         found = load(self.data)
         noise = np.random.default_rng(0).standard_normal((len(found.X), self.columns))
         return np.hstack([found.standardized, noise]), found.y
@@ -74,7 +74,7 @@ def parts(fast: bool) -> list[Part]:
 
 
 def levels(case: str) -> Row:
-    """NMI without scores, and with W learnt from the labels."""
+    """Measure the NMI without scores, and with W learned from the labels."""
     X, y = CASES[case].table()
     k = len(np.unique(y))
     without = solve(X, Unsupervised(k), KERNEL, k)
@@ -85,7 +85,7 @@ def levels(case: str) -> Row:
 
 
 def guided(case: str, noise: float, mu: float, seeds: int) -> Row:
-    """NMI with scores of that noise and weight, and NMI of the scores alone, seed by seed."""
+    """Measure the NMI with scores of this noise and weight, and that of the scores alone, for each seed."""
     X, y = CASES[case].table()
     k = len(np.unique(y))
     found, alone = [], []
@@ -97,7 +97,7 @@ def guided(case: str, noise: float, mu: float, seeds: int) -> Row:
 
 
 def pose() -> Row:
-    """Face in 4 clusters by perfect scores of the pose, which the columns by themselves do not show first."""
+    """Cluster Face into 4 with perfect scores of the pose, which is not the main structure of the columns."""
     faces = load("face")
     X, y = faces.standardized, faces.extra["pose"]
     taught = solve(X, Supervised(y), KERNEL, 4)
@@ -110,7 +110,7 @@ def pose() -> Row:
 
 
 def noisy(y: Ints, noise: float, seed: int) -> Array:
-    """One-hot labels plus noise."""
+    """Return one-hot labels plus noise."""
     onehot = np.eye(y.max() + 1)[y]
     return onehot + noise * np.random.default_rng(seed).standard_normal(onehot.shape)
 
@@ -210,7 +210,7 @@ def _name(case: str, noise: float, mu: float, seeds: int) -> str:
 
 
 def _row(rows: dict[str, Row], case: str, noise: float, mu: float) -> Row | None:
-    """What was computed without a failure, with however many seeds."""
+    """Return the row of a successful part, with any number of seeds."""
     for seeds in {FAST_SEEDS, CASES[case].seeds}:
         row = rows.get(_name(case, noise, mu, seeds))
         if row is not None and "failed" not in row:

@@ -21,12 +21,12 @@ from benchmarks.paper.verdicts import (
 )
 
 KERNELS = ("gaussian", "polynomial")
-LIMITS = {"wine": 5.0, "cancer": 5.0, "face": 10.0, "mnist": 15.0}  # seconds of a competitor on a fold
+LIMITS = {"wine": 5.0, "cancer": 5.0, "face": 10.0, "mnist": 15.0}  # time limit of a competitor on a fold, in seconds
 FOLDS, FAST_FOLDS, FAST_LIMIT = 10, 3, 0.5
 FAST_DATA = ("wine", "cancer")
-FEW = {"face": 4, "mnist": 2}  # folds that competitors are given
-OURS = {"wine": 0.1, "cancer": 0.2, "face": 1.5, "mnist": 8.0}  # seconds of ISM and the SVM on a fold, about
-THEIRS = {"wine": 0.2, "cancer": 0.5, "face": 8.0, "mnist": 20.0}  # and of a competitor
+FEW = {"face": 4, "mnist": 2}  # number of folds for competitors
+OURS = {"wine": 0.1, "cancer": 0.2, "face": 1.5, "mnist": 8.0}  # estimated seconds of ISM and the SVM on a fold
+THEIRS = {"wine": 0.2, "cancer": 0.5, "face": 8.0, "mnist": 20.0}  # estimated seconds of a competitor on a fold
 ALL_COLUMNS = "supervised/mnist/all columns"
 
 
@@ -58,7 +58,7 @@ def section(rows: dict[str, Row], fast: bool) -> str:
 
 
 def _reason(rows: dict[str, Row], own: list[Cell]) -> str:
-    """Why MNIST does not come up to the paper's accuracy, if it does not."""
+    """Explain why MNIST does not reach the paper's accuracy, if it does not."""
     short, row = (
         [cell for cell in misses(own, "accuracy") if cell.data == "mnist"],
         rows.get(ALL_COLUMNS, {"failed": ""}),
@@ -74,7 +74,7 @@ def _reason(rows: dict[str, Row], own: list[Cell]) -> str:
 
 
 def _two_aims(own: list[Cell]) -> str:
-    """Where a competitor classifies better with a W whose cost is higher."""
+    """List the competitors with a higher cost and a higher accuracy."""
     lines = []
     for cell in own:
         for method, row in cell.rivals.items():

@@ -11,11 +11,16 @@ from benchmarks.paper.tables import number, sentence
 from benchmarks.paper.verdicts import AS_LOW, Cell, cells, other_last_steps, side_by_side, verdicts
 
 KERNELS = ("gaussian", "polynomial")
-LIMITS = {"wine": 5.0, "cancer": 5.0, "face": 10.0, "mnist": 20.0}  # seconds of a competitor, for each of two runs
+LIMITS = {
+    "wine": 5.0,
+    "cancer": 5.0,
+    "face": 10.0,
+    "mnist": 20.0,
+}  # seconds, per run of a competitor
 FAST_LIMIT = 0.5
 FINE, FINE_DELTA = ("wine", "cancer"), 1e-4
 FAST_DATA = ("wine", "cancer")
-OURS = {"wine": 0.2, "cancer": 1.0, "face": 3.0, "mnist": 30.0}  # seconds of ISM, about
+OURS = {"wine": 0.2, "cancer": 1.0, "face": 3.0, "mnist": 30.0}  # estimated seconds of ISM
 OWN = {"own cost": "Γ as printed", "own cost with degrees": "Γ with degrees"}
 MEASURES = ("time", "cost", "NMI")
 
@@ -35,7 +40,7 @@ def parts(fast: bool) -> list[Part]:
 
 
 def _finer(data: str, kernel: str, method: str) -> Part:
-    """The same until the clustering stands still to more digits: how far the costs are told apart at δ."""
+    """Return the same part with a smaller δ, which shows how accurate the costs are."""
     compute = partial(rounds.measure, data, kernel, method, LIMITS[data], FINE_DELTA)
     return Part(f"unsupervised/{data}/{kernel}/{method}/finer", compute, (data,), 2)
 
@@ -51,7 +56,7 @@ def section(rows: dict[str, Row], fast: bool) -> str:
 
 
 def _own_costs(own: list[Cell]) -> str:
-    """Where a competitor is lower when each has the clustering that it ended with."""
+    """List the competitors with a lower cost if each method keeps its own final clustering."""
     lines = [f"- {how}: {_lower(own, measure)}." for measure, how in OWN.items()]
     return "\n".join([WITH_ITS_OWN, "", *lines, ""])
 
@@ -67,7 +72,7 @@ def _lower(own: list[Cell], measure: str) -> str:
 
 
 def _told_apart(rows: dict[str, Row], own: list[Cell]) -> str:
-    """Where own costs differ: those at a smaller δ, without degrees and with them."""
+    """List the costs at a smaller δ, without and with degrees, for cells in which own costs differ."""
     lines = []
     for cell in own:
         if not any(cell.excess(row, measure) > AS_LOW for row in cell.rivals.values() for measure in OWN):
