@@ -1,4 +1,4 @@
-"""Array types, and the one check that every table of numbers passes before it is used."""
+"""Array types, and the validation of every table of numbers."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ from ism_core.errors import InvalidInput
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-BLOCK = 256  # rows that stay in the cache for a second look
+BLOCK = 256  # rows that stay in the cache for a second pass
 
 
 def as_table(X: ArrayLike, name: str = "X", min_rows: int = 2) -> Array:
-    """X as a C-ordered n×d array of finite float64 numbers."""
+    """Return X as a C-ordered n×d array of finite float64 numbers, or raise InvalidInput."""
     given = _as_array(X, name)
     if given.ndim != 2:
         raise InvalidInput(
@@ -40,7 +40,7 @@ def as_table(X: ArrayLike, name: str = "X", min_rows: int = 2) -> Array:
 
 
 def extremes(table: Array) -> tuple[float, float]:
-    """The smallest and the largest number; NaN where there is one. By one pass, in no memory."""
+    """Return the smallest and the largest number in one pass; NaN if there is one."""
     smallest, largest = np.array(LOCAL.run(_extremes, -(-len(table) // BLOCK), table)).T
     return float(smallest.min()), float(largest.max())
 
@@ -82,5 +82,5 @@ def _as_numbers(given: NDArray[Any], name: str) -> Array:
 
 
 def is_whole(value: object) -> bool:
-    """Whether it is a whole number, and not a truth value."""
+    """Tell whether a value is an integer and not a boolean."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

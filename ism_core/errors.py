@@ -1,14 +1,22 @@
-"""What goes wrong because of what was given, or of where it is to be computed.
+"""Exceptions of ism_core.
 
 ValueError
-└── InvalidInput        a parameter, table or label column that cannot be used
+└── InvalidInput        a parameter, table or target that cannot be used
 ConnectionError
 └── ClusterLost         a Dask cluster that does not answer, or has no workers
 """
 
 
 class InvalidInput(ValueError):
-    """The sentence says what came and what is allowed; `parameter` names the argument it belongs to."""
+    """An argument cannot be used.
+
+    The message says what is wrong, the value that came and what is allowed.
+
+    Attributes
+    ----------
+    parameter : str
+        The name of the argument.
+    """
 
     def __init__(self, parameter: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -16,4 +24,4 @@ class InvalidInput(ValueError):
 
 
 class ClusterLost(ConnectionError):
-    """The sentence says which cluster, and what it was that did not answer."""
+    """A Dask cluster was lost. The message names the cluster and what did not answer."""

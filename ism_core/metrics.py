@@ -1,4 +1,4 @@
-"""How good a projection or a clustering is, in the paper's measures."""
+"""Quality of a projection or a clustering, in the paper's measures."""
 
 import math
 from typing import Any
@@ -17,23 +17,29 @@ from ism_core.kernels import Kernel, as_kernel
 from ism_core.objective import Problem, kernel_product, square_sum
 from ism_core.paradigms import Kind, Supervised
 
-SILHOUETTE_ROWS = 5_000  # beyond this a seeded sample is scored
+SILHOUETTE_ROWS = 5_000  # rows of the seeded sample that is scored if there are more
 
 
 def hsic(
-    P: ArrayLike, y: ArrayLike, kernel: Kernel | str = "gaussian", *, kind: Kind = "auto", normalized: bool = False
+    P: ArrayLike,
+    y: ArrayLike,
+    kernel: Kernel | str = "gaussian",
+    *,
+    kind: Kind = "auto",
+    normalized: bool = False,
+    seed: int = 0,
 ) -> float:
-    """The dependence between projected rows and labels or real targets: tr(K H K_Y H)/(n − 1)².
+    """Return the dependence between projected rows and labels or real targets: tr(K H K_Y H)/(n − 1)².
 
-    `kind` says how y is read, as in Supervised. Normalized, the dependence is divided by what each has with itself,
-    √(HSIC(K, K) HSIC(K_Y, K_Y)), and lies between 0 and 1.
+    `kind` says how to read y, as in Supervised. The normalized HSIC is divided by √(HSIC(K, K) HSIC(K_Y, K_Y)) and lies
+    between 0 and 1. The seed draws the sample that sets the width of a kernel.
     """
     table = as_table(P, "P")
     n, q = table.shape
     paradigm = Supervised(y, kind)
     paradigm.check(n)
     gamma = paradigm.guidance()
-    bound = as_kernel(kernel).bound(table, np.random.default_rng(0), gamma)
+    bound = as_kernel(kernel).bound(table, np.random.default_rng(seed), gamma)
     dependence = Problem.of(table, gamma, bound, q).objective(np.eye(q))
     if not normalized:
         return dependence / float(n - 1) ** 2
@@ -43,27 +49,27 @@ def hsic(
 
 
 def _centered_square(P: Array, kernel: Kernel) -> float:
-    """‖HKH‖², of entries that are centered before they are squared: the difference of sums would cancel."""
-    options = kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
-    return square_sum(P, kernel, options - options.mean() / 2)
+    """Return ‖HKH‖². Entries are centered before they are squared, because a difference of sums would cancel."""
+    means = kernel_product(P, kernel, np.full((len(P), 1), 1 / len(P)))[:, 0]
+    return square_sum(P, kernel, means - means.mean() / 2)
 
 
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:
-    """Normalized mutual information, I/√(H H′), from 0 for unrelated labels to 1 for the same ones."""
+    """Return the normalized mutual information I/√(H H′), from 0 for unrelated labels to 1 for equal ones."""
     return float(normalized_mutual_info_score(_labels(labels), _labels(others), average_method="geometric"))
 
 
 def novelty(labels: ArrayLike, given: ArrayLike) -> float:
-    """How little a clustering repeats a given one: 1 − NMI."""
+    """Return 1 − NMI, which is large if a clustering differs from a given one."""
     return 1 - nmi(labels, given)
 
 
 def cross_validated_accuracy(
     estimator: Any, X: ArrayLike, y: ArrayLike, *, folds: int = 10, repeats: int = 1, seed: int = 0
 ) -> Array:
-    """The accuracy of an SVM on the projection in each of several stratified folds, drawn anew `repeats` times.
+    """Return the accuracy of an SVM on the projection in each fold of repeated stratified cross-validation.
 
-    Scaling, W and SVM see the training rows only.
+    Scaling, W and SVM are learnt from the training rows only.
     """
     splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     scores: Array = cross_val_score(make_pipeline(clone(estimator), SVC()), X, y, cv=splits)
@@ -71,9 +77,9 @@ def cross_validated_accuracy(
 
 
 def silhouette(P: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> float:
-    """How much nearer projected rows are to their own cluster than to the next one.
+    """Return the silhouette score of projected rows, from −1 to 1; 0 if there is one cluster only.
 
-    From −1 to 1, and 0 where there is one cluster only. Of many rows a sample is scored, with some of every cluster.
+    Large tables are scored on a sample with rows of every cluster.
     """
     table, codes = as_table(P, "P"), _labels(labels)
     clusters = len(np.unique(codes))
@@ -86,15 +92,18 @@ def silhouette(P: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> float:
     return float(silhouette_score(table, codes))
 
 
-def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussian") -> float:
-    """The quality that spectral clustering seeks.
+def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussian", *, seed: int = 0) -> float:
+    """Return the normalized association, which spectral clustering maximizes.
 
-    The share of each cluster's affinity that stays inside it, averaged over clusters.
+    It is the share of each cluster's affinity that stays inside it, averaged over clusters.
     """
     table, codes = as_table(P, "P"), _labels(labels)
-    bound = as_kernel(kernel).bound(table, np.random.default_rng(0))
+    bound = as_kernel(kernel).bound(table, np.random.default_rng(seed))
     if not bound.nonnegative:
-        raise InvalidInput("kernel", "An affinity must not be negative: take a gaussian kernel, or a sum of gaussians.")
+        raise InvalidInput(
+            "kernel",
+            "The kernel takes negative values and is no affinity. Use a gaussian kernel or a sum of gaussians.",
+        )
     if len(codes) != len(table):
         raise InvalidInput("labels", f"labels has {len(codes)} value(s) but P has {len(table)} rows.")
     indicators = np.eye(codes.max() + 1)[codes]

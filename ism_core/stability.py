@@ -1,11 +1,10 @@
-"""How far the loadings can be trusted: their standard errors, from solves on halves of the rows.
+"""Standard errors of the loadings, from solves on random halves of the rows (delete-half jackknife, Shao and Wu 1989).
 
-Each half is drawn at random, with half of every class, and W climbs from where all rows have led it to the maximum for
-that half. J does not tell bases of a subspace apart, so each W is turned to be as near to the first as can be
-(Procrustes; axes of few features keep their features and are compared as they are). The deviation of what half of the
-rows say is the standard error of what all of them do: the jackknife that deletes half (Shao and Wu 1989).
+Each half has half of every class. The solve starts at the W of all rows and converges to the maximum for the half. J
+does not depend on the basis of a subspace, so a Procrustes rotation brings each W nearest to the W of all rows. Axes of
+few features keep their features and are compared without rotation.
 
-Γ is that of all rows. For a clustering this is what the loadings vary by while the clusters are those that were found.
+Γ is that of all rows. For a clustering, the errors therefore hold for the clusters that were found.
 """
 
 from collections.abc import Generator
@@ -15,64 +14,37 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, as_table, is_whole
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg.row_space import RowSpace
-from ism_core.linalg.subspaces import largest_angle
+from ism_core.linalg import RowSpace, largest_angle, procrustes_rotation
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Clustering, Paradigm
 from ism_core.scaling import Whitening
 from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.progress import drain
+from ism_core.solver.progress import drain, drained
 from ism_core.solver.result import Result
 from ism_core.solver.sparse.sparsity import Features
 from ism_core.solver.sparse.supports import at, climbed
 
-RESAMPLES = 20
-FEWEST_ROWS = 8
-DELTA = 0.03  # of the climbs, or that of the solve if it is coarser: far less than halves of the rows differ by
-ITERATIONS = 30
-GAIN = 1e-6  # of J, on given supports
+RESAMPLES = 20  # halves by default
+FEWEST_ROWS = 8  # rows that a table needs
+DELTA = 0.03  # convergence tolerance of these solves at least: far below the differences between halves
+ITERATIONS = 30  # of each solve at most
+GAIN = 1e-6  # relative gain of J at which axes of few features have converged
 
 
 @dataclass(frozen=True)
 class Stability:
-    """What the loadings vary by."""
+    """The variability of the loadings."""
 
     errors: Array  # d×q, the standard error of each loading
-    angles: Array  # from the subspace of each half to that of all rows: the largest, in radians
-    rows: int  # in each half
+    angles: Array  # largest principal angle between the subspaces of each half and of all rows, in radians
+    rows: int  # number of rows in each half
 
 
-def stability(
-    X: ArrayLike,
-    paradigm: Paradigm,
-    result: Result,
-    *,
-    resamples: int = RESAMPLES,
-    delta: float = 0.01,
-    seed: int = 0,
-    whitening: Whitening | None = None,
-    precision: str = "double",
-) -> Stability:
-    """Of the loadings of a result: X, paradigm and whitening as they were given to `solve`."""
-    return drain(
-        resampling(
-            X,
-            paradigm,
-            result,
-            resamples=resamples,
-            delta=delta,
-            seed=seed,
-            whitening=whitening,
-            precision=precision,
-        )
-    )
-
-
-def resampling(
+def iter_stability(
     X: ArrayLike,
     paradigm: Paradigm,
     result: Result,
@@ -83,21 +55,25 @@ def resampling(
     whitening: Whitening | None = None,
     precision: str = "double",
 ) -> Generator[int, None, Stability]:
-    """The same as a generator, which yields how many halves are done."""
+    """Return the stability of a result's loadings, and yield the number of halves done.
+
+    X, paradigm and whitening are those that were given to `solve`.
+    """
     table = as_table(X)
     if not is_whole(resamples) or resamples < 2:
         raise InvalidInput("resamples", f"resamples is {resamples!r}; it must be a whole number of 2 or more.")
     if len(table) < FEWEST_ROWS:
-        raise InvalidInput(
-            "X", f"X has {len(table)} rows; to compare halves of them at least {FEWEST_ROWS} are needed."
-        )
+        raise InvalidInput("X", f"X has {len(table)} rows; standard errors need at least {FEWEST_ROWS}.")
     options = EvaluationOptions(precision="single" if precision == "single" else "double")
     last = None if result.spectral is None else Clustering.of(result.spectral)
     gamma, _ = paradigm.gamma_at(table @ result.W, result.kernel, seed, delta, last, options)
-    return _resampling(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
+    return _iter_halves(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
 
 
-def _resampling(halves: "_Halves", resamples: int, seed: int) -> Generator[int, None, Stability]:
+stability = drained(iter_stability)
+
+
+def _iter_halves(halves: "_Halves", resamples: int, seed: int) -> Generator[int, None, Stability]:
     rng = np.random.default_rng(seed)
     W, rows = halves.W, len(halves.X) // 2
     loadings, angles = [], []
@@ -114,7 +90,7 @@ def _resampling(halves: "_Halves", resamples: int, seed: int) -> Generator[int, 
 
 @dataclass(frozen=True)
 class _Halves:
-    """The problem of a result, to be solved on some of its rows."""
+    """The problem of a result, to be solved on halves of its rows."""
 
     X: Array
     gamma: Gamma
@@ -132,13 +108,13 @@ class _Halves:
         return self.result.kernel
 
     def loadings(self, W: Array) -> Array:
-        """As they are read: of the features before whitening, and 0 where an axis has none of one, without rounding."""
+        """Return loadings of the features before whitening, exactly 0 for features that an axis does not use."""
         loadings = W if self.whitening is None else self.whitening.times(W)
         sparsity = self.result.sparsity
         return loadings if sparsity is None else np.where(sparsity.support, loadings, 0.0)
 
     def solved(self, rng: np.random.Generator, count: int) -> Array:
-        """W for so many of the rows, in the basis that is nearest to that of all rows."""
+        """Return W for `count` rows, in the basis nearest to that of all rows."""
         rows = self.gamma.sample(count, rng)
         gamma, kernel = self.gamma.restricted(rows), self.kernel.restricted(rows, rows)
         if self.result.sparsity is not None:
@@ -148,8 +124,7 @@ class _Halves:
         problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.null_directions, self.options)
         reached = drain(ascend(problem, space.into(self.W), self.delta, ITERATIONS))
         W = space.out(reached.point.W)
-        left, _, right = np.linalg.svd(W.T @ self.W)
-        turned: Array = W @ (left @ right)
+        turned: Array = W @ procrustes_rotation(W, self.W)
         return turned
 
     def _on_supports(self, given: Features) -> Array:

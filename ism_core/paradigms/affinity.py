@@ -1,8 +1,8 @@
-"""Products with the affinity of many projected rows, without a matrix of them.
+"""Products with the affinity of many projected rows, without forming the matrix.
 
-A = Diag(scale) K Diag(scale) − shift, with zeros on the diagonal. Products with K go through feature maps where these
-are cheaper than tiles; gaussians are cut at a degree. Features are made anew for every product, block by block: in the
-cache that costs no more than reading them from memory would.
+A = Diag(scale) K Diag(scale) − shift, with zeros on the diagonal. Products with K use feature maps if these are cheaper
+than tiles; gaussians are truncated at a degree. Features are recomputed for every product, block by block, because that
+costs no more in the cache than reading them from memory.
 """
 
 from collections.abc import Iterator
@@ -27,21 +27,21 @@ from ism_core.objective import (
     pairs_of,
 )
 
-FEATURE_ROWS = 2  # features are used where there is one for this many rows at the most: there tiles cost as much
-LOOKED_AT = 256  # rows that the smallest value is looked for among, each against all others
-BLOCK_NUMBERS = 2**18  # of features in a block of rows: they stay in the cache
-BLOCKS = (64, 2_048)  # rows
+ROWS_PER_FEATURE = 2  # rows per feature below which tiles are cheaper
+SEARCHED_ROWS = 256  # rows that the search for the smallest affinity compares with all others
+BLOCK_NUMBERS = 2**18  # feature values in a block of rows, so that they stay in the cache
+BLOCKS = (64, 2_048)  # rows of a block, at least and at most
 
 
 @dataclass(frozen=True)
 class Affinity:
-    """V ↦ A V"""
+    """The linear map V ↦ A V."""
 
     P: Array
     kernel: Kernel
     scale: Array
     shift: float
-    maps: list[TermMap] | None  # None: tiles
+    maps: list[TermMap] | None  # None stands for tiles
     precision: Precision = "double"
     engine: Engine = LOCAL
 
@@ -54,12 +54,12 @@ class Affinity:
         precision: Precision = "double",
         engine: Engine = LOCAL,
     ) -> "Affinity":
-        """A kernel that goes negative is shifted by about its smallest value; cut maps may leave out so much of f."""
+        """Shift a kernel with negative values by its minimum; truncated maps may leave out a share of f."""
         shift = 0.0 if kernel.nonnegative else smallest_value(P, kernel, scale)
         return Affinity(P, kernel, scale, shift, affordable_maps(P, kernel, left_out), precision, engine)
 
     def times(self, V: Array) -> Array:
-        """A V"""
+        """Return A V."""
         scaled = self.scale[:, None] * V
         if self.maps is None:
             product = kernel_product(self.P, self.kernel, scaled, precision=self.precision, engine=self.engine)
@@ -71,7 +71,7 @@ class Affinity:
 
     @cached_property
     def diagonal(self) -> Array:
-        """Of Diag(scale) K Diag(scale), as it is in the products."""
+        """The diagonal of Diag(scale) K Diag(scale), as the products contain it."""
         own = kernel_diagonal(self.P, self.kernel)
         if self.maps is not None:
             own -= omissions(self.P, self.maps)
@@ -80,12 +80,12 @@ class Affinity:
 
     @property
     def size(self) -> float:
-        """Of the entries that A was made from."""
+        """The largest size of an entry of the scaled kernel."""
         return max(float(np.abs(self.diagonal).max()), abs(self.shift))
 
 
 def kernel_diagonal(P: Array, kernel: Kernel) -> Array:
-    """The diagonal of K: f(‖p‖²) for terms of product form, f(0) for the others."""
+    """Return the diagonal of K: f(‖p‖²) for terms of product form, f(0) for the others."""
     squares = np.einsum("iq,iq->i", P, P)[:, None]
     diagonal: Array = np.zeros_like(squares)
     first = slice(0, 1)
@@ -98,15 +98,15 @@ def kernel_diagonal(P: Array, kernel: Kernel) -> Array:
 
 
 def affordable_maps(P: Array, kernel: Kernel, left_out: float) -> list[TermMap] | None:
-    """Feature maps with gaussians cut to leave out no more than that of Kii, on average; None where tiles cost less.
+    """Return feature maps that leave out at most the mean share `left_out` of Kii; None if tiles cost less.
 
-    What is left out is positive semidefinite, so that its largest eigenvalue is at most its trace.
+    The rest is positive semidefinite, so that its largest eigenvalue is at most its trace.
     """
     n, q = P.shape
     squares = _square_lengths(P)
     for degree in range(MAX_DEGREE + 1):
         maps = taylor_maps(kernel, q, degree)
-        if maps is None or sum(each.value.count for each in maps) * FEATURE_ROWS > n:
+        if maps is None or sum(each.value.count for each in maps) * ROWS_PER_FEATURE > n:
             return None
         if _omitted(squares, maps).mean() <= left_out:
             return maps
@@ -114,7 +114,7 @@ def affordable_maps(P: Array, kernel: Kernel, left_out: float) -> list[TermMap] 
 
 
 def omissions(P: Array, maps: list[TermMap]) -> Array:
-    """What cut maps leave out of Kii."""
+    """Return what truncated maps leave out of Kii."""
     return _omitted(_square_lengths(P), maps)
 
 
@@ -132,7 +132,7 @@ def _omitted(squares: Array, maps: list[TermMap]) -> Array:
 
 
 def feature_product(P: Array, maps: list[TermMap], V: Array, engine: Engine = LOCAL) -> Array:
-    """K V = F Diag(w) FᵀV, added up over the terms of the kernel."""
+    """Return K V = F Diag(w) FᵀV, summed over the terms of the kernel."""
     offset, used = P.mean(axis=0), [each.value for each in maps]
     fewest, most = (COMPILED_BLOCK, COMPILED_BLOCK) if are_compiled(used, len(P)) else BLOCKS
     size = min(most, max(fewest, BLOCK_NUMBERS // max(each.made for each in used)))
@@ -148,7 +148,7 @@ def feature_product(P: Array, maps: list[TermMap], V: Array, engine: Engine = LO
 
 
 def _gathered(share: list[int], P: Array, offset: Array, maps: list[TermMap], V: Array, size: int) -> list[Array]:
-    """FᵀV of each term, over a share of the rows."""
+    """Return FᵀV of each term, over a share of the rows."""
     sums = [np.zeros((each.value.count, V.shape[1])) for each in maps]
     for rows, features in _features(share, P, offset, maps, size):
         for total, F in zip(sums, features, strict=True):
@@ -159,7 +159,7 @@ def _gathered(share: list[int], P: Array, offset: Array, maps: list[TermMap], V:
 def _handed_back(
     share: list[int], P: Array, offset: Array, maps: list[TermMap], sums: list[Array], size: int
 ) -> list[tuple[slice, Array]]:
-    """F times those sums, for a share of the rows."""
+    """Return F times those sums, for a share of the rows."""
     found = []
     for rows, features in _features(share, P, offset, maps, size):
         values = np.zeros((rows.stop - rows.start, sums[0].shape[1]))
@@ -172,7 +172,7 @@ def _handed_back(
 def _features(
     share: list[int], P: Array, offset: Array, maps: list[TermMap], size: int
 ) -> Iterator[tuple[slice, Iterator[Features]]]:
-    """Block by block the features of each term; distances do not see an offset, and theirs are of rows without it."""
+    """Yield the features of each term, block by block; those of distances come from centered rows."""
     for rows in blocks_of(share, len(P), size):
         yield (
             rows,
@@ -181,13 +181,12 @@ def _features(
 
 
 def smallest_value(P: Array, kernel: Kernel, scale: Array) -> float:
-    """About the smallest entry of Diag(scale) K Diag(scale), in time linear in n.
+    """Return approximately the smallest entry of Diag(scale) K Diag(scale), in time linear in n.
 
-    It is looked for between some of the rows and all others, and again from the rows where those have their smallest:
-    a row at one end of the data leads to the other end. An affinity or two may be left below 0 by a little, in degrees
-    that are sums of thousands.
+    The search compares some rows with all others, then repeats from the rows of the smallest entries: a row at one end
+    of the data leads to the other end. A few affinities may stay slightly negative, in degrees of thousands of terms.
     """
-    rows = np.unique(np.linspace(0, len(P) - 1, LOOKED_AT).astype(np.intp))
+    rows = np.unique(np.linspace(0, len(P) - 1, SEARCHED_ROWS).astype(np.intp))
     smallest = np.inf
     for _ in range(2):
         values, partners = _lowest(P, kernel, scale, rows)
@@ -197,7 +196,7 @@ def smallest_value(P: Array, kernel: Kernel, scale: Array) -> float:
 
 
 def _lowest(P: Array, kernel: Kernel, scale: Array, rows: Ints) -> tuple[Array, Ints]:
-    """For each of those rows its smallest entry, and the row that it has it with."""
+    """Return for each of the rows its smallest entry, and the partner row of that entry."""
     order = np.concatenate([rows, np.setdiff1d(np.arange(len(P)), rows)])
     pairs = pairs_of(P[order], kernel.restricted(order, order))
     scale = scale[order]

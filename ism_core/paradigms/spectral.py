@@ -1,11 +1,13 @@
 """The Y step: spectral clustering of the projected rows with the kernel as affinity.
 
-Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H, where the affinity A is the kernel matrix K made fit for degrees:
-- a kernel of product form is taken as a cosine, Kij/√(Kii Kjj), since a row far from the origin has a large product
-  with every other, alike or not;
-- a kernel that goes negative is shifted by its smallest value, since a degree is a sum of affinities of 0 or more;
-- the diagonal, which says nothing about neighbors, is zeroed.
-With many rows K is never a matrix, only products with it.
+Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H. The affinity A is the kernel matrix K with three changes:
+
+- A kernel of product form becomes a cosine, Kij/√(Kii Kjj), because a row far from the origin has large products with
+  all others.
+- A kernel with negative values is shifted by its minimum, because a degree is a sum of nonnegative affinities.
+- The diagonal, which says nothing about neighbors, is zero.
+
+For large tables K is never formed; the eigenvectors come from products with it.
 """
 
 from dataclasses import dataclass, replace
@@ -24,19 +26,17 @@ from ism_core.linalg.subspaces import eigenpairs
 from ism_core.objective import Precision, kernel_matrix
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 
-DENSE_ROWS = 4_000  # up to here K is a matrix: at most 128 MB
-SAMPLE_ROWS = 2_000  # that are clustered first where there are more than that
-TOLERANCE = 1e-3  # radians that Y may be off by products, where nobody asks for another
-LEFT_OUT = (
-    0.1  # times the tolerance: what cut features may leave out of K. Measured: Y turns by 4e-4 for a tolerance of 1e-3
-)
-PRODUCTS = 60
-LANCZOS_ROWS = 60  # Lanczos may restart once for so many rows; then all eigenvalues at once are as cheap
+DENSE_ROWS = 4_000  # rows up to which K is formed as a matrix: at most 128 MB
+SAMPLE_ROWS = 2_000  # rows of the subsample that is clustered first if there are more
+TOLERANCE = 1e-3  # radians: default error of Y if it is computed by products
+LEFT_OUT = 0.1  # times the tolerance: share of K that truncated features may leave out (Y then turns by 4e-4 at 1e-3)
+PRODUCTS = 60  # products with the affinity at most
+LANCZOS_ROWS = 60  # rows per Lanczos restart; after that a full decomposition is as cheap
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """A spectral clustering."""
+    """A spectral clustering of n rows into k clusters."""
 
     Y: Array  # n×k
     eigenvalues: Array  # of its columns
@@ -44,11 +44,11 @@ class Clustering:
 
     @staticmethod
     def of(Y: Array) -> "Clustering":
-        """One to begin with, of which Y is known."""
+        """Return a start for the iteration, of which only Y is known."""
         return Clustering(Y, np.zeros(Y.shape[1]), np.ones(len(Y)))
 
     def labels(self, seed: int) -> Ints:
-        """k-means of the rows of Y, each scaled to length 1."""
+        """Return k-means labels of the rows of Y, each scaled to length 1."""
         lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
         rows = self.Y / np.where(lengths > 0, lengths, 1)
         distinct = len(np.unique(rows.round(9), axis=0))
@@ -60,9 +60,9 @@ class Clustering:
         return _labels(KMeans(clusters, init=best.cluster_centers_, n_init=1).fit(rows))
 
     def spread(self, rows: Ints, n: int) -> "Clustering":
-        """The clustering of a sample as one to begin with for all n rows, of which the others are not in it yet.
+        """Extend the clustering of a sample to a start for all n rows.
 
-        The first product with their affinity gives them their places (Nyström's extension).
+        Other rows have zeros. The first product with the affinity places them (Nyström extension).
         """
         Y, root = np.zeros((n, self.Y.shape[1])), np.zeros(n)
         Y[rows], root[rows] = self.Y, self.root
@@ -70,13 +70,13 @@ class Clustering:
 
 
 def _means(rows: Array, clusters: int, seed: int, restarts: int) -> KMeans:
-    """The lowest of several k-means. Threads do not pay on so few rows, and wait for each other on a busy machine."""
+    """Return the best of several k-means runs, on one thread: more threads do not pay for so few rows."""
     with threadpool_limits(1, user_api="openmp"):
         return KMeans(clusters, n_init=restarts, random_state=seed).fit(rows)
 
 
-def _labels(options: KMeans) -> Ints:
-    labels: Ints = options.labels_.astype(np.intp)
+def _labels(means: KMeans) -> Ints:
+    labels: Ints = means.labels_.astype(np.intp)
     return labels
 
 
@@ -93,8 +93,8 @@ def spectral(
 ) -> Clustering:
     """Cluster the projected rows P.
 
-    Y is found by products with the affinity, from the `last` one that is near, until its space is off by no more than
-    the tolerance, in radians. Without a tolerance it is exact up to rounding where the rows are few.
+    With a tolerance, or for large tables, Y comes from products with the affinity. They start at the clustering `last`
+    and stop when the error of the eigenspace is below the tolerance, in radians. Otherwise Y is exact up to rounding.
     """
     n = len(P)
     scale = _cosine_scale(P, kernel)
@@ -130,13 +130,13 @@ def _by_products(
     operator: krylov.Product, n: int, k: int, seed: int, last: Clustering | None, tolerance: float
 ) -> tuple[Array, Array]:
     first = krylov.block(None if last is None else last.Y, n, k, seed)
-    with own_threads():  # blocks of a few columns: threads of the BLAS would wait for each other
+    with own_threads():  # blocks have few columns, too few for BLAS threads
         values, Y, _ = krylov.largest(operator, first, k, tolerance, PRODUCTS)
     return values, Y
 
 
 def _cosine_scale(P: Array, kernel: Kernel) -> Array:
-    """1/√Kii for terms of product form; 1 without them, or beside distances, which leave Kii with no sign."""
+    """Return 1/√Kii for kernels of product form; 1 for others, and for sums whose Kii has no fixed sign."""
     terms = [term for _, term in kernel.terms]
     products = [term for term in terms if term.form == "product"]
     if not products or any(term not in products and not term.is_nonnegative for term in terms):
@@ -146,7 +146,7 @@ def _cosine_scale(P: Array, kernel: Kernel) -> Array:
 
 
 def _root(values: Array, size: float) -> Array:
-    """values^(−½), finite for a row that is like no other: what is less than the rounding of `size` counts as that."""
+    """Return values^(−½). Values below the rounding of `size` count as it, so that isolated rows stay finite."""
     root: Array = 1 / np.sqrt(np.maximum(values, 1e-12 * size)) if size > 0 else np.ones_like(values)
     return root
 
@@ -157,10 +157,10 @@ def _centered(V: Array) -> Array:
 
 
 def _largest(A: Array, k: int, seed: int) -> tuple[Array, Array]:
-    """The k largest eigenvalues of a symmetric matrix, falling, and their eigenvectors.
+    """Return the k largest eigenvalues of a symmetric matrix, in descending order, and their eigenvectors.
 
-    Lanczos where it has room, else all at once; and all at once where eigenvalues lie so close together that Lanczos
-    has already cost as much (digits, q = 2: a quarter of the time).
+    Lanczos comes first, unless the matrix is small. If close eigenvalues make it restart too often, a full
+    decomposition takes over (digits, q = 2: a quarter of the time).
     """
     n = len(A)
     if n > max(200, 4 * k):

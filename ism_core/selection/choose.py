@@ -34,7 +34,7 @@ from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
-from ism_core.solver.progress import drain
+from ism_core.solver.progress import drained
 from ism_core.solver.starts.continuation import LONG, beginning, opened, widths, with_width
 
 SAMPLE = 800  # rows of the subsample that the search uses, if the table has more (tuned on the paper's data)
@@ -51,7 +51,7 @@ MOST_AXES_FOR_VALUES = 4  # the largest q that "auto" tries for real targets
 PERFECT = 1.0  # the largest possible score: the search stops
 
 
-def choose(
+def iter_choose(
     X: ArrayLike,
     paradigm: Supervised | Unsupervised,
     kernel: Kernel | str = "auto",
@@ -59,8 +59,10 @@ def choose(
     *,
     scale: Scale | Auto = "auto",
     seed: int = 0,
-) -> Choice:
+) -> Generator[Trial, None, Choice]:
     """Choose the settings that are "auto": kernel, q, scale, or the width of a kernel.
+
+    `iter_choose` yields a `Trial` for each projection that it scores, and returns the same Choice.
 
     Parameters
     ----------
@@ -92,19 +94,6 @@ def choose(
     >>> choice.criterion, choice.chosen.q
     ('accuracy', 2)
     """
-    return drain(iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed))
-
-
-def iter_choose(
-    X: ArrayLike,
-    paradigm: Supervised | Unsupervised,
-    kernel: Kernel | str = "auto",
-    q: int | Auto = "auto",
-    *,
-    scale: Scale | Auto = "auto",
-    seed: int = 0,
-) -> Generator[Trial, None, Choice]:
-    """Yield a Trial for each projection that is scored; the generator returns the Choice. See `choose`."""
     table = as_table(X)
     paradigm.check(len(table))
     open_kernel = opened(kernel)
@@ -116,6 +105,9 @@ def iter_choose(
         return iter_consensus(table, paradigm, given, is_open, kernel == "auto", given_q, scales[0], seed)
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
     return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed)
+
+
+choose = drained(iter_choose)
 
 
 def _iter_cross_validate(

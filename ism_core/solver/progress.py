@@ -1,11 +1,13 @@
 """Drain and relay generators that yield progress and return a result."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 Item = TypeVar("Item")
 Changed = TypeVar("Changed")
 Returned = TypeVar("Returned")
+P = ParamSpec("P")
 
 
 class ReturnCapture(Generic[Item, Returned]):
@@ -36,3 +38,14 @@ def relay(
     for item in capture:
         yield change(item)
     return capture.value
+
+
+def drained(iterate: Callable[P, Generator[Any, None, Returned]]) -> Callable[P, Returned]:
+    """Return the function that takes the arguments of a generator function and runs the generator to its end."""
+
+    @wraps(iterate)
+    def run(*args: P.args, **kwargs: P.kwargs) -> Returned:
+        return drain(iterate(*args, **kwargs))
+
+    run.__name__ = run.__qualname__ = iterate.__name__.removeprefix("iter_")
+    return run

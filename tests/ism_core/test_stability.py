@@ -109,5 +109,5 @@ def test_what_cannot_be_resampled_is_told(blobs: Labelled) -> None:
     with pytest.raises(InvalidInput, match="resamples is 1; it must be a whole number of 2 or more"):
         stability(blobs.X, Supervised(blobs.y), result, resamples=1)
     few = solve(blobs.X[:6], Supervised(blobs.y[:6]), "gaussian", 1)
-    with pytest.raises(InvalidInput, match="X has 6 rows; to compare halves of them at least 8 are needed"):
+    with pytest.raises(InvalidInput, match="X has 6 rows; standard errors need at least 8"):
         stability(blobs.X[:6], Supervised(blobs.y[:6]), few)

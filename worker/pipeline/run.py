@@ -11,7 +11,7 @@ from ism_core import Result, Step, Trial, iter_solve
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.solver import ReturnCapture, relay
-from ism_core.stability import Stability, resampling
+from ism_core.stability import Stability, iter_stability
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
@@ -199,7 +199,7 @@ def _iter_resample(
     clock: JobClock,
 ) -> Generator[ProgressEvent, None, Stability]:
     """Estimate the standard errors of the loadings. Resamples are reported like the folds of a cross-validation."""
-    resamples = resampling(
+    resamples = iter_stability(
         X,
         paradigm,
         result,

@@ -77,6 +77,6 @@ def test_the_smallest_value_is_nearly_found_from_a_few_rows(
 ) -> None:
     kernel = EVERY[name].bound(projected, np.random.default_rng(0))
     K = tiles.kernel_matrix(projected, kernel)
-    monkeypatch.setattr(affinity, "LOOKED_AT", 20)
+    monkeypatch.setattr(affinity, "SEARCHED_ROWS", 20)
     found = affinity.smallest_value(projected, kernel, np.ones(len(projected)))
     assert K.min() - 1e-9 <= found <= K.min() + 0.02 * np.ptp(K)
