@@ -1,9 +1,9 @@
-"""All figures of speed, each a ratio measured side by side in one run: `make bench`, under 15 minutes on 2 cores.
+"""Measure speed, memory and accuracy beside limits and peers: `make bench`, under 15 minutes on 2 cores.
 
     python -m benchmarks [sections…] [--out folder]
 
-Writes results.json, results.md and plots into the folder, after each section; a section that is run again takes the
-place of what the folder held of it.
+Each section writes results.json, results.md and plots into the folder. A section that runs again replaces its last
+results.
 """
 
 import sys
@@ -31,12 +31,12 @@ SECTIONS: dict[str, Callable[[], Row]] = {
 
 def main() -> int:
     parser = ArgumentParser("python -m benchmarks", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("sections", nargs="*", metavar="section", help=f"of {', '.join(SECTIONS)}; all by default")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="where results go")
+    parser.add_argument("sections", nargs="*", metavar="section", help=f"one of {', '.join(SECTIONS)}; all by default")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for the results")
     chosen = parser.parse_args()
     unknown = [name for name in chosen.sections if name not in SECTIONS]
     if unknown:
-        parser.error(f"there is no section {unknown[0]!r}; the sections are {', '.join(SECTIONS)}")
+        parser.error(f"unknown section {unknown[0]!r}; choose from {', '.join(SECTIONS)}")
     names = chosen.sections or list(SECTIONS)
     for index, name in enumerate(names, 1):
         print(f"[{index}/{len(names)}] {name}", file=sys.stderr, flush=True)
@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def run(section: Callable[[], Row]) -> Row:
-    """What the section found, or why it failed: the others go on."""
+    """Return the results of a section, or its error if it failed."""
     began = time.perf_counter()
     try:
         found = section()

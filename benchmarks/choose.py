@@ -1,12 +1,12 @@
-"""What the program chooses beside what a user would pick instead: accuracy and time, at q = 2 and q = classes.
+"""Compare the settings that ISM chooses from the data with other methods: accuracy and time, q = 2 and q = classes.
 
     python -m benchmarks.choose [data …] [--out folder] [--resume]
 
-ISM chooses everything by itself (`SupervisedISM("auto", q)`); beside it are ISM at the paper's settings, PCA, kernel
-PCA, LDA, NCA and UMAP with labels, at their defaults. In each fold all of them, the choice included, learn from the
-training rows alone, which are standardized first; an SVM and 5 nearest neighbors on their output, as it comes, are
-judged by the test rows. All methods see the same folds, and small data sets have them drawn several times. The time is
-that of learning the reduction, the choice included. Clusterings and axes of few features follow.
+ISM chooses all settings (`SupervisedISM("auto", q)`). The other methods are ISM with the paper's settings, PCA, kernel
+PCA, LDA, NCA and UMAP with labels, with their defaults. In each fold, all of them are fitted to the standardized
+training rows alone; this includes the choice of settings. An SVM and 5 nearest neighbors on their output are scored on
+the test rows. All methods get the same folds; for small data sets, cross-validation is repeated. The time is that of
+fitting the reduction, the choice included. Clusterings and axes with few features follow.
 """
 
 import json
@@ -27,7 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from benchmarks.choose_report import AUTO, NCA, PAPER, as_markdown, verdicts
+from benchmarks.choose_report import AUTO, NCA, PAPER, as_markdown, claims_of
 from benchmarks.datasets import Dataset, load
 from benchmarks.measuring import Row, load_compiled, run_part, say, serve_parts
 from benchmarks.speed.reductions import umap_with_labels
@@ -37,8 +37,8 @@ from ism_core.metrics import nmi
 
 FOLDS = 5
 REPEATS = {"wine": 4, "wdbc": 2, "cancer": 4, "iris": 4, "face": 1, "pose": 1, "digits": 1, "mnist": 1}
-FIRST = {"mnist": 2}  # folds of the five that are measured: NCA takes minutes for each
-SPARSE = 5  # features an axis may have
+MAX_FOLDS = {"mnist": 2}  # instead of all five, because NCA takes minutes for each
+FEATURES_PER_AXIS = 5  # of the sparse axes
 SPARSE_DATA = ("wine", "wdbc")
 CLUSTERED = ("wine", "cancer", "face", "mnist")
 METHODS: dict[str, Callable[[int, int], Any]] = {
@@ -54,7 +54,7 @@ Fold = tuple[Array, Ints, Array, Ints]
 
 
 def table_of(name: str) -> Dataset:
-    """A data set of this benchmark; columns that never vary are left out."""
+    """Return a data set of this benchmark without its constant columns."""
     if name == "pose":
         face = load("face")
         data = Dataset(face.X, face.extra["pose"], {})
@@ -67,10 +67,10 @@ def table_of(name: str) -> Dataset:
 
 
 def folds_of(name: str, table: Dataset) -> Iterator[Fold]:
-    """Standardized by the training rows."""
+    """Yield the folds, standardized by their training rows."""
     splits = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=REPEATS[name], random_state=0).split(table.X, table.y)
     for index, (training, test) in enumerate(splits):
-        if index == FIRST.get(name):
+        if index == MAX_FOLDS.get(name):
             return
         scaling = StandardScaler().fit(table.X[training])
         X, X_test = scaling.transform(table.X[training]), scaling.transform(table.X[test])
@@ -78,13 +78,13 @@ def folds_of(name: str, table: Dataset) -> Iterator[Fold]:
 
 
 def cells(method: str, data: str) -> Row:
-    """One method on one data set, at q = 2 and q = classes."""
-    warnings.simplefilter("ignore")  # collinear pixels, one job for a seeded UMAP
+    """Measure one method on one data set, at q = 2 and q = classes."""
+    warnings.simplefilter("ignore")  # about collinear pixels, and about the one thread of a seeded UMAP
     table = table_of(data)
     rows: list[Row] = []
     _warm_up(method, table)
     for q in sorted({2, table.classes}):
-        found = [_judged(METHODS[method](q, table.classes), *fold) for fold in folds_of(data, table)]
+        found = [_scored(METHODS[method](q, table.classes), *fold) for fold in folds_of(data, table)]
         svm, neighbors, seconds = (np.array(column) for column in zip(*found, strict=True))
         row = {"SVM": 100 * float(svm.mean()), "5-NN": 100 * float(neighbors.mean()), "s": float(np.median(seconds))}
         rows.append({"data": data, "q": q, "method": method, **row, "folds": len(found)})
@@ -93,20 +93,20 @@ def cells(method: str, data: str) -> Row:
 
 
 def sparse(data: str) -> Row:
-    """The accuracy of an SVM at q = 2, with all features and with a few in each axis."""
+    """Return the accuracy of an SVM at q = 2, with all features and with few features per axis."""
     warnings.simplefilter("ignore")
     table = table_of(data)
     found: Row = {}
-    for features in (None, SPARSE):
+    for features in (None, FEATURES_PER_AXIS):
         scores = [
-            _judged(SupervisedISM("auto", 2, features_per_axis=features), *fold)[0] for fold in folds_of(data, table)
+            _scored(SupervisedISM("auto", 2, features_per_axis=features), *fold)[0] for fold in folds_of(data, table)
         ]
         found["all" if features is None else "few"] = 100 * float(np.mean(scores))
-    return {"data": data, "features": SPARSE, **found, "lost": found["all"] - found["few"]}
+    return {"data": data, "features": FEATURES_PER_AXIS, **found, "lost": found["all"] - found["few"]}
 
 
 def clusters(data: str) -> Row:
-    """NMI with the classes: of the clustering that is chosen without them, and at the settings of the paper."""
+    """Return the NMI of clusters and classes, with chosen settings and with those of the paper."""
     warnings.simplefilter("ignore")
     table = table_of(data)
     found: Row = {"data": data}
@@ -119,8 +119,8 @@ def clusters(data: str) -> Row:
     return found
 
 
-def _judged(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> tuple[float, float, float]:
-    """The accuracies of both classifiers, and the seconds that the reduction took to learn."""
+def _scored(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> tuple[float, float, float]:
+    """Return the accuracies of both classifiers, and the seconds to fit the reduction."""
     began = time.perf_counter()
     reduction.fit(X, y)
     seconds = time.perf_counter() - began
@@ -130,24 +130,24 @@ def _judged(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> t
 
 
 def _warm_up(method: str, table: Dataset) -> None:
-    """First calls compile and load libraries."""
+    """Make the first call, which compiles and loads libraries."""
     load_compiled()
     labels = np.unique(table.y)[:3]
     few = np.concatenate([np.flatnonzero(table.y == label)[:12] for label in labels])
     other = few[1::2]
-    _judged(METHODS[method](2, len(labels)), table.X[few[::2]], table.y[few[::2]], table.X[other], table.y[other])
+    _scored(METHODS[method](2, len(labels)), table.X[few[::2]], table.y[few[::2]], table.X[other], table.y[other])
 
 
 def main() -> int:
     parser = ArgumentParser("python -m benchmarks.choose", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("data", nargs="*", default=[], help=f"of {', '.join(REPEATS)}; all by default")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="where choose.* go")
-    parser.add_argument("--resume", action="store_true", help="keep the figures that are in the folder already")
+    parser.add_argument("data", nargs="*", default=[], help=f"one of {', '.join(REPEATS)}; all by default")
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for the results")
+    parser.add_argument("--resume", action="store_true", help="keep the figures that the folder already has")
     chosen = parser.parse_args()
     names = chosen.data or list(REPEATS)
     unknown = [name for name in names if name not in REPEATS]
     if unknown:
-        parser.error(f"there is no data set {unknown[0]!r}; they are {', '.join(REPEATS)}")
+        parser.error(f"unknown data set {unknown[0]!r}; choose from {', '.join(REPEATS)}")
     chosen.out.mkdir(parents=True, exist_ok=True)
     figures = chosen.out / "choose.json"
     kept: Row = json.loads(figures.read_text()) if chosen.resume and figures.exists() else {}
@@ -164,7 +164,7 @@ def main() -> int:
     rows = [row for key, part, _ in parts if part == "cells" for row in kept[key]["rows"]]
     few = [kept[key] for key, part, _ in parts if part == "sparse"]
     clustered = [kept[key] for key, part, _ in parts if part == "clusters"]
-    claims = verdicts(rows, few, clustered)
+    claims = claims_of(rows, few, clustered)
     text = as_markdown(rows, few, clustered, claims, list(METHODS))
     (chosen.out / "choose.md").write_text(text)
     print(text)

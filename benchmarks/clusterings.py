@@ -1,10 +1,10 @@
-"""NMI of the clusterings on the paper's data, beside the paper's.
+"""Compare the NMI of clusterings with the values that the paper reports.
 
     python -m benchmarks.clusterings [wine cancer face alternative mnist]
 
-Wine, Cancer and Face: unsupervised, q = k = classes. Alternative: Face given its 20 people, 4 clusters, q = 20,
-default μ; the NMI with the 4 poses should be high and that with the people low. MNIST: the 10,000 digits of the test
-set, unsupervised, q = k = 10.
+Wine, Cancer and Face: unsupervised, q = k = classes. Alternative: Face with its 20 people as given clustering, 4
+clusters, q = 20, default μ; the NMI with the 4 poses should be high, and that with the people low. MNIST: the 10,000
+test digits, unsupervised, q = k = 10.
 """
 
 import sys

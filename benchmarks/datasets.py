@@ -1,9 +1,8 @@
 """The data sets of the paper and of the benchmarks.
 
 Wine, WDBC and digits come with scikit-learn. Cancer (Breast Cancer Wisconsin, original), Face (CMU), Flower and MNIST
-are read from `cancer.npz`, `face.npz`, `flower.npz`, `mnist_test.npz`, `mnist_train.npz` in the folder ISM_DATA_DIR;
-without that, `../shared/data` is looked into. Cancer and MNIST that are not there are fetched from OpenML, once:
-scikit-learn keeps them.
+are read from `cancer.npz`, `face.npz`, `flower.npz`, `mnist_test.npz`, `mnist_train.npz` in the folder ISM_DATA_DIR, or
+`../shared/data` if it is not set. If Cancer or MNIST is missing, scikit-learn downloads it from OpenML and caches it.
 """
 
 import os
@@ -23,23 +22,23 @@ from ism_core.scaling import standardized
 
 BUNDLED = {"wine": load_wine, "wdbc": load_breast_cancer, "digits": load_digits}
 FILES = ("cancer", "face", "flower", "mnist_test", "mnist_train")
-BLOCK = 4_096  # rows that are brought in at a time
-MNIST_TRAIN = 60_000  # of OpenML's 70,000 rows, the first ones
-PATIENCE = 30  # seconds without an answer after which there is no network
+BLOCK_ROWS = 4_096  # rows converted at a time, to save memory
+MNIST_TRAIN = 60_000  # the first of OpenML's 70,000 rows
+TIMEOUT_SECONDS = 30  # of a download without an answer
 
 Fields = dict[str, np.ndarray]
 
-ELSEWHERE = {  # what has no public route that a program could take
-    "face": "It has no copy on OpenML: make it from the CMU Face Images of the UCI Machine Learning Repository, 624"
+MANUAL = {  # how to get the data sets that cannot be downloaded
+    "face": "OpenML has no copy: make it from the CMU Face Images of the UCI Machine Learning Repository, 624"
     " images of 30×32 pixels (the files *_4.pgm), as X (624×960), y (the person) and pose (0 left, 1 right, 2 up,"
     " 3 straight).",
-    "flower": "The picture is © Alain Nicolas and may not be redistributed: who holds a copy of its 350×256 pixels can"
+    "flower": "The picture is © Alain Nicolas and may not be redistributed: from a copy with 350×256 pixels,"
     " make X (the distinct colors) and pixel_to_row (the row of X of each pixel).",
 }
 
 
 class DataNotFound(FileNotFoundError):
-    """A data set that cannot be had; the sentence says where it was looked for and what to do."""
+    """A data set is missing; the message says where it is expected and how to get it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Dataset:
 
     @property
     def standardized(self) -> Array:
-        """X at mean 0 and deviation 1, without the columns that never vary."""
+        """X with mean 0 and standard deviation 1, without constant columns."""
         varying = np.ptp(self.X, axis=0) > 0
         return standardized(self.X[:, varying])[0]
 
@@ -60,39 +59,39 @@ class Dataset:
 
 
 def load(name: str) -> Dataset:
-    """A data set by name."""
+    """Return a data set by name."""
     if name in BUNDLED:
         X, y = BUNDLED[name](return_X_y=True)
         return Dataset(np.asarray(X, dtype=float), y, {})
     if name not in FILES:
-        raise DataNotFound(f"There is no data set {name!r}; the names are {', '.join([*BUNDLED, *FILES])}.")
+        raise DataNotFound(f"Unknown data set {name!r}. Choose from {', '.join([*BUNDLED, *FILES])}.")
     fields = _read(name)
     X = fields.pop("X").astype(float)
     return Dataset(X, fields.pop("y", np.zeros(len(X), dtype=int)), fields)
 
 
 def mnist_rows(rows: int) -> tuple[Array, Ints]:
-    """The first rows of MNIST's training set, standardized, in no more memory than they and the file's bytes take."""
+    """Return the first rows of MNIST's training set, standardized, without further copies in memory."""
     fields = _read("mnist_train")
     pixels, y = fields["X"][:rows], fields["y"][:rows].astype(int)
     varying = np.flatnonzero(np.ptp(pixels, axis=0))
     X = np.empty((len(pixels), len(varying)))
-    for start in range(0, len(pixels), BLOCK):
-        X[start : start + BLOCK] = pixels[start : start + BLOCK, varying]
+    for start in range(0, len(pixels), BLOCK_ROWS):
+        X[start : start + BLOCK_ROWS] = pixels[start : start + BLOCK_ROWS, varying]
     X -= X.mean(axis=0)
     X /= np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))
     return X, y
 
 
 def synthetic(rows: int, columns: int, classes: int, informative: int = 10, seed: int = 0) -> tuple[Array, Ints]:
-    """Standardized rows of which `informative` columns tell of the class; classes 0 and 1 differ only in spread."""
+    """Return standardized rows; `informative` columns depend on the class. Classes 0 and 1 differ in variance only."""
     rng = np.random.default_rng(seed)
     y = np.arange(rows) % classes
     centers = 1.5 * rng.standard_normal((classes, informative))
     centers[1] = centers[0]
     X = rng.standard_normal((rows, columns))
-    for start in range(0, rows, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, rows, BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
         X[block, :informative] *= np.where(y[block] == 1, 2.0, 1.0)[:, None]
         X[block, :informative] += centers[y[block]]
     X -= X.mean(axis=0)
@@ -101,29 +100,27 @@ def synthetic(rows: int, columns: int, classes: int, informative: int = 10, seed
 
 
 def stored(name: str) -> Path:
-    """The file that a data set is read from if it exists."""
+    """Return the path from which a data set is read if it exists."""
     folder = Path(os.environ.get("ISM_DATA_DIR") or Path(__file__).resolve().parents[2] / "shared" / "data")
     return folder / f"{name}.npz"
 
 
 def fetched(name: str, fetch: Callable[..., Any] | None = None) -> Fields:
-    """A data set by its public route. `fetch` stands in for scikit-learn's `fetch_openml`."""
+    """Download a data set from OpenML; tests pass their own `fetch` in place of `fetch_openml`."""
     looked = f"{stored(name)} does not exist; put {name}.npz there, or set ISM_DATA_DIR to the folder that holds it."
-    if name not in ROUTES:
-        raise DataNotFound(f"{looked} {ELSEWHERE[name]}")
-    openml, arranged = ROUTES[name]
+    if name not in OPENML:
+        raise DataNotFound(f"{looked} {MANUAL[name]}")
+    openml, arranged = OPENML[name]
     try:
-        with _patience():
+        with _timeout():
             bunch = (fetch or fetch_openml)(openml, version=1, as_frame=False, n_retries=1)
-    except (OSError, ValueError) as error:  # no network, or an answer that makes no sense
-        raise DataNotFound(
-            f'{looked} OpenML, where "{openml}" was asked for, gave no answer to use: {error}'
-        ) from error
+    except (OSError, ValueError) as error:  # no network, or an invalid answer
+        raise DataNotFound(f'{looked} The download of "{openml}" from OpenML failed: {error}') from error
     return arranged(np.asarray(bunch.data), np.asarray(bunch.target))
 
 
 def _cancer(X: np.ndarray, target: np.ndarray) -> Fields:
-    """Without the 16 rows that lack a value; 0 is benign."""
+    """Leave out the 16 rows with missing values; label 0 is benign."""
     complete = ~np.isnan(X.astype(float)).any(axis=1)
     return {"X": X[complete].astype(int), "y": np.unique(target[complete], return_inverse=True)[1]}
 
@@ -136,7 +133,9 @@ def _mnist_test(X: np.ndarray, target: np.ndarray) -> Fields:
     return {"X": X[MNIST_TRAIN:].astype(np.uint8), "y": target[MNIST_TRAIN:].astype(int)}
 
 
-ROUTES: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], Fields]]] = {  # the name on OpenML, and what we take
+OPENML: dict[
+    str, tuple[str, Callable[[np.ndarray, np.ndarray], Fields]]
+] = {  # the name on OpenML, and how to arrange the data
     "cancer": ("breast-w", _cancer),
     "mnist_train": ("mnist_784", _mnist_train),
     "mnist_test": ("mnist_784", _mnist_test),
@@ -144,13 +143,13 @@ ROUTES: dict[str, tuple[str, Callable[[np.ndarray, np.ndarray], Fields]]] = {  #
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """Within this a connection that says nothing is given up; by itself it might never be."""
+def _timeout() -> Iterator[None]:
+    """Set a timeout for connections, which have none by default."""
     before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(PATIENCE)
+    socket.setdefaulttimeout(TIMEOUT_SECONDS)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that it tries again; DataNotFound tells how it ended
+            warnings.simplefilter("ignore", UserWarning)  # about the retry; DataNotFound has the final error
             yield
     finally:
         socket.setdefaulttimeout(before)

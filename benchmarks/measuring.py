@@ -1,4 +1,4 @@
-"""What every benchmark is measured with: parts in processes of their own, clocks, and lines that tell how it goes."""
+"""Shared by all benchmarks: parts that run in their own process, timers, claims and progress lines."""
 
 import json
 import resource
@@ -25,26 +25,26 @@ from ism_core.objective.pairs import COMPILED_ROWS
 
 Row = dict[str, Any]
 
-INDENT = "    "  # of the lines that a part says
-FILES = ("save", "saved")  # arguments that nobody need see
-QUIET_SECONDS = 30  # without a line, where there is no terminal
+INDENT = "    "  # starts the progress lines of a part
+FILES = ("save", "saved")  # arguments that are file names; progress lines leave them out
+QUIET_SECONDS = 30  # between two progress lines without a terminal
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"≤": float.__le__, "≥": float.__ge__}
 
 
 class PartFailed(RuntimeError):
-    """A part ended with an error; the message ends with what it said last."""
+    """A part ended with an error; the message has the last lines of its output."""
 
 
 def claim(text: str, measured: float, comparison: str, limit: float) -> Row:
-    """A line of what is to be shown, and whether it was."""
+    """Return a claim with its measured value, its limit, and whether it is met."""
     met = COMPARISONS[comparison](float(measured), float(limit))
     return {"claim": text, "measured": measured, "limit": f"{comparison} {limit:g}", "met": met}
 
 
 def run_part(module: str, name: str, **arguments: Any) -> Row:
-    """The row that a part gives, run by `python -m benchmarks.<module> --part name` in a process of its own.
+    """Run `python -m benchmarks.<module> --part name` in its own process, and return its row.
 
-    To it are added the whole process's peak memory, in GiB, and its time, in seconds.
+    The row also has the peak memory of the process in GiB, and its time in seconds.
     """
     command = [sys.executable, "-m", f"benchmarks.{module}", "--part", name, json.dumps(arguments)]
     shown = ", ".join(f"{key} {value}" for key, value in arguments.items() if key not in FILES)
@@ -68,7 +68,7 @@ def run_part(module: str, name: str, **arguments: Any) -> Row:
 
 
 def serve_parts(*parts: Callable[..., Row]) -> None:
-    """The other end: run the part that the command line names, and print its row."""
+    """Run the part that the command line names, and print its row for `run_part`."""
     _, _, name, arguments = sys.argv
     (part,) = [part for part in parts if part.__name__ == name]
     row = part(**json.loads(arguments))
@@ -76,14 +76,14 @@ def serve_parts(*parts: Callable[..., Row]) -> None:
 
 
 def say(line: str) -> None:
-    """A line of progress from within a part."""
+    """Print a progress line from within a part."""
     print(INDENT + line, file=sys.stderr, flush=True)
 
 
 def peak_memory() -> float:
-    """The most bytes this process ever held.
+    """Return the peak memory of this process in bytes.
 
-    Linux's ru_maxrss includes what the parent held when it started this process; VmHWM does not.
+    Linux's ru_maxrss includes the memory of the parent at the start of this process; VmHWM does not.
     """
     status = Path("/proc/self/status")
     if not status.exists():
@@ -93,14 +93,14 @@ def peak_memory() -> float:
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """How many seconds it took, and what it gave."""
+    """Return the seconds that `work` took, and its value."""
     began = time.perf_counter()
     value = work()
     return time.perf_counter() - began, value
 
 
 def load_compiled() -> None:
-    """Load what many rows are computed by; a machine that has never done so compiles it, in some 30 s, and keeps it."""
+    """Load the compiled functions for many rows. The first call on a machine compiles them, in about 30 s."""
     P, classes = np.random.default_rng(0).standard_normal((COMPILED_ROWS, 2)), np.arange(COMPILED_ROWS) % 2
     placed = LOCAL.place(P), LOCAL.place(LabelGamma.of(classes)), LOCAL.place(Gaussian(1.0))
     for precision in get_args(Precision):
@@ -113,9 +113,9 @@ def load_compiled() -> None:
 def medians(
     works: dict[str, Callable[[], Any]], repeats: int = 3, enough: float = 10.0, rest: float = 0.0
 ) -> dict[str, float]:
-    """The median seconds of each, taken in turns, until there are `repeats` of each or `enough` seconds are spent.
+    """Return the median seconds of each work, measured in turns.
 
-    Before each there may be some seconds of rest, which are not counted.
+    Stop after `repeats` rounds or `enough` seconds. Before each measurement, sleep for `rest` seconds.
     """
     taken: dict[str, list[float]] = {name: [] for name in works}
     began = time.perf_counter()
@@ -130,7 +130,7 @@ def medians(
 
 @contextmanager
 def _ticking(label: str) -> Iterator[None]:
-    """Show that something runs, and for how long: a clock on a terminal, else a line now and then."""
+    """Show that a part runs: a clock on a terminal, otherwise a line from time to time."""
     done, terminal = threading.Event(), sys.stderr.isatty()
     with tqdm(desc=f"  {label}", bar_format="{desc} … {elapsed}", leave=False, disable=not terminal) as clock:
 
@@ -138,7 +138,7 @@ def _ticking(label: str) -> Iterator[None]:
             while not done.wait(1 if terminal else QUIET_SECONDS):
                 clock.refresh()
                 if not terminal:
-                    print(f"  {label} goes on …", file=sys.stderr, flush=True)
+                    print(f"  {label} is still running …", file=sys.stderr, flush=True)
 
         if not terminal:
             print(f"  {label} …", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The results as pictures: growth, the peers' times, accuracy over time."""
+"""Plot the results: time and memory over rows, the peers' times, accuracy over time."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ from matplotlib import pyplot as plt
 
 
 def draw(sections: dict[str, Row], folder: Path) -> list[Path]:
-    """One SVG for each section that has a picture."""
+    """Draw one SVG for each section that has a plot, and return the paths."""
     paths = []
     for name, picture in PICTURES.items():
         tables = list(sections.get(name, {}).get("tables", {}).values())
@@ -48,7 +48,7 @@ def _manifolds(rows: list[Row]) -> Any:
         axes.plot(places, [row["peer/ISM"] for row in own], "o", alpha=0.7, label=peer)
     axes.axhline(1, color="gray")
     axes.set_xticks(range(len(cells)), [f"{data}\n{kernel}" for data, kernel in cells])
-    axes.set(yscale="log", ylabel="time over ISM's (cut runs: at least)")
+    axes.set(yscale="log", ylabel="time relative to ISM (lower bound if stopped)")
     axes.legend(fontsize="small")
     return figure
 
@@ -61,7 +61,7 @@ def _reductions(rows: list[Row]) -> Any:
         for row in own:
             marker = "o" if row["q"] == max(other["q"] for other in own) else "s"
             axes.plot(row["s"], row["accuracy"], marker, color=f"C{methods.index(row['method'])}")
-        axes.set(title=name, xscale="log", xlabel="seconds to learn")
+        axes.set(title=name, xscale="log", xlabel="seconds to fit")
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("accuracy of an SVM (● q = classes, ■ q = 2)")
     handles = [plt.Line2D([], [], marker="o", linestyle="", color=f"C{index}") for index in range(len(methods))]
@@ -71,11 +71,11 @@ def _reductions(rows: list[Row]) -> Any:
 
 def _transcription(rows: list[Row]) -> Any:
     figure, axes = plt.subplots(figsize=(5, 4))
-    axes.bar([row["kernel"] for row in rows], [row["times faster"] for row in rows], color="C0", label="with Γ")
+    axes.bar([row["kernel"] for row in rows], [row["speed-up"] for row in rows], color="C0", label="with Γ")
     axes.bar(
         [row["kernel"] for row in rows], [row["without Γ"] for row in rows], color="C1", width=0.4, label="without Γ"
     )
-    axes.set(yscale="log", ylabel="times faster than the n×n transcription")
+    axes.set(yscale="log", ylabel="speed-up over the n×n transcription")
     axes.legend()
     return figure
 

@@ -1,4 +1,4 @@
-"""The results as JSON, as one Markdown page and as plots."""
+"""Write the results as JSON, as one Markdown page and as plots."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from typing import Any
 from benchmarks.measuring import Row
 from benchmarks.plots import draw
 
-HIDDEN = {"part seconds"}
+HIDDEN = {"part seconds"}  # columns that the page leaves out
 
 
 def save(folder: Path, name: str, section: Row, order: Iterable[str]) -> Row:
-    """All results that the folder holds, with this section's in place of its last ones."""
+    """Replace the results of one section in the folder, and return all results."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "results.json"
     known = json.loads(file.read_text())["sections"] if file.exists() else {}
@@ -28,7 +28,7 @@ def save(folder: Path, name: str, section: Row, order: Iterable[str]) -> Row:
 
 
 def machine() -> Row:
-    """Where the figures come from."""
+    """Return the machine and the versions that the figures were measured with."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -39,7 +39,7 @@ def machine() -> Row:
 
 
 def as_markdown(results: Row) -> str:
-    """What is claimed and whether it was met, then every table."""
+    """Return the page: the claims and whether they are met, then every table."""
     sections = results["sections"]
     lines = ["# Benchmarks", "", _sentence(results["machine"]), ""]
     claims = [
@@ -75,7 +75,7 @@ def _cell(value: Any) -> str:
 
 
 def _sentence(where: Row) -> str:
-    return f"`make bench`, measured in one run. {', '.join(f'{name} {value}' for name, value in where.items())}."
+    return f"Measured by `make bench` in one run. {', '.join(f'{name} {value}' for name, value in where.items())}."
 
 
 def _processor() -> str:

@@ -1,6 +1,6 @@
-"""The service beside what it is made of. Every figure is a ratio, or a limit of the issue, measured in one run.
+"""Measure uploads, accepted jobs per second, latency and two workers: `python -m benchmarks.service`.
 
-python -m benchmarks.service
+Each figure is compared with a bare route, a solve in process or one worker, in the same run.
 """
 
 import os
@@ -29,11 +29,11 @@ from ism_core import Gaussian, Supervised, solve
 from ism_core.scaling import standardized
 from tools.local_service import free_port, running_service
 
-POSTS, CLIENTS = 400, 8
-ROUNDS = 5
-WINE_RUNS = 20
-JOBS = 40
-CSV_MEGABYTES = 200
+POSTS, CLIENTS = 400, 8  # requests of one round, and threads that send them
+ROUNDS = 5  # the median of the rounds counts
+WINE_RUNS = 20  # jobs for the median latency
+JOBS = 40  # jobs that one and two workers share
+CSV_MEGABYTES = 200  # size of the large upload
 
 
 def main() -> None:
@@ -45,12 +45,12 @@ def main() -> None:
 
 
 def large_upload(folder: Path) -> None:
-    """How long GET /healthz takes while a large CSV is uploaded, and how much memory the API needs for it."""
+    """Measure the latency of GET /healthz and the memory of the API during a large upload."""
     table = folder / "large.csv"
     write_large(table)
     with service(folder / "large", 2) as url:
         api = api_process(url)
-        upload(url, wine_csv())  # what is imported once is imported
+        upload(url, wine_csv())  # imports on first use do not count
         idle = latencies(url, threading.Event(), seconds=5)
         before, done = memory(api), threading.Event()
         with ThreadPoolExecutor(1) as pool:
@@ -69,7 +69,7 @@ def large_upload(folder: Path) -> None:
 
 
 def acceptance(folder: Path) -> None:
-    """Jobs accepted per second, in turns with a bare route that only enqueues."""
+    """Measure accepted jobs per second, in turns with a bare route that only enqueues."""
     with RedisServer(folder / "acceptance") as redis:
         environment = {**os.environ, "ISM_REDIS_URL": redis.url, "ISM_LOG_LEVEL": "warning"}
         ours, bare = free_port(), free_port()
@@ -104,7 +104,7 @@ def acceptance(folder: Path) -> None:
                 process.terminate()
                 process.wait()
     ours_rate, bare_rate = (statistics.median(side) for side in zip(*rates, strict=True))
-    print(f"POST /jobs: {ours_rate:.0f} accepted a second by {CLIENTS} clients")
+    print(f"POST /jobs: {ours_rate:.0f} accepted per second with {CLIENTS} clients")
     print(f"  a bare route that only enqueues: {bare_rate:.0f}; ratio {ours_rate / bare_rate:.2f}")
 
 
@@ -126,7 +126,7 @@ def bare_app() -> FastAPI:
 
 
 def wine(folder: Path) -> None:
-    """From POST to result for Wine, beside the same solve in process."""
+    """Measure the time from POST to result for Wine, and of the same solve in process."""
     table = load_wine()
     X = standardized(table.data)[0]
     with service(folder / "wine", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
@@ -146,7 +146,7 @@ def wine(folder: Path) -> None:
 
 
 def two_workers(folder: Path) -> None:
-    """How much sooner two workers finish many jobs than one."""
+    """Measure the speed-up of two workers over one on many jobs."""
     seconds = {}
     for workers in (1, 2):
         with service(folder / f"workers{workers}", workers) as url, httpx.Client(base_url=url, timeout=600) as client:
@@ -164,7 +164,7 @@ def two_workers(folder: Path) -> None:
 
 @contextmanager
 def service(folder: Path, workers: int) -> Iterator[str]:
-    """`ism serve` with each worker on one core, so that workers alone make the difference."""
+    """Run `ism serve` with one thread per worker, so that only the number of workers matters."""
     folder.mkdir()
     with running_service(folder, workers=workers, ISM_WORKER_THREADS="1", ISM_LOG_LEVEL="warning") as (url, _):
         yield url
@@ -177,7 +177,7 @@ def upload(url: str, content: bytes) -> str:
 
 
 def run(client: httpx.Client, spec: dict[str, object]) -> float:
-    """Seconds from POST to the result in hand."""
+    """Return the seconds from POST to the downloaded result."""
     began = time.perf_counter()
     job = client.post("/jobs", json=spec).json()["id"]
     state = client.get(f"/jobs/{job}", params={"wait": 60}).json()["state"]
@@ -197,7 +197,7 @@ def posts_per_second(url: str, body: dict[str, object], posts: int) -> float:
 
 
 def latencies(url: str, done: threading.Event, seconds: float = 600) -> list[float]:
-    """Of GET /healthz, a hundred a second."""
+    """Measure the latencies of GET /healthz, up to a hundred per second."""
     taken, deadline = [], time.monotonic() + seconds
     with httpx.Client() as client:
         while not done.is_set() and time.monotonic() < deadline:
@@ -210,11 +210,11 @@ def latencies(url: str, done: threading.Event, seconds: float = 600) -> list[flo
 
 def percentiles(taken: list[float]) -> str:
     p50, p99 = (1000 * float(np.percentile(taken, percent)) for percent in (50, 99))
-    return f"median {p50:.1f} ms, 99 % within {p99:.1f} ms ({len(taken)} requests)"
+    return f"median {p50:.1f} ms, 99th percentile {p99:.1f} ms ({len(taken)} requests)"
 
 
 def api_process(url: str) -> int:
-    """The process that listens on the service's port."""
+    """Return the id of the API process, which has the service's port in its environment."""
     port = url.rsplit(":", 1)[1]
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -223,7 +223,7 @@ def api_process(url: str) -> int:
                 return int(path.parent.name)
         except OSError:
             continue
-    raise AssertionError("no API process")
+    raise AssertionError(f"No API process has the port {port}.")
 
 
 def memory(process: int) -> float:
@@ -247,7 +247,7 @@ def await_answer(url: str) -> None:
             time.sleep(0.1)
         else:
             return
-    raise AssertionError(f"nothing answers at {url}")
+    raise AssertionError(f"No answer from {url}.")
 
 
 def write_large(path: Path) -> None:

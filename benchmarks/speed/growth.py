@@ -1,10 +1,10 @@
-"""Time and peak memory as MNIST's training set grows to its 60,000 rows, and what is claimed of all of them.
+"""Measure how time and peak memory grow with the rows of MNIST, up to all 60,000 training rows.
 
     python -m benchmarks growth
 
-Supervised, q = 10, at the defaults: polynomial, gaussian, and gaussian with exact tiles only (tolerance = 0). Each has
-a process of its own, for one size after the other, whose peak is what the operating system has counted up to then;
-nothing is taken off it. Exponents are the slopes of straight lines through the logarithms, by least squares.
+Supervised, q = 10, default settings: polynomial, gaussian, and gaussian with exact tiles only (tolerance = 0). Each
+runs in its own process, one size after the other. The peak memory is that of the whole process so far, with its
+imports. The exponents are least-squares slopes of the logarithms.
 """
 
 import tempfile
@@ -23,8 +23,8 @@ from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import tiles
 
 ROWS = (5_000, 10_000, 20_000, 40_000, 60_000)
-SHORT = 4.0  # seconds: what takes less is repeated, up to three times, and the median counts
-WAYS: dict[str, Row] = {  # what is solved, and the exponent that its time may have
+SHORT_SECONDS = 4.0  # a shorter solve is repeated up to three times, and the median counts
+CASES: dict[str, Row] = {  # arguments of `solved`, and the largest exponent of its time
     "polynomial": {"kernel": "polynomial", "exponent": 1.15},
     "gaussian": {"kernel": "gaussian", "exponent": 1.15},
     "gaussian, tiles forced": {"kernel": "gaussian", "tolerance": 0.0, "exponent": 2.05},
@@ -32,14 +32,14 @@ WAYS: dict[str, Row] = {  # what is solved, and the exponent that its time may h
 
 
 def imports() -> Row:
-    """Nothing but what was imported: the memory that every other part has too."""
+    """Do nothing: the peak memory of this part is that of the imports."""
     return {}
 
 
 def solved(sizes: list[int], kernel: str, q: int, tolerance: float | None = None, save: str | None = None) -> Row:
-    """Time of `solve` and the peak of memory up to its end, for one size after the other, each larger than the last.
+    """Measure the time and peak memory of `solve` for growing sizes.
 
-    W of the last, and what the kernel was bound to, are saved.
+    W and sigma of the last size are saved to the file `save`.
     """
     load_compiled()
     rows: list[Row] = []
@@ -57,8 +57,8 @@ def _solved(size: int, kernel: str, q: int, tolerance: float | None) -> tuple[Ro
     X, y = mnist_rows(size)
     work = partial(solve, X, Supervised(y), kernel, q, tolerance=tolerance)
     seconds, result = timed(work)
-    if seconds < SHORT:
-        seconds = medians({"": work}, enough=SHORT / 2)[""]
+    if seconds < SHORT_SECONDS:
+        seconds = medians({"": work}, enough=SHORT_SECONDS / 2)[""]
     row = {
         "n": size,
         "s": seconds,
@@ -72,7 +72,7 @@ def _solved(size: int, kernel: str, q: int, tolerance: float | None) -> tuple[Ro
 
 
 def one_surrogate(rows: int, saved: str) -> Row:
-    """Time of one exact Φ and J over all rows, at a W that was saved."""
+    """Time one exact Φ and J over all rows, at a saved W."""
     X, y = mnist_rows(rows)
     with np.load(saved) as file:
         W, kernel = file["W"], Gaussian(float(file["sigma"]))
@@ -83,26 +83,26 @@ def one_surrogate(rows: int, saved: str) -> Row:
 
 
 def exponent(rows: list[Row], what: str) -> float:
-    """p of what ~ n^p"""
+    """Return p of the fit: column `what` ~ n^p."""
     return float(np.polyfit(np.log([row["n"] for row in rows]), np.log([row[what] for row in rows]), 1)[0])
 
 
 def section(sizes: tuple[int, ...] = ROWS) -> Row:
-    """All sizes, then what is claimed of the largest."""
+    """Measure all sizes, and check the claims about the largest."""
     base = run_part("speed.growth", "imports")["peak GiB"]
     largest, claims, growth = sizes[-1], [], []
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, list[Row]] = {}
-        for way, arguments in WAYS.items():
+        for case, arguments in CASES.items():
             settings: dict[str, Any] = {key: value for key, value in arguments.items() if key != "exponent"}
-            saved = str(Path(folder) / f"{way}.npz")
+            saved = str(Path(folder) / f"{case}.npz")
             found = run_part("speed.growth", "solved", sizes=sizes, q=10, save=saved, **settings)["rows"]
-            runs[way] = [{"solved": way, **row} for row in found]
-            time_exponent, memory_exponent = exponent(runs[way], "s"), exponent(runs[way], "peak GiB")
-            growth.append({"solved": way, "time ~ n^": time_exponent, "memory ~ n^": memory_exponent})
-            claims.append(claim(f"{way}: time ~ n^p, p", time_exponent, "≤", arguments["exponent"]))
-            claims.append(claim(f"{way}: memory ~ n^p, p", memory_exponent, "≤", 1.05))
-        ours, tiled = (str(Path(folder) / f"{way}.npz") for way in ("gaussian", "gaussian, tiles forced"))
+            runs[case] = [{"solved": case, **row} for row in found]
+            time_exponent, memory_exponent = exponent(runs[case], "s"), exponent(runs[case], "peak GiB")
+            growth.append({"solved": case, "time ~ n^": time_exponent, "memory ~ n^": memory_exponent})
+            claims.append(claim(f"{case}: time ~ n^p, p", time_exponent, "≤", arguments["exponent"]))
+            claims.append(claim(f"{case}: memory ~ n^p, p", memory_exponent, "≤", 1.05))
+        ours, tiled = (str(Path(folder) / f"{case}.npz") for case in ("gaussian", "gaussian, tiles forced"))
         one = {"solved": "one exact tiled Φ", **run_part("speed.growth", "one_surrogate", rows=largest, saved=ours)}
         with np.load(ours) as left, np.load(tiled) as right:
             angle = float(np.degrees(largest_angle(left["W"], right["W"])))
@@ -113,7 +113,7 @@ def section(sizes: tuple[int, ...] = ROWS) -> Row:
         }
         for kernel in ("gaussian", "polynomial")
     }
-    claims += _claims_of_all({way: rows[-1] for way, rows in runs.items()}, one, in_two, angle)
+    claims += _claims_of_all({case: rows[-1] for case, rows in runs.items()}, one, in_two, angle)
     everything = [row for rows in runs.values() for row in rows] + [one, *in_two.values()]
     one.pop("part seconds")
     return {
@@ -129,10 +129,8 @@ def _claims_of_all(last: dict[str, Row], one: Row, in_two: dict[str, Row], angle
     return [
         claim(f"{data}, gaussian: time over one exact tiled Φ", gaussian["s"] / one["s"], "≤", 1),
         claim(f"{data}, gaussian: peak GiB", gaussian["peak GiB"], "≤", 1.5),
-        claim(
-            f"{data}, gaussian: relative distance of J from the exact J", abs(gaussian["J"] / one["J"] - 1), "≤", 1e-5
-        ),
-        claim(f"{data}, gaussian: degrees from the subspace by exact tiles", angle, "≤", 0.5),
+        claim(f"{data}, gaussian: relative error of J", abs(gaussian["J"] / one["J"] - 1), "≤", 1e-5),
+        claim(f"{data}, gaussian: angle to the subspace by exact tiles, degrees", angle, "≤", 0.5),
         claim(f"{data}, gaussian, tiles forced: time over one exact tiled Φ", tiled["s"] / one["s"], "≤", 4),
         claim(f"{data}, polynomial: time over gaussian's", polynomial["s"] / gaussian["s"], "≤", 0.1),
         claim(

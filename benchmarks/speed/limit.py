@@ -1,10 +1,10 @@
-"""How near one exact Φ and J come to the limit of the machine: their time over that of one GEMM of the same flops.
+"""Compare one exact Φ and J with the limit of the machine: the time of one GEMM with as many flops.
 
     python -m benchmarks limit
 
-The flops are those of the matrix products that Φ cannot do without, n²d for the upper triangle of pairs times X and
-2nd² for Xᵀ times that, done by numpy as one product of square matrices, in the same precision and on as many cores.
-All else, f and f′ of every pair above all, counts against us. n = 10,000, q = 10, 10 classes.
+The flops are those of the matrix products that Φ needs: n²d for the upper triangle of pairs times X, and 2nd² for Xᵀ
+times the result. numpy does as many flops as one product of square matrices, in the same precision and on as many
+cores. The time of Φ also includes all other work, above all f and f′ of every pair. n = 10,000, q = 10, 10 classes.
 """
 
 from typing import get_args
@@ -20,30 +20,32 @@ from ism_core.linalg.buffers import Workspace
 from ism_core.objective import Precision, tiles
 
 ROWS, Q, CLASSES = 10_000, 10, 10
-LIMITS = {784: 1.35, 54: 4.0}  # columns, and what the ratio may be
-REPEATS = {784: 5, 54: 9}  # medians: the speed of a machine that is shared varies by a fifth from second to second
-REST = 0.1  # seconds before each: after a product the BLAS's threads spin for some 30 ms on cores that Φ would use
+LIMITS = {784: 1.35, 54: 4.0}  # largest ratio for each number of columns
+REPEATS = {784: 5, 54: 9}  # measurements for each median: the speed of a shared machine varies by a fifth
+REST_SECONDS = 0.1  # before each measurement: after a product, BLAS threads spin on the cores for some 30 ms
 
 
 def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
-    """Φ and J, and C and J alone, of two kernels beside the GEMM, in turns."""
+    """Time Φ and J, and ΦW and J, of two kernels in turns with the GEMM."""
     table, y = synthetic(rows, columns, CLASSES)
     X, gamma = LOCAL.place(table), LOCAL.place(LabelGamma.of(y))
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((columns, Q)))[0]
     flops = rows * rows * columns + 2 * rows * columns**2
     side = round((flops / 2) ** (1 / 3))
     square = np.random.default_rng(1).standard_normal((side, side)).astype(tiles.DTYPES[precision])
-    workspace = Workspace()  # as a solve has for all its Φs
+    workspace = Workspace()  # reused by every Φ, as in a solve
     works = {"GEMM": lambda: square @ square}
     for name, term in (("gaussian", Gaussian(float(np.sqrt(2 * columns)))), ("multiquadratic", Multiquadratic())):
         kernel = LOCAL.place(term)
         works[name] = lambda kernel=kernel: tiles.evaluate(
             X, gamma, kernel, W, precision=precision, workspace=workspace
         )[0]
-        works[f"{name}, pull"] = lambda kernel=kernel: tiles.half_gradient(X, gamma, kernel, W, precision=precision)[0]
+        works[f"{name}, half gradient"] = lambda kernel=kernel: tiles.half_gradient(
+            X, gamma, kernel, W, precision=precision
+        )[0]
     for work in works.values():
-        work()  # first calls load and compile
-    seconds = medians(works, REPEATS.get(columns, 3), enough=60, rest=REST)
+        work()  # the first call loads and compiles
+    seconds = medians(works, REPEATS.get(columns, 3), enough=60, rest=REST_SECONDS)
     gemm = seconds["GEMM"]
     return {
         "rows": [
@@ -55,7 +57,7 @@ def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
                 "GEMM Gflop/s": flops / gemm / 1e9,
                 "Φ, J s": seconds[kernel],
                 "Φ, J / GEMM": seconds[kernel] / gemm,
-                "ΦW, J s": seconds[f"{kernel}, pull"],
+                "ΦW, J s": seconds[f"{kernel}, half gradient"],
             }
             for kernel in ("gaussian", "multiquadratic")
         ]
@@ -63,7 +65,7 @@ def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
 
 
 def section() -> Row:
-    """Both widths in both precisions."""
+    """Measure both numbers of columns in both precisions."""
     rows: list[Row] = []
     for columns in LIMITS:
         for precision in get_args(Precision):

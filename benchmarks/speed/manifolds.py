@@ -1,10 +1,10 @@
-"""J and time beside pymanopt's conjugate gradient and trust regions, on the Grassmann and Stiefel manifolds.
+"""Compare J and time with pymanopt's conjugate gradient and trust regions, on the Grassmann and Stiefel manifolds.
 
     python -m benchmarks manifolds
 
-The peers maximize the same J for the same Γ and kernel from one random start, at their own stopping rules or until a
-time limit. J and its gradient 2ΦW come from one evaluation: on n×n arrays where n is small, else as `solve` computes
-them, on all cores. Trust regions take the Hessian along a direction from the difference of two gradients.
+The peers maximize the same J for the same Γ and kernel from one random start, until their own stopping rule or a time
+limit. `benchmarks.speed.objective` gives them J and its gradient 2ΦW in one evaluation. Trust regions get the Hessian
+along a direction from the difference of two gradients.
 """
 
 import time
@@ -25,7 +25,7 @@ from ism_core.arrays import Array
 MANIFOLDS = {"Grassmann": Grassmann, "Stiefel": Stiefel}
 OPTIMIZERS: dict[str, type[Optimizer]] = {"conjugate gradient": ConjugateGradient, "trust regions": TrustRegions}
 
-CASES = (  # data set, kernels, seconds that each run of a peer may take
+CASES = (  # data set, kernels, time limit of each run of a peer in seconds
     ("wine", ("gaussian", "polynomial"), 5.0),
     ("cancer", ("gaussian", "polynomial"), 5.0),
     ("face", ("gaussian",), 2.0),
@@ -34,7 +34,7 @@ CASES = (  # data set, kernels, seconds that each run of a peer may take
 )
 
 
-def climb(
+def maximize(
     evaluate: Evaluation,
     d: int,
     q: int,
@@ -43,9 +43,9 @@ def climb(
     seed: int = 0,
     unit: float = 1.0,
 ) -> bool:
-    """Let a peer climb from a random start; `evaluate.best` is what it reached. Whether it ended within its time.
+    """Run a peer from a random start and return whether it ended within its time; `evaluate.best` has its J.
 
-    It is shown −J in this unit, which its own tolerance for the gradient, 1e-6, is measured in.
+    The peer minimizes −J / `unit`, because its tolerance for the gradient, 1e-6, is absolute.
     """
     space = MANIFOLDS[manifold](d, q)
     problem = pymanopt.Problem(
@@ -62,13 +62,13 @@ def climb(
 
 
 def random_start(d: int, q: int, seed: int) -> Array:
-    """A random W."""
+    """Return a random W with orthonormal columns."""
     start: Array = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, q)))[0]
     return start
 
 
 def beside_peers(data: str, kernels: list[str], limit: float) -> Row:
-    """`solve` at its defaults, q = classes, and each peer."""
+    """Run `solve` with default settings and q = classes, and each peer."""
     table = load(data)
     X, q, paradigm = table.standardized, table.classes, Supervised(table.y)
     rows: list[Row] = []
@@ -79,7 +79,7 @@ def beside_peers(data: str, kernels: list[str], limit: float) -> Row:
             for optimizer in OPTIMIZERS:
                 evaluate = Evaluation(Objective(X, paradigm.guidance(), result.kernel), limit)
                 began = time.perf_counter()
-                ended = climb(evaluate, X.shape[1], q, manifold, optimizer)
+                ended = maximize(evaluate, X.shape[1], q, manifold, optimizer)
                 taken = time.perf_counter() - began
                 rows.append(
                     {
@@ -93,19 +93,19 @@ def beside_peers(data: str, kernels: list[str], limit: float) -> Row:
                         "J of peer": evaluate.best,
                         "J of ISM": result.objective,
                         "J/peer's − 1": result.objective / evaluate.best - 1,
-                        "peer ended": "by itself" if ended else f"at its limit of {limit:g} s",
+                        "peer ended": "by its own rule" if ended else f"at the limit of {limit:g} s",
                     }
                 )
-                say(f"{kernel}, {optimizer}, {manifold}: {taken / ours:.1f} times our time{'' if ended else ', cut'}")
+                say(f"{kernel}, {optimizer}, {manifold}: {taken / ours:.1f} times the time of ISM")
     return {"rows": rows}
 
 
 def section() -> Row:
-    """All cases, each data set in a process of its own."""
+    """Measure all cases, each data set in its own process."""
     rows: list[Row] = []
     for data, kernels, limit in CASES:
         rows += run_part("speed.manifolds", "beside_peers", data=data, kernels=kernels, limit=limit)["rows"]
-    notes = [f"{data}: each run of a peer has {limit:g} s; kernels {', '.join(k)}." for data, k, limit in CASES]
+    notes = [f"{data}: the time limit of a peer is {limit:g} s; kernels {', '.join(k)}." for data, k, limit in CASES]
     return {"claims": [], "tables": {"pymanopt, one random start, q = classes": rows}, "notes": notes}
 
 

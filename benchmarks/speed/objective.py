@@ -1,4 +1,4 @@
-"""J and its gradient as optimizers that know nothing of Φ see them: one evaluation for both, within a time limit."""
+"""J and its gradient for general optimizers: one evaluation gives both, within a time limit."""
 
 import time
 
@@ -10,29 +10,29 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.objective import Problem
 
-SMALL = 300  # rows up to which n×n arrays are as fast as tiles, or faster
-STEP = 1e-6  # of the difference of two gradients
+DENSE_ROWS = 300  # up to so many rows, n×n arrays are at least as fast as tiles
+DIFFERENCE_STEP = 1e-6  # step of the finite difference of two gradients; larger than rounding
 
 
 class OutOfTime(Exception):
-    """The run has had its time."""
+    """The time limit of the run is over."""
 
 
 class Objective:
     """J(W) = Σij Γij f(βij) and its gradient 2Φ(W)W for a W of any number of columns, orthonormal or not.
 
-    On n×n arrays where n is small (on one thread: the BLAS's take 50 times as long on a busy machine), else as `solve`
-    computes them, by exact features or tiles on all cores. So a peer pays for an evaluation what ISM pays, and differs
-    from it by how many it needs.
+    If n is small, it works on n×n arrays, on one thread, because several BLAS threads take 50 times as long on a busy
+    machine. Otherwise it computes like `solve`, by exact features or tiles on all cores. So an evaluation costs a peer
+    as much as ISM, and they differ in the number of evaluations.
     """
 
     def __init__(self, X: Array, gamma: Gamma, kernel: Kernel) -> None:
         self.X, self.gamma, self.kernel = X, gamma, kernel
-        self._square = (gamma.U * gamma.s) @ gamma.U.T if len(X) <= SMALL else None
+        self._square = (gamma.U * gamma.s) @ gamma.U.T if len(X) <= DENSE_ROWS else None
         self._problems: dict[int, Problem] = {}
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
-        """J and dJ/dW = 2Φ(W)W."""
+        """Return J and dJ/dW = 2Φ(W)W."""
         if self._square is not None:
             with own_threads():
                 return self._dense(W, self._square)
@@ -59,10 +59,10 @@ class Objective:
 
 
 class Evaluation:
-    """An objective with a deadline, which raises OutOfTime, and with the best W among those it was called with.
+    """An objective that raises OutOfTime after its deadline, and keeps the best W of all calls.
 
-    The answer for the last W is kept for the second of two questions about it. The first evaluation has no deadline, so
-    that there always is a best W.
+    The values at the last W are cached, because optimizers ask for J and the gradient separately. The first evaluation
+    has no deadline, so that there always is a best W.
     """
 
     def __init__(self, objective: Objective, seconds: float = np.inf) -> None:
@@ -74,7 +74,7 @@ class Evaluation:
         self.W = np.empty((objective.X.shape[1], 0))
 
     def __call__(self, W: Array) -> tuple[float, Array]:
-        """J and its gradient."""
+        """Return J and its gradient."""
         at = W.shape, W.tobytes()
         if at != self._at:
             self._value = self._within_time(W)
@@ -84,10 +84,10 @@ class Evaluation:
         return self._value
 
     def hessian(self, W: Array, direction: Array) -> Array:
-        """Of J, along a direction, from the difference of two gradients at a step that rounding does not swallow."""
+        """Return the Hessian of J along a direction, by a finite difference of two gradients."""
         size = float(np.linalg.norm(direction)) or 1.0
-        ahead = self._within_time(W + STEP / size * direction)[1]
-        change: Array = (ahead - self(W)[1]) * size / STEP
+        ahead = self._within_time(W + DIFFERENCE_STEP / size * direction)[1]
+        change: Array = (ahead - self(W)[1]) * size / DIFFERENCE_STEP
         return change
 
     def _within_time(self, W: Array) -> tuple[float, Array]:

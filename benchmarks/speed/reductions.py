@@ -1,10 +1,10 @@
-"""Accuracy and time beside what a user would pick instead: PCA, kernel PCA, LDA, NCA, and UMAP with labels.
+"""Compare accuracy and time with PCA, kernel PCA, LDA, NCA, and UMAP with labels.
 
     python -m benchmarks reductions
 
-In each fold, the scaling, the reduction and an SVM on its output, as it comes, are learnt from the training rows; the
-time is that of learning the reduction. A cell goes on to its next fold only while it is within its time, and says how
-many of the five it saw. q = 2 and q = classes.
+In each fold, the scaling, the reduction and an SVM on its output are fitted to the training rows. The time is that of
+fitting the reduction. A cell runs further folds only within its time limit, and reports how many of the five it ran.
+q = 2 and q = classes.
 """
 
 import time
@@ -26,13 +26,14 @@ from ism_core import SupervisedISM
 from ism_core.arrays import Array, Ints
 
 FOLDS = 5
-CELL_SECONDS = 1.0  # a cell that took longer than this sees no further fold
-AT_MOST = {"NCA": 400, "UMAP": 400, "kernel PCA (rbf)": 2_000}  # training rows: with all of MNIST's it takes minutes
-TEST_ROWS = 1_000  # test rows of a fold at most
+CELL_SECONDS = 1.0  # a cell that took longer runs no further fold
+MAX_TRAINING_ROWS = {"NCA": 400, "UMAP": 400, "kernel PCA (rbf)": 2_000}  # all rows of MNIST would take minutes
+MAX_TEST_ROWS = 1_000  # per fold
 DATA = ("wine", "cancer", "face", "digits", "mnist_test")
 
 
 def umap_with_labels(q: int, classes: int) -> Any:
+    """Return a UMAP, whose `fit` takes labels."""
     from umap import UMAP  # takes seconds to import
 
     return UMAP(n_components=q, random_state=0)
@@ -50,9 +51,9 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
 
 
 def accuracies(method: str, data: list[str], seconds: float = CELL_SECONDS) -> Row:
-    """One method on all data sets, at q = 2 and q = classes."""
-    warnings.simplefilter("ignore")  # collinear pixels, one job for a seeded UMAP
-    _fold(METHODS[method](2, 2), *_small())  # first calls compile and load libraries
+    """Measure one method on all data sets, at q = 2 and q = classes."""
+    warnings.simplefilter("ignore")  # about collinear pixels, and about the one thread of a seeded UMAP
+    _fold(METHODS[method](2, 2), *_small())  # the first call compiles and loads libraries
     rows: list[Row] = []
     for name in data:
         table = load(name)
@@ -66,8 +67,8 @@ def _cell(method: str, table: Dataset, q: int, seconds: float) -> Row:
     began = time.perf_counter()
     scores, taken = [], []
     for training, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(table.X, table.y):
-        few = training[:: -(-len(training) // AT_MOST.get(method, len(training)))]
-        some = test[:: -(-len(test) // TEST_ROWS)]
+        few = training[:: -(-len(training) // MAX_TRAINING_ROWS.get(method, len(training)))]
+        some = test[:: -(-len(test) // MAX_TEST_ROWS)]
         model = METHODS[method](q, table.classes)
         learnt, score = _fold(model, table.X[few], table.y[few], table.X[some], table.y[some])
         taken.append(learnt)
@@ -83,7 +84,7 @@ def _cell(method: str, table: Dataset, q: int, seconds: float) -> Row:
 
 
 def _fold(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> tuple[float, float]:
-    """Seconds that the reduction took to learn, and the accuracy of an SVM on it for the test rows."""
+    """Return the seconds to fit the reduction, and the test accuracy of an SVM on its output."""
     scaling = StandardScaler().fit(X)
     began = time.perf_counter()
     reduction.fit(scaling.transform(X), y)
@@ -93,13 +94,19 @@ def _fold(reduction: Any, X: Array, y: Ints, X_test: Array, y_test: Ints) -> tup
 
 
 def _small() -> tuple[Array, Ints, Array, Ints]:
+    """Return a fold with new test rows: UMAP compiles its transform only for rows that it was not fitted to."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 5)), np.arange(60) % 2
-    return X[:40], y[:40], X[40:], y[40:]  # UMAP does not transform, and compile, for rows that it learnt from
+    return (
+        X[:40],
+        y[:40],
+        X[40:],
+        y[40:],
+    )
 
 
 def section() -> Row:
-    """Every method, each in a process of its own, on every data set."""
+    """Measure every method on every data set, each method in its own process."""
     rows: list[Row] = []
     for method in METHODS:
         rows += run_part("speed.reductions", "accuracies", method=method, data=DATA)["rows"]
@@ -108,9 +115,9 @@ def section() -> Row:
         row["time over ISM gaussian"] = row["s"] / ours[row["data"], row["q"]]
     rows.sort(key=lambda row: (DATA.index(row["data"]), row["q"]))
     notes = [
-        f"A cell that took more than {CELL_SECONDS:g} s saw no further fold.",
-        f"Of a fold, at most {TEST_ROWS} test rows count. NCA, UMAP and kernel PCA learn from at most"
-        f" {AT_MOST['NCA']}, {AT_MOST['UMAP']} and {AT_MOST['kernel PCA (rbf)']} training rows."
+        f"A cell that took more than {CELL_SECONDS:g} s ran no further fold.",
+        f"A fold has at most {MAX_TEST_ROWS} test rows. {', '.join(MAX_TRAINING_ROWS)} are fitted to at most"
+        f" {', '.join(map(str, MAX_TRAINING_ROWS.values()))} training rows."
         " LDA has at most classes − 1 dimensions.",
         "UMAP's time is without the compilation at its first call, some 15 s.",
     ]

@@ -63,7 +63,7 @@ def test_a_part_has_the_memory_of_its_own_process() -> None:
 
 
 def test_a_part_that_fails_says_why() -> None:
-    with pytest.raises(PartFailed, match="There is no data set 'none'"):
+    with pytest.raises(PartFailed, match="Unknown data set 'none'"):
         run_part("speed.transcription", "beside_solve", data="none", q=2)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.speed.manifolds import climb, random_start
+from benchmarks.speed.manifolds import maximize, random_start
 from benchmarks.speed.objective import Evaluation, Objective, OutOfTime
 from ism_core.arrays import Array
 from ism_core.engines.threads import own_threads
@@ -158,7 +158,7 @@ def grassmann(objective: Objective, q: int, seconds: float, seed: int = 0) -> Fo
     began, evaluate = time.perf_counter(), Evaluation(objective, seconds)
     first = evaluate(random_start(objective.X.shape[1], q, seed))[1]
     scale = float(np.linalg.norm(first)) or 1.0
-    finished = climb(evaluate, objective.X.shape[1], q, "Grassmann", "trust regions", seed, scale)
+    finished = maximize(evaluate, objective.X.shape[1], q, "Grassmann", "trust regions", seed, scale)
     return _found(evaluate, began, finished)
 
 
