@@ -1,20 +1,20 @@
-"""What can go wrong with a request or a job, each with its HTTP status and a sentence that says what to change.
+"""Errors of a request or a job, each with its HTTP status and a sentence that says what to change.
 
 Problem
-├── Unauthorized          401   no API key, or none that is valid
-├── Forbidden             403   a call from a page of another site
+├── Unauthorized          401   no valid API key
+├── Forbidden             403   a request from a page of another site
 ├── NotFound              404   no such data set, job, batch or artifact
-├── NotAcceptable         406   the artifact is not kept in that format
-├── Conflict              409   the thing is not in a state that allows this
+├── NotAcceptable         406   the artifact is not available in that format
+├── Conflict              409   the state of the job or data set does not allow this
 ├── TooLarge              413   more bytes, rows, columns or cells than the limits allow
-├── UnsupportedFormat     415   a file of a kind that is not read here
+├── UnsupportedFormat     415   a file format that is not supported
 ├── InvalidTable          422   a file that cannot be read as a table
 ├── InvalidSpec           422   a job spec that does not fit its data set
-├── InvalidParameter      422   a parameter that does not fit what it is about
-├── TooMany               429   more requests, or jobs, than a key may have
-├── HeadersTooLarge       431   longer headers than the limit allows
-├── TimeOver              500   a job that ran into its time limit
-├── OutOfMemory           500   a job that needs more memory than there is
+├── InvalidParameter      422   a query parameter with a wrong value
+├── TooMany               429   more requests or jobs than an API key allows
+├── HeadersTooLarge       431   headers longer than the limit
+├── TimeOver              500   a job that reached its time limit
+├── OutOfMemory           500   a job that needs more memory than it may use
 ├── Unavailable           503   Redis does not answer
 └── StoreFull             507   Redis is at its memory limit
 """
@@ -28,17 +28,17 @@ from typing import Any, ClassVar
 
 @dataclass(frozen=True)
 class FieldError:
-    """One sentence about one field; the field is a path such as "kernel.sigma" or the name of a column."""
+    """A sentence about one field. The field is a path such as "kernel.sigma", or the name of a column."""
 
     field: str
     message: str
 
 
 class Problem(Exception):
-    """An error that is its user's business; rendered as application/problem+json (RFC 9457)."""
+    """An error that the client is told about, as application/problem+json (RFC 9457)."""
 
     status: ClassVar[int] = 500
-    title: ClassVar[str] = "Something went wrong"
+    title: ClassVar[str] = "Internal error"
     headers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, detail: str, errors: list[FieldError] | None = None) -> None:
@@ -48,12 +48,12 @@ class Problem(Exception):
 
     @property
     def kind(self) -> str:
-        """The problem's name in the words of a URL: InvalidSpec is "invalid-spec"."""
+        """The name of the problem in kebab case: InvalidSpec is "invalid-spec"."""
         name = type(self).__name__
         return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
 
     def document(self) -> dict[str, Any]:
-        """The members of the problem document."""
+        """Return the members of the problem document."""
         return {
             "type": f"urn:ism:problem:{self.kind}",
             "title": self.title,
@@ -64,7 +64,7 @@ class Problem(Exception):
 
 
 class Unauthorized(Problem):
-    """No API key, or none that is valid."""
+    """No valid API key."""
 
     status = 401
     title = "An API key is needed"
@@ -72,10 +72,10 @@ class Unauthorized(Problem):
 
 
 class Forbidden(Problem):
-    """A call from a page of another site."""
+    """A request from a page of another site."""
 
     status = 403
-    title = "Not allowed from there"
+    title = "Not allowed from that site"
 
 
 class NotFound(Problem):
@@ -86,14 +86,14 @@ class NotFound(Problem):
 
 
 class NotAcceptable(Problem):
-    """The artifact is not kept in that format."""
+    """The artifact is not available in that format."""
 
     status = 406
     title = "Not available in that format"
 
 
 class Conflict(Problem):
-    """The thing is not in a state that allows this."""
+    """The state of the job or data set does not allow this."""
 
     status = 409
     title = "Not possible in this state"
@@ -107,7 +107,7 @@ class TooLarge(Problem):
 
 
 class UnsupportedFormat(Problem):
-    """A file of a kind that is not read here."""
+    """A file format that is not supported."""
 
     status = 415
     title = "Unsupported format"
@@ -128,17 +128,17 @@ class InvalidSpec(Problem):
 
 
 class InvalidParameter(Problem):
-    """A parameter that does not fit what it is about."""
+    """A query parameter with a wrong value."""
 
     status = 422
     title = "A parameter is wrong"
 
 
 class TooMany(Problem):
-    """More requests, or jobs, than a key may have."""
+    """More requests or jobs than an API key allows."""
 
     status = 429
-    title = "Too many"
+    title = "Too many requests or jobs"
 
     def __init__(self, detail: str, seconds: float = 10.0) -> None:
         super().__init__(detail)
@@ -146,20 +146,20 @@ class TooMany(Problem):
 
 
 class HeadersTooLarge(Problem):
-    """Longer headers than the limit allows."""
+    """Headers longer than the limit."""
 
     status = 431
     title = "The headers are too long"
 
 
 class TimeOver(Problem):
-    """A job that ran into its time limit."""
+    """A job that reached its time limit."""
 
     title = "The job took too long"
 
 
 class OutOfMemory(Problem):
-    """A job that needs more memory than there is."""
+    """A job that needs more memory than it may use."""
 
     title = "The job needs too much memory"
 

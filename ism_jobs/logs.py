@@ -1,4 +1,4 @@
-"""Logs: one event a line, with the ids of the request and the job it belongs to."""
+"""Logs: one event on each line, with the ids of its request and its job."""
 
 import logging
 import sys
@@ -9,7 +9,7 @@ from ism_jobs.settings import Settings
 
 
 def configure(settings: Settings) -> None:
-    """Send everything, also what libraries log, through one format to stderr."""
+    """Send all log events, also those of libraries, to stderr in one format."""
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -19,7 +19,7 @@ def configure(settings: Settings) -> None:
     ]
     as_json: list[structlog.typing.Processor] = [
         structlog.processors.ExceptionRenderer(
-            structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # they hold data and secrets
+            structlog.tracebacks.ExceptionDictTransformer(show_locals=False)  # local variables hold data and secrets
         ),
         structlog.processors.JSONRenderer(ensure_ascii=False),
     ]
@@ -45,8 +45,8 @@ def configure(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings.log_level.upper())
-    for chatty in ("rq.worker", "uvicorn.access"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
+    for verbose in ("rq.worker", "uvicorn.access"):
+        logging.getLogger(verbose).setLevel(logging.WARNING)
 
 
 log: structlog.stdlib.BoundLogger = structlog.get_logger("ism")

@@ -1,4 +1,4 @@
-"""How the columns of a table become numbers: a number column as it is, a text column as one column per level."""
+"""One-hot encoding: a column of numbers stays as it is, a column of text becomes a 0/1 column for each level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,17 +10,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ism_jobs.errors import FieldError, InvalidTable
+from ism_jobs.sentences import listed
 
 Array = NDArray[np.float64]
 Rows: TypeAlias = pa.Table | pa.RecordBatch
 Categorical = Literal["refuse", "onehot"]
 
-NAMED = 5  # a sentence names this many columns and counts the others
-
 
 @dataclass(frozen=True)
 class Source:
-    """A column of the table, and the levels of its text; a column of numbers has none."""
+    """A column of the table, with the levels of its text, or None for a column of numbers."""
 
     name: str
     levels: tuple[str, ...] | None = None
@@ -32,24 +31,24 @@ class Source:
 
     @property
     def width(self) -> int:
-        """How many encoded columns it becomes."""
+        """The number of its encoded columns."""
         return 1 if self.levels is None else len(self.levels)
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The columns that are features, in order, each with what it becomes."""
+    """How the columns that are features, in order, become numbers."""
 
     sources: tuple[Source, ...]
 
     @classmethod
     def fit(cls, table: Rows, features: Sequence[str], categorical: Categorical = "refuse") -> Self:
-        """The encoding of these columns, with the levels of their text found in this table."""
+        """Return the encoding of these columns, with the levels of text that this table has."""
         _require(table, features)
         text = [name for name in features if not _is_number(table, name)]
         if text and categorical == "refuse":
             raise InvalidTable(
-                f"Features must be numbers, and {named(text)} hold(s) text."
+                f"Features must be numbers, but text is in {listed(text, quoted=True)}."
                 ' Leave text out of "features", or set "categorical" to "onehot".',
                 [FieldError(name, "holds text") for name in text],
             )
@@ -57,7 +56,9 @@ class Encoding:
         sources = tuple(Source(name, levels.get(name)) for name in features)
         empty = [source.name for source in sources if not source.width]
         if empty:
-            raise InvalidTable(f"Every value is missing in {named(empty)}; leave such columns out of the features.")
+            raise InvalidTable(
+                f"Every value is missing in {listed(empty, quoted=True)}; leave such columns out of the features."
+            )
         return cls(sources)
 
     @property
@@ -67,7 +68,7 @@ class Encoding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the encoded features, each once: a second "color=red" is called "color=red (2)"."""
+        """The names of the encoded features. They are unique: a second "color=red" is called "color=red (2)"."""
         names: dict[str, None] = {}
         for name in (name for source in self.sources for name in source.names):
             unique, repeat = name, 2
@@ -87,7 +88,7 @@ class Encoding:
         return sum(source.width for source in self.sources)
 
     def encode(self, table: Rows) -> Array:
-        """The table's features as an n×d array, found by name, with NaN where a value is missing."""
+        """Return the table's features, found by name, as an n×d array with NaN for missing values."""
         _require(table, self.columns)
         _require_numbers(table, [source.name for source in self.sources if source.levels is None])
         X = np.zeros((table.num_rows, self.width))
@@ -105,7 +106,7 @@ class Encoding:
         return X
 
     def notes(self, table: Rows) -> list[str]:
-        """What a user should know about how this table was encoded: levels that the encoding has not seen."""
+        """Return notes on text values of this table that are none of the levels of the encoding."""
         notes = []
         for source in self.sources:
             if source.levels is None:
@@ -115,27 +116,21 @@ class Encoding:
             if len(unknown):
                 example = _as_text(column)[int(unknown[0])].as_py()
                 notes.append(
-                    f'Column "{source.name}" has {len(unknown)} value(s) that it never had in the data of the fit,'
-                    f' such as "{example}": they count as none of its levels.'
+                    f'Column "{source.name}" has {len(unknown)} value(s) that do not occur in the training data,'
+                    f' such as "{example}". They were encoded as none of its levels.'
                 )
         return notes
 
     def to_dict(self) -> dict[str, Any]:
-        """The encoding as JSON can hold it."""
+        """Return the encoding as values for JSON."""
         levels = [None if source.levels is None else list(source.levels) for source in self.sources]
         return {"columns": list(self.columns), "levels": levels}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Self:
-        """The encoding that `to_dict` gave."""
+        """Return the encoding of which `stored` is the `to_dict`."""
         pairs = zip(stored["columns"], stored["levels"], strict=True)
         return cls(tuple(Source(name, None if levels is None else tuple(levels)) for name, levels in pairs))
-
-
-def named(names: Sequence[str]) -> str:
-    """Columns for a sentence: the first few by name, the others by number."""
-    shown = ", ".join(f'"{name}"' for name in names[:NAMED])
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
 
 
 def _require(table: Rows, columns: Sequence[str]) -> None:
@@ -146,11 +141,12 @@ def _require(table: Rows, columns: Sequence[str]) -> None:
         return
     if present == [f"x{position}" for position in range(1, len(present) + 1)]:
         sentence = (
-            f"The table has no header, so its {len(present)} column(s) are called {named(present)}, and features are"
-            f" found by name, not by place. Give it a header with {named(columns)}."
+            f"The table has no header, so its {len(present)} column(s) are called {listed(present, quoted=True)}."
+            f" Features are found by name, not by position. Add a header with {listed(columns, quoted=True)}."
         )
     else:
-        sentence = f"The table lacks {len(missing)} of the {len(columns)} feature(s): {named(missing)}. Add them."
+        names = listed(missing, quoted=True)
+        sentence = f"The table lacks {len(missing)} of the {len(columns)} feature(s): {names}. Add them."
     raise InvalidTable(sentence, [FieldError(name, "is not in the table") for name in missing])
 
 
@@ -159,7 +155,8 @@ def _require_numbers(table: Rows, columns: Sequence[str]) -> None:
     if not text:
         return
     errors = [FieldError(name, f'holds text such as "{_example(table.column(name))}"') for name in text]
-    raise InvalidTable(f"Numbers are needed in {named(text)}: {errors[0].field} {errors[0].message}.", errors)
+    names = listed(text, quoted=True)
+    raise InvalidTable(f"Numbers are needed in {names}: {errors[0].field} {errors[0].message}.", errors)
 
 
 def _is_number(table: Rows, name: str) -> bool:
@@ -180,14 +177,14 @@ def _is_missing(column: Any) -> NDArray[np.bool_]:
 
 
 def _codes(column: Any, levels: tuple[str, ...]) -> NDArray[np.int64]:
-    """The place of each value among the levels, −1 where it is none of them."""
+    """Return the position of each value among the levels, −1 if it is none of them."""
     places = pc.index_in(_as_text(column), value_set=pa.array(levels, pa.string()))
     codes: NDArray[np.int64] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False).astype(np.int64)
     return codes
 
 
 def _as_text(column: Any) -> Any:
-    """A column of text, also where a small table happens to have only numbers in it: "3" is read as 3."""
+    """Return a column as text. In a small table, a text column may hold only numbers, and "3" was read as 3."""
     if not pa.types.is_floating(column.type):
         return column
     return pa.array([None if value is None else _number_as_text(value) for value in column.to_pylist()], pa.string())

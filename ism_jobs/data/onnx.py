@@ -1,4 +1,4 @@
-"""A model as an ONNX graph: double tensor X [n, d] of encoded features, in order, to "embedding" [n, q]."""
+"""A model as an ONNX graph, from encoded features "X" [n, d] to "embedding" [n, q], both float64."""
 
 import json
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ from onnx import TensorProto, helper, numpy_helper
 if TYPE_CHECKING:
     from ism_jobs.data.projection import Model
 
-OPSET = 17  # with IR 8, what onnxruntime reads since 1.12
+OPSET = 17  # onnxruntime supports it, with IR version 8, since 1.12
 IR_VERSION = 8
 
 
 def onnx_bytes(model: "Model") -> bytes:
-    """The serialized graph; the names of features and axes, and the encoding, are JSON in its metadata."""
+    """Return the serialized graph; its metadata hold the names of features and axes and the encoding, as JSON."""
     constants = {"mean": model.mean, "scale": model.scale, "W": model.W}
     nodes, filled = [], "X"
     if model.fill is not None:

@@ -1,4 +1,4 @@
-"""What every job says, whatever it is for: its table, its kernel, how many new features, and how to get there."""
+"""The fields that the specs of all paradigms share."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -15,113 +15,112 @@ WITH_WIDTH = [row.name for row in KERNEL_TABLE if row.chosen_parameter is not No
 
 
 class CommonSpec(Strict):
-    """What every job says: which table, which kernel, how many new features, and how the table becomes numbers."""
+    """The fields of every job: its data set, its kernel, the number of new features, and options of the solver."""
 
     dataset: Annotated[str, StringConstraints(min_length=1, max_length=200)] = Field(
         description="The id of an uploaded data set.", examples=["3f9a1c52e07b4d68"]
     )
     kernel: KernelSpec = Field(
         "auto",
-        description="By what two projected rows are compared: a kernel's name, an object with its parameters,"
-        ' a weighted {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores;'
-        ' "auto" chooses one, and with it whatever of q and scale is not given.',
+        description="The similarity of two projected rows: a kernel's name, an object with its parameters, a weighted"
+        ' {"sum": […]}, or {"aligned": […]}, whose weights are found from the target or the scores. "auto" is chosen'
+        " from the data, and so are q and scale unless they are given.",
         examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
     )
     q: Annotated[int | Literal["auto"] | None, Whole(1, 20_000, word="auto", optional=True)] = Field(
         None,
-        description='How many new features to find; at most the number of features. "auto" chooses, as is the default'
-        ' where the kernel is "auto"; else the default is 2.',
+        description='The number of new features to find; at most the number of features. "auto" is chosen from the'
+        ' data. The default is "auto" if the kernel is "auto", else 2.',
     )
     features_per_axis: Annotated[int | None, Whole(1, 20_000, optional=True)] = Field(
         None,
-        description="At most how many features make up each new one: those that are chosen lose as little of the"
-        " objective as can be found. By default all may.",
+        description="The most features in each new one. The solver chooses those that lose least of the objective."
+        " By default all features are used.",
         examples=[5],
     )
     delta: Annotated[float | None, Number(0, 1, above=True, optional=True)] = Field(
         None,
-        description="How still the eigenvalues must stand, as a relative change, before the iteration ends."
+        description="Convergence tolerance: the relative change of the eigenvalues below which the iteration ends."
         " By default 0.01, and 0.1 for supervised jobs that choose the width of their kernel.",
     )
     features: Annotated[list[str] | None, Names(optional=True)] = Field(
         None,
-        description="The columns to learn from. By default all that have no other part in the job"
+        description="The columns to learn from. By default all columns without another role in the job"
         " (target, scores, clustering, reference).",
         examples=[["alcohol", "malic_acid", "ash"]],
     )
     categorical: Literal["refuse", "onehot"] = Field(
         "refuse",
-        description='What to do with text features: refuse the job, or "onehot": a 0/1 feature for each level.',
+        description='What to do with text features: "refuse" the job, or "onehot": make a 0/1 feature of each level.',
     )
     missing: Literal["refuse", "mean", "drop"] = Field(
         "refuse",
-        description='What to do with missing values in features: refuse the job, fill in the column\'s "mean",'
+        description='What to do with missing values in features: "refuse" the job, fill in the column\'s "mean",'
         ' or "drop" the rows. "drop" also drops rows without a target.',
     )
     scale: Literal["standard", "whiten", "none", "auto"] | None = Field(
         None,
-        description='"standard" brings every feature to mean 0 and standard deviation 1 first; "whiten" then makes all'
-        ' directions vary alike, within classes where these are given; "auto" chooses between the two, as is the'
-        ' default where the kernel is "auto". Else the default is "standard".',
+        description='Preprocessing. "standard" scales every feature to mean 0 and standard deviation 1. "whiten" then'
+        ' scales all directions to variance 1, within classes if they are given. "auto" chooses between the two.'
+        ' The default is "auto" if the kernel is "auto", else "standard".',
     )
-    max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="How many iterations to take at most.")
+    max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="The largest number of iterations.")
     starts: Annotated[int | Literal["path"] | None, Whole(1, 1_000, word="path", optional=True)] = Field(
         None,
-        description="How many starting points to try. By default 3 for supervised jobs and 1 for the others;"
-        ' 1 is the paper\'s own start alone. "path" follows the kernel from wide to narrow, which is the default for a'
-        " gaussian narrower than the median distance and for a width that is chosen; supervised jobs only.",
+        description="The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the"
+        ' paper\'s start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is'
+        " the default for a gaussian narrower than the median distance, and for a width that is chosen.",
     )
     seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
-        0, description="The seed of all random choices: the same seed gives the same result."
+        0, description="The seed of all random numbers: the same seed gives the same result."
     )
     precision: Literal["double", "single"] = Field(
         "double",
-        description='"single" works on the pairs of rows with half the digits, up to twice as fast: the objective is'
-        " right to five digits or more.",
+        description='"single" evaluates pairs of rows in single precision, up to twice as fast. The objective is then'
+        " correct to at least five digits.",
     )
     tolerance: Annotated[float | None, Number(0, 1e-2, optional=True)] = Field(
         None,
-        description="How far the gradient may be off, relatively and by a proven bound, where a kernel is cut off after"
-        " some terms to save time; 0 cuts off nothing. By default 1e-8, or delta/100 where 1e-8 would save nothing.",
+        description="Bound of the relative error of the gradient if a kernel's series is truncated to save time; 0"
+        " truncates nothing. By default 1e-8, or delta/100 if 1e-8 would save no time.",
         examples=[1e-6],
     )
     approximation: Approximation | None = Field(
         None,
-        description='{"features": 2048} takes so many random features in place of all pairs of rows, for gaussian and'
-        " multiquadratic kernels and very many rows; the result estimates the error. By default there are none.",
+        description='{"features": 2048} uses so many random features in place of all pairs of rows, for gaussian and'
+        " multiquadratic kernels and very many rows. The result estimates the error. By default none are used.",
         examples=[{"features": 2048}],
     )
     engine: Literal["local", "dask"] = Field(
         "local",
-        description='Where the work is done: by the "local" worker alone, or on the "dask" cluster of this service,'
-        " if it has one.",
+        description='Where to compute: in the "local" worker, or on the "dask" cluster of this service, if it has one.',
     )
     folds: Annotated[int, Whole(2, 20, also=0)] = Field(
         5,
-        description="Supervised jobs: in how many folds the accuracy (of classes) or R² (of values) is cross-validated;"
-        " 0 skips it. Other jobs have nothing to validate and ignore it.",
+        description="The number of folds for cross-validating the accuracy (classes) or R² (values) of supervised jobs;"
+        " 0 skips it. Other jobs ignore it.",
     )
     resamples: Annotated[int, Whole(2, 200, also=0)] = Field(
         0,
-        description="On how many halves of the rows to solve again for the standard errors of the loadings;"
-        " 20 are enough to draw. 0 skips it.",
+        description="The number of random halves of the rows to solve again, for standard errors of the loadings;"
+        " 20 are enough for a plot. 0 skips it.",
         examples=[20],
     )
     label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
-        None, description="A name of your own for the job, to find it by.", examples=["wine, first look"]
+        None, description="A name of your own for the job.", examples=["wine, first look"]
     )
     metadata: dict[_MetadataKey, _MetadataText] = Field(
         default_factory=dict,
         max_length=20,
-        description="Anything else to keep with the job, as text by name.",
+        description="Other texts to store with the job, by name.",
         examples=[{"experiment": "42"}],
     )
 
     @model_validator(mode="after")
     def _fill(self) -> Self:
-        """What the kernel decides where nothing was given."""
+        """Set the defaults that depend on the kernel."""
         if isinstance(self.kernel, list):
-            return self  # of a grid, which is filled job by job
+            return self  # of a grid; the defaults are set for each of its jobs
         is_auto = self.kernel == AUTO
         self._default("q", "auto" if is_auto else 2)
         self._default("scale", "auto" if is_auto else "standard")
@@ -131,11 +130,11 @@ class CommonSpec(Strict):
 
     def _default(self, name: str, value: Any) -> None:
         if getattr(self, name) is None:
-            object.__setattr__(self, name, value)  # the model is frozen for everyone else
+            object.__setattr__(self, name, value)  # the model is frozen for other code
 
     @property
     def is_open(self) -> bool:
-        """Whether the job chooses some of its settings itself."""
+        """Whether the job chooses some of its settings from the data."""
         return has_open_width(self.kernel) or AUTO in (self.q, self.scale)
 
     @field_validator("starts")
@@ -152,7 +151,7 @@ class CommonSpec(Strict):
     @field_validator("approximation")
     @classmethod
     def _check_approximation(cls, approximation: Any, info: ValidationInfo) -> Any:
-        kernel = info.data.get("kernel")  # not there if it is wrong itself
+        kernel = info.data.get("kernel")  # missing if it is invalid itself
         if isinstance(approximation, Approximation) and kernel is not None and not isinstance(kernel, list):
-            Approximation.check_kernel(kernel)  # lists, of a grid, are checked job by job
+            Approximation.check_kernel(kernel)  # lists are of a grid, whose jobs are checked one by one
         return approximation

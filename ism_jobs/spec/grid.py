@@ -1,4 +1,4 @@
-"""One spec, a list of specs, or a grid: an object in which some fields hold a list of the values to try."""
+"""What can be posted: one spec, a list of specs, or a grid, which is a spec with lists of values to try."""
 
 import itertools
 import math
@@ -11,11 +11,11 @@ from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.messages import MOST_ERRORS, refusal
-from ism_jobs.spec.paradigms import SPECS, JobSpec, examined
+from ism_jobs.spec.paradigms import SPECS, JobSpec, validate
 
-MAX_BATCH = 1_000
+MAX_BATCH = 1_000  # jobs in one request
 
-# A list in one of these is a list of values to try; in any other field it is a value, or wrong.
+# In these fields a list holds values to try. In any other field it is a value, or an error.
 GRID_FIELDS = (
     "kernel",
     "q",
@@ -38,12 +38,12 @@ GRID_FIELDS = (
 
 
 def expand(body: Any) -> tuple[list[JobSpec], bool]:
-    """The specs that were posted, and whether they are a batch; InvalidSpec tells every problem found."""
+    """Return the specs that were posted, and whether they are a batch; raise InvalidSpec with every problem."""
     if isinstance(body, list):
         return _listed(body), True
     if isinstance(body, dict) and any(isinstance(body.get(name), list) for name in GRID_FIELDS):
         return _product(body), True
-    spec, errors = examined(body)
+    spec, errors = validate(body)
     if spec is None:
         raise refusal(errors)
     return [spec], False
@@ -53,17 +53,17 @@ def _listed(bodies: list[Any]) -> list[JobSpec]:
     _check_count(len(bodies), "The list", "")
     specs: list[JobSpec] = []
     problems: list[FieldError] = []
-    for place, body in enumerate(bodies):
+    for position, body in enumerate(bodies):
         varied = [name for name in GRID_FIELDS if isinstance(body, dict) and isinstance(body.get(name), list)]
         if varied:
             sentence = (
-                f"{varied[0]} is a list, which makes job {place} a grid; a grid cannot stand in a list of jobs."
+                f"{varied[0]} is a list, which makes job {position} a grid; a grid cannot be part of a list of jobs."
                 " Post it by itself."
             )
-            problems.append(FieldError(f"{place}.{varied[0]}", sentence))
+            problems.append(FieldError(f"{position}.{varied[0]}", sentence))
             continue
-        spec, errors = examined(body, max(0, MOST_ERRORS - len(problems)))
-        problems += [FieldError(f"{place}.{error.field}".rstrip("."), error.message) for error in errors]
+        spec, errors = validate(body, max(0, MOST_ERRORS - len(problems)))
+        problems += [FieldError(f"{position}.{error.field}".rstrip("."), error.message) for error in errors]
         if spec is not None:
             specs.append(spec)
     if problems:
@@ -72,7 +72,7 @@ def _listed(bodies: list[Any]) -> list[JobSpec]:
 
 
 def _product(body: dict[str, Any]) -> list[JobSpec]:
-    """Every combination; the field that was given last varies fastest."""
+    """Return every combination; the field that was given last varies fastest."""
     varied = {name: values for name, values in body.items() if name in GRID_FIELDS and isinstance(values, list)}
     empty = [
         FieldError(name, f"{name} is an empty list; list the values to try.") for name in varied if not varied[name]
@@ -83,10 +83,10 @@ def _product(body: dict[str, Any]) -> list[JobSpec]:
     _check_count(math.prod(len(values) for values in varied.values()), "The grid", f" ({sizes})")
     specs: list[JobSpec] = []
     problems: dict[FieldError, None] = {}
-    for places in itertools.product(*(range(len(values)) for values in varied.values())):
-        chosen = dict(zip(varied, places, strict=True))
-        spec, errors = examined(body | {name: varied[name][place] for name, place in chosen.items()})
-        problems |= dict.fromkeys(_placed(error, chosen) for error in errors)
+    for positions in itertools.product(*(range(len(values)) for values in varied.values())):
+        chosen = dict(zip(varied, positions, strict=True))
+        spec, errors = validate(body | {name: varied[name][position] for name, position in chosen.items()})
+        problems |= dict.fromkeys(_located(error, chosen) for error in errors)
         if spec is not None:
             specs.append(spec)
     if problems:
@@ -94,8 +94,8 @@ def _product(body: dict[str, Any]) -> list[JobSpec]:
     return specs
 
 
-def _placed(error: FieldError, chosen: dict[str, int]) -> FieldError:
-    """The error with the place of its value in the list that it came from: "q" becomes "q.1"."""
+def _located(error: FieldError, chosen: dict[str, int]) -> FieldError:
+    """Return the error with the position of its value in the list of the grid: "q" becomes "q.1"."""
     name, *rest = error.field.split(".")
     return FieldError(".".join([name, str(chosen[name]), *rest]), error.message) if name in chosen else error
 
@@ -109,13 +109,13 @@ def _check_count(count: int, what: str, how: str) -> None:
 
 
 def _or_list(field: FieldInfo) -> Any:
-    """The type of a field that may hold a list of values to try instead of one."""
+    """Return the type of a field that may hold one value or a list of values to try."""
     one: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     return Union[one, Annotated[list[one], Field(min_length=1, max_length=MAX_BATCH)]]  # noqa: UP007
 
 
 def _grid(name: str, spec: type[CommonSpec], example: dict[str, Any]) -> type[CommonSpec]:
-    """The model of a grid: a spec whose GRID_FIELDS hold one value or a list of them."""
+    """Return the model of a grid: a spec whose GRID_FIELDS hold one value or a list of values."""
     varied: dict[str, Any] = {}
     for field_name, field in spec.model_fields.items():
         if field_name in GRID_FIELDS:
@@ -140,7 +140,7 @@ _GRIDS = [
     for name, spec in SPECS.items()
 ]
 
-# For the OpenAPI: `expand` reads what was posted, with better sentences than a union has.
+# For the OpenAPI document only: `expand` parses requests, with better messages than those of a union.
 JobGrid: Any = Annotated[Union[tuple(_GRIDS)], Field(discriminator="paradigm")]  # noqa: UP007
 PostedJobs: Any = Union[JobSpec, Annotated[list[JobSpec], Field(min_length=1, max_length=MAX_BATCH)], JobGrid]  # noqa: UP007
 POSTED_JOBS: TypeAdapter[Any] = TypeAdapter(PostedJobs)

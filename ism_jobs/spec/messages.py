@@ -1,4 +1,4 @@
-"""From pydantic's errors to our sentences: each says which field, what came, what is allowed and what to change."""
+"""Error messages of specs, made from pydantic's errors: which field, what came, what is allowed, what to change."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from ism_jobs.errors import FieldError, InvalidSpec
 from ism_jobs.sentences import alternatives, counted, did_you_mean, listed, named, nearest, shown
 from ism_jobs.spec.kernels import ALIGNED, KERNEL_NAMES, KERNELS, NAME, OBJECT, SUM
 
-MOST_ERRORS = 100  # that one answer lists
+MOST_ERRORS = 100  # that one response lists
 
-# What users of other libraries write, and what it is called here
+# Names from other libraries, and their names here
 SYNONYMS = {
     "n_components": "q",
     "dimensions": "q",
@@ -51,7 +51,7 @@ COMBINED = ', {"sum": [{"weight": 1, "kernel": …}, …]} or {"aligned": [kerne
 
 
 def refusal(errors: Sequence[FieldError], what: str = "The job spec") -> InvalidSpec:
-    """One InvalidSpec for all of them; one that stands alone is its sentence."""
+    """Return one InvalidSpec for all errors. A single error is its own message."""
     if len(errors) == 1:
         return InvalidSpec(errors[0].message, list(errors))
     fields = list(dict.fromkeys(error.field for error in errors if error.field))
@@ -62,24 +62,24 @@ def refusal(errors: Sequence[FieldError], what: str = "The job spec") -> Invalid
 def field_errors(
     error: ValidationError, model: type[BaseModel], owners: Mapping[str, Sequence[str]], most: int = MOST_ERRORS
 ) -> list[FieldError]:
-    """A sentence for each of pydantic's errors; `owners` tells which paradigms have a field.
+    """Return a sentence for each of pydantic's errors; `owners` are the paradigms that have a field.
 
-    Those after so many are only counted: nobody reads them, and to find the name that was meant takes a while.
+    Errors after the first `most` get no sentence: nobody reads them, and the search for suggestions is slow.
     """
     found = error.errors(include_url=False)
-    told = [_field_error(details, model, owners) for details in found[:most]]
-    return told + [FieldError(".".join(_path(details["loc"])), "") for details in found[most:]]
+    described = [_field_error(details, model, owners) for details in found[:most]]
+    return described + [FieldError(".".join(_path(details["loc"])), "") for details in found[most:]]
 
 
 def suggested(name: Any, names: Iterable[str]) -> str | None:
-    """The name that was probably meant."""
+    """Return the name that was probably meant."""
     if not isinstance(name, str):
         return None
     synonym = SYNONYMS.get(name.lower())
     return synonym if synonym in (known := tuple(names)) else _nearest(name, known)
 
 
-@lru_cache(maxsize=1_000)  # each combination of a grid has the same wrong names
+@lru_cache(maxsize=1_000)  # the combinations of a grid repeat the same wrong names
 def _nearest(name: str, names: tuple[str, ...]) -> str | None:
     return nearest(name, names)
 
@@ -87,7 +87,7 @@ def _nearest(name: str, names: tuple[str, ...]) -> str | None:
 def _field_error(details: ErrorDetails, model: type[BaseModel], owners: Mapping[str, Sequence[str]]) -> FieldError:
     kind, given, context = details["type"], details["input"], details.get("ctx", {})
     path = _path(details["loc"])
-    if kind == "extra_forbidden":  # a name that someone wrote, even if it is one of our tags
+    if kind == "extra_forbidden":  # the client wrote this name, even if it equals one of the tags
         path = [*_path(details["loc"][:-1]), str(details["loc"][-1])]
     field = ".".join(path)
     if kind == "sentence":
@@ -118,7 +118,7 @@ def _subject(field: str, kind: str, given: Any) -> str:
 
 
 def _demand(kind: str, context: Mapping[str, Any]) -> str:
-    """What the field must be, after the word "must"."""
+    """Return what the field must be, after the word "must"."""
     if kind == "allowed":
         return f"be {context['allowed']}"
     of_text = ("character", "characters") if kind.startswith("string") else ("entry", "entries")
@@ -133,11 +133,11 @@ def _demand(kind: str, context: Mapping[str, Any]) -> str:
         "dict_type": "be an object with text by name",
         "model_type": "be an object",
         "model_attributes_type": "be an object",
-    }.get(kind, "be something else: see the schema of this field")
+    }.get(kind, "have another value: see the schema of this field")
 
 
 def _path(location: tuple[int | str, ...]) -> list[str]:
-    """The location as the user would write it, without the tags of pydantic's unions."""
+    """Return the location as the client would write it, without the tags of the unions."""
     path: list[str] = []
     parts = iter(location)
     for part in parts:

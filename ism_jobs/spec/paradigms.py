@@ -1,4 +1,4 @@
-"""What a job asks for: one model for each paradigm, and the validation that tells every problem in plain sentences."""
+"""The specs of jobs: one model for each paradigm, and the validation that reports every problem of a spec."""
 
 from typing import Annotated, Any, Literal, get_args
 
@@ -9,13 +9,13 @@ from ism_jobs.sentences import alternatives, did_you_mean, nearest, shown
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernels import AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
-from ism_jobs.spec.types import LONGEST_NAME, Names, Number, Truth, Whole, refused_with
+from ism_jobs.spec.types import LONGEST_COLUMN_NAME, Boolean, Names, Number, Whole, refused_with
 
 ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
-PARADIGM = "What the projection is wanted for."
+PARADIGM = "The purpose of the projection."
 PARADIGM_NAMES: tuple[ParadigmName, ...] = get_args(ParadigmName)
 
-ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_COLUMN_NAME)]
 _Clusters = Annotated[int, Whole(1, 1_000)]
 _Mu = Annotated[float, Number(0, 1e6)]
 
@@ -25,7 +25,7 @@ def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
 
 
 class SupervisedSpec(CommonSpec):
-    """Keep what tells known classes apart, or what goes with measured values."""
+    """Find the projection that separates known classes, or that explains measured values."""
 
     model_config = _example("supervised", target="class")
 
@@ -36,39 +36,41 @@ class SupervisedSpec(CommonSpec):
     )
     target_kind: Literal["auto", "classes", "values"] = Field(
         "auto",
-        description='Whether the target holds "classes" or measured "values". "auto": text is classes, and so are whole'
-        " numbers with at most 20 different values; other numbers are values, and so are several columns.",
+        description='Whether the target holds "classes" or measured "values". "auto" decides: text, and whole numbers'
+        " with at most 20 distinct values, are classes; other numbers, and several columns, are values.",
     )
-    balance: Annotated[bool, Truth()] = Field(
-        False, description="Whether rare classes count for more: the indicators of all classes are given one length."
+    balance: Annotated[bool, Boolean()] = Field(
+        False, description="Whether rare classes get the same weight as frequent ones."
     )
-    neighbors: Annotated[bool, Truth()] = Field(
+    neighbors: Annotated[bool, Boolean()] = Field(
         False,
-        description="Whether what counts is the share that each row's own class has among its neighbors, rather than"
-        " how far the kernel follows the classes. For gaussian kernels; takes all pairs of rows.",
+        description="Whether to maximize the share of each row's own class among its neighbors, instead of the"
+        " dependence between kernel and classes. For gaussian kernels; computes all pairs of rows.",
     )
 
     @field_validator("neighbors")
     @classmethod
     def _check_neighbors(cls, neighbors: Any, info: ValidationInfo) -> Any:
-        kernel = info.data.get("kernel")  # not there if it is wrong itself
-        if neighbors is not True or kernel is None or isinstance(kernel, list):  # lists, of a grid: job by job
+        kernel = info.data.get("kernel")  # missing if it is invalid itself
+        if (
+            neighbors is not True or kernel is None or isinstance(kernel, list)
+        ):  # lists are of a grid, whose jobs are checked one by one
             return neighbors
         if not all(term.row.is_affinity for term in terms(kernel)):
-            raise refused_with("neighbors is for gaussian kernels, whose values tell how near two rows are.")
+            raise refused_with("neighbors is for gaussian kernels, whose values say how near two rows are.")
         for other in ("balance", "approximation"):
             if info.data.get(other):
-                raise refused_with(f"neighbors does not go with {other}; leave out one of the two.")
+                raise refused_with(f"neighbors cannot be combined with {other}; leave out one of the two.")
         return neighbors
 
 
 class _Clustering(CommonSpec):
-    """What the three paradigms that find clusters share."""
+    """The fields of the three paradigms that find clusters."""
 
-    clusters: _Clusters = Field(description="How many clusters to find; at most the number of rows.")
+    clusters: _Clusters = Field(description="The number of clusters to find; at most the number of rows.")
     reference: ColumnName | None = Field(
         None,
-        description="A column of known classes to compare the clusters with (NMI) in the end; it is not learnt from.",
+        description="A column of known classes with which the clusters are compared (NMI). It is not learned from.",
     )
 
     @field_validator("starts")
@@ -82,14 +84,14 @@ class _Clustering(CommonSpec):
 def _given_weights(kernel: KernelName | KernelObject, paradigm: str, known: str) -> KernelName | KernelObject:
     if isinstance(kernel, AlignedKernel):
         raise refused_with(
-            f"An aligned kernel takes its weights from a target or from scores, and {paradigm} job has {known};"
+            f"An aligned kernel finds its weights from a target or from scores, but {paradigm} job has {known};"
             ' give the weights yourself, as in {"sum": [{"weight": 1, "kernel": "gaussian"}, …]}.'
         )
     return kernel
 
 
 class UnsupervisedSpec(_Clustering):
-    """Find clusters, and the projection that shows them best."""
+    """Find clusters, and the projection that separates them best."""
 
     model_config = _example("unsupervised", clusters=3, kernel="gaussian", q=2)
 
@@ -102,27 +104,27 @@ class UnsupervisedSpec(_Clustering):
 
 
 class SemiSupervisedSpec(_Clustering):
-    """Find clusters that agree with expert scores, and the projection that shows them best."""
+    """Find clusters that agree with expert scores, and the projection that separates them best."""
 
     model_config = _example("semi_supervised", scores="severity", clusters=3, mu=5.0)
 
     paradigm: Literal["semi_supervised"] = Field(description=PARADIGM)
     scores: Annotated[str | list[str], Names(single=True)] = Field(
-        description="The column with the scores or labels that guide the clusters, or a list of columns of numbers."
+        description="The column with the scores or classes that guide the clusters, or a list of columns of numbers."
         " Rows without a score are clustered without guidance.",
         examples=["severity", ["expert_1", "expert_2"]],
     )
-    mu: _Mu = Field(5.0, description="How much the scores weigh against the structure of the data; 0 ignores them.")
+    mu: _Mu = Field(5.0, description="The weight of the scores against the structure of the data; 0 ignores them.")
 
 
 class AlternativeSpec(_Clustering):
-    """Find clusters that a clustering which is known already does not show."""
+    """Find clusters that differ from a known clustering."""
 
     model_config = _example("alternative", clustering="species", clusters=2, mu=20.0)
 
     paradigm: Literal["alternative"] = Field(description=PARADIGM)
-    clustering: ColumnName = Field(description="The column with the clustering that is known already.")
-    mu: _Mu = Field(20.0, description="How firmly the known clustering is avoided; 0 ignores it.")
+    clustering: ColumnName = Field(description="The column with the known clustering.")
+    mu: _Mu = Field(20.0, description="The weight with which the known clustering is avoided; 0 ignores it.")
 
     @field_validator("kernel")
     @classmethod
@@ -149,15 +151,15 @@ _OWNERS = {
 
 
 def read_spec(body: Any) -> JobSpec:
-    """The spec that this parsed JSON is, or an InvalidSpec with every problem in it."""
-    spec, errors = examined(body)
+    """Return the spec of this parsed JSON; raise InvalidSpec with every problem in it."""
+    spec, errors = validate(body)
     if spec is None:
         raise refusal(errors)
     return spec
 
 
-def examined(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[FieldError]]:
-    """The spec and no errors, or none and every problem found, so many of them with a sentence."""
+def validate(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[FieldError]]:
+    """Return the spec and no errors, or None and every error; the first `most` errors have a sentence."""
     if not isinstance(body, dict):
         example = '{"dataset": "…", "paradigm": "supervised", "target": "class"}'
         return None, [FieldError("", f"A job is an object such as {example}; {shown(body)} came.")]
@@ -175,9 +177,9 @@ def examined(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[F
 
 
 def _other_errors(body: dict[str, Any], guess: str | None) -> list[FieldError]:
-    """What else is wrong, as far as it can be told without knowing the paradigm."""
+    """Return the other errors of a spec whose paradigm is unknown."""
     if guess is not None:
-        return examined(body | {"paradigm": guess})[1]
+        return validate(body | {"paradigm": guess})[1]
     try:
         CommonSpec.model_validate({name: body[name] for name in CommonSpec.model_fields if name in body})
     except ValidationError as error:

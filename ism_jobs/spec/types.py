@@ -1,4 +1,4 @@
-"""Types of a spec's fields that say in their own words what is allowed, with the JSON Schema to match."""
+"""Types of a spec's fields: each validates a value, says in words what is allowed, and gives its JSON Schema."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,30 +10,30 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ism_jobs.sentences import figure, named
 
-LONGEST_NAME = 1_000  # characters of a column's name
-MOST_COLUMNS = 20_000
+LONGEST_COLUMN_NAME = 1_000  # characters of a column's name
+MOST_COLUMNS = 20_000  # that one list may name
 
 
 def refused(allowed: str) -> PydanticCustomError:
-    """The error of a value that should have been what `allowed` says."""
+    """Return the error of a value that must be what `allowed` says."""
     return PydanticCustomError("allowed", "must be {allowed}", {"allowed": allowed})
 
 
 def refused_with(sentence: str) -> PydanticCustomError:
-    """The error that is told by a whole sentence."""
+    """Return an error whose message is this sentence."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
 
-class _Checked(ABC):
-    """A type that is checked by its own function."""
+class _FieldType(ABC):
+    """A type with its own validation."""
 
     @abstractmethod
     def check(self, value: Any) -> Any:
-        """The value as it is kept, or an error."""
+        """Return the value as the spec stores it; raise PydanticCustomError if it is not allowed."""
 
     @abstractmethod
     def schema(self) -> JsonSchemaValue:
-        """The same in JSON Schema."""
+        """Return the JSON Schema of the values that are allowed."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self.check)
@@ -43,13 +43,13 @@ class _Checked(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(_Checked):
-    """A whole number in a range; 3.0 is one, true and "3" are not."""
+class Whole(_FieldType):
+    """A whole number in a range. 3.0 is one; true and "3" are not."""
 
     minimum: int
     maximum: int
-    also: int | None = None  # a number outside the range that is allowed too
-    word: str | None = None  # that stands for a number, or for another way
+    also: int | None = None  # a number outside the range that is allowed
+    word: str | None = None  # a word that is allowed in place of a number
     optional: bool = False
 
     def check(self, value: Any) -> int | str | None:
@@ -67,7 +67,7 @@ class Whole(_Checked):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
         if self.also is not None:
             words = f"{self.also:,} or {words}"
@@ -88,8 +88,8 @@ class Whole(_Checked):
 
 
 @dataclass(frozen=True)
-class Truth(_Checked):
-    """true or false, and nothing that could be taken for one of them."""
+class Boolean(_FieldType):
+    """true or false, but not 0, 1, "yes" or "no"."""
 
     def check(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -101,13 +101,13 @@ class Truth(_Checked):
 
 
 @dataclass(frozen=True)
-class Number(_Checked):
-    """A finite number in a range, or one of some words that stand for one taken from the data."""
+class Number(_FieldType):
+    """A finite number in a range, or one of some words that stand for a number found from the data."""
 
     minimum: float
     maximum: float
     above: bool = False  # the minimum itself is not allowed
-    zero: bool = False  # 0 is allowed too
+    zero: bool = False  # 0 is allowed although it is outside the range
     words: tuple[str, ...] = ()
     optional: bool = False
 
@@ -119,13 +119,13 @@ class Number(_Checked):
         if not isinstance(value, int | float) or isinstance(value, bool):
             raise refused(self.allowed)
         inside = self.minimum < value <= self.maximum if self.above else self.minimum <= value <= self.maximum
-        if not (inside or (self.zero and value == 0)):  # as where it is NaN
+        if not (inside or (self.zero and value == 0)):  # NaN is never inside
             raise refused(self.allowed)
         return float(value)
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         low, high = figure(self.minimum), figure(self.maximum)
         words = f"a number above {low} and at most {high}" if self.above else f"a number from {low} to {high}"
         if self.zero:
@@ -144,8 +144,8 @@ class Number(_Checked):
 
 
 @dataclass(frozen=True)
-class Names(_Checked):
-    """Names of columns: a list without repeats, and where `single` one name by itself too."""
+class Names(_FieldType):
+    """Names of columns: a list without duplicates; with `single`, one name by itself is allowed too."""
 
     single: bool = False
     optional: bool = False
@@ -170,14 +170,14 @@ class Names(_Checked):
 
     @property
     def allowed(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         names = f"a list of 1 to {MOST_COLUMNS:,} column names"
         if self.single:
             names = f"the name of a column, or {names}"
         return f"{names}, or null for all other columns" if self.optional else names
 
     def schema(self) -> JsonSchemaValue:
-        name: JsonSchemaValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+        name: JsonSchemaValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_COLUMN_NAME}
         names = {"type": "array", "items": name, "minItems": 1, "maxItems": MOST_COLUMNS, "uniqueItems": True}
         options = [name] if self.single else []
         options += [names, {"type": "null"}] if self.optional else [names]
@@ -185,8 +185,8 @@ class Names(_Checked):
 
 
 def is_name(value: Any) -> bool:
-    """Whether this can be the name of a column."""
-    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_NAME:
+    """Return whether a value can be the name of a column."""
+    if not isinstance(value, str) or not 1 <= len(value) <= LONGEST_COLUMN_NAME:
         return False
     try:
         value.encode("utf-8")

@@ -106,6 +106,6 @@ def test_workers_share_the_memory_of_the_machine_or_the_container(
     paths = [tmp_path / str(place) for place in range(2)]
     for path, limit in zip(paths, limits, strict=False):
         path.write_text(limit)
-    monkeypatch.setattr("ism_jobs.settings.CONTAINER_LIMITS", tuple(paths))
+    monkeypatch.setattr("ism_jobs.settings.CONTAINER_MEMORY_LIMITS", tuple(paths))
     assert Settings(workers=1).memory_per_job == Settings(workers=0).memory_per_job == memory
     assert Settings(workers=2).memory_per_job == memory // 2

@@ -57,7 +57,7 @@ def test_encoded_names_are_unique() -> None:
 
 
 def test_text_is_refused_unless_asked_for() -> None:
-    with pytest.raises(InvalidTable, match=r'"color" hold\(s\) text.*onehot') as caught:
+    with pytest.raises(InvalidTable, match=r'text is in "color".*onehot') as caught:
         Encoding.fit(WINES, ["alcohol", "color"])
     assert [error.field for error in caught.value.errors] == ["color"]
 
@@ -94,16 +94,16 @@ def test_text_in_a_number_column_is_refused_with_an_example() -> None:
 
 
 def test_missing_columns_are_named_and_the_rest_counted() -> None:
-    names = [f"f{i}" for i in range(8)]
+    names = [f"f{i}" for i in range(11)]
     encoding = Encoding.fit(pa.table({name: [1.0] for name in names}), names)
-    with pytest.raises(InvalidTable, match=r'lacks 7 of the 8.*"f5" and 2 more') as caught:
+    with pytest.raises(InvalidTable, match=r'lacks 10 of the 11.*"f8", … \(10\)') as caught:
         encoding.encode(wines(f0=[1.0]))
-    assert len(caught.value.errors) == 7
+    assert len(caught.value.errors) == 10
 
 
 def test_columns_without_names_are_not_matched_by_place() -> None:
     encoding = Encoding.fit(WINES, ["alcohol", "hue"])
-    with pytest.raises(InvalidTable, match=r'has no header.*"x1", "x2".*"alcohol", "hue"'):
+    with pytest.raises(InvalidTable, match=r'has no header.*"x1" and "x2".*"alcohol" and "hue"'):
         encoding.encode(wines(x1=[1.0], x2=[2.0]))
     trained_without_header = Encoding.fit(wines(x1=[1.0], x2=[2.0]), ["x1", "x2"])
     np.testing.assert_array_equal(trained_without_header.encode(wines(x1=[1.0], x2=[2.0])), [[1, 2]])

@@ -52,7 +52,7 @@ def test_projection_is_the_formula(monkeypatch: pytest.MonkeyPatch) -> None:
     X = m.encoding.encode(TABLE)
     whole = m.project(X)
     np.testing.assert_allclose(whole, (X - m.mean) / m.scale @ m.W, rtol=1e-12)
-    monkeypatch.setattr(model_module, "BLOCK", 7 * X.shape[1])
+    monkeypatch.setattr(model_module, "BLOCK_SIZE", 7 * X.shape[1])
     np.testing.assert_allclose(m.project(X), whole, rtol=1e-12)
 
 
@@ -65,17 +65,17 @@ def test_columns_are_found_by_name_and_others_are_ignored_with_a_note() -> None:
     np.testing.assert_array_equal(embedding, expected)
     assert notes == [
         "Ignored 7 column(s) that are not features of the model:"
-        ' "extra0", "extra1", "extra2", "extra3", "extra4" and 2 more.'
+        ' "extra0", "extra1", "extra2", "extra3", "extra4", "extra5" and "extra6".'
     ]
 
 
 @pytest.mark.parametrize("missing", ["refuse", "drop"])
 def test_missing_values_are_refused_with_columns_and_counts(missing: Missing) -> None:
-    with pytest.raises(InvalidTable, match=r'3 value\(s\) are missing in "color", "a"') as caught:
+    with pytest.raises(InvalidTable, match=r'3 value\(s\) are missing in "color" and "a"') as caught:
         model(missing).transform(with_gaps())
     assert {error.field: error.message for error in caught.value.errors} == {
-        "color": "misses 1 value(s)",
-        "a": "misses 2 value(s)",
+        "color": "has 1 missing value(s)",
+        "a": "has 2 missing value(s)",
     }
 
 
@@ -84,7 +84,7 @@ def test_missing_values_are_filled_by_a_model_that_fills() -> None:
     embedding, notes = m.transform(with_gaps())
     X = m.encoding.encode(with_gaps())
     np.testing.assert_allclose(embedding, m.project(np.where(np.isnan(X), m.fill, X)))
-    assert notes == ['Filled 3 missing value(s) in "color", "a" with the means of the data of the fit.']
+    assert notes == ['Filled 3 missing value(s) in "color" and "a" with the means of the training data.']
 
 
 def test_levels_never_seen_are_noted() -> None:
@@ -126,7 +126,7 @@ def test_npz_is_readable_with_numpy_alone() -> None:
 def test_another_npz_is_no_model() -> None:
     file = io.BytesIO()
     np.savez(file, W=np.eye(2))
-    with pytest.raises(ValueError, match="no ism-model of version 1"):
+    with pytest.raises(ValueError, match="not an ism-model of version 1"):
         Model.from_npz(file.getvalue())
 
 

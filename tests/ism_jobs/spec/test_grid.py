@@ -87,7 +87,7 @@ def test_errors_name_the_place_in_the_list() -> None:
     [
         ([], "", "is empty; post at least one job"),
         (body(q=[]), "q", "is an empty list; list the values to try"),
-        ([body(q=[1, 2])], "0.q", "a grid cannot stand in a list of jobs"),
+        ([body(q=[1, 2])], "0.q", "a grid cannot be part of a list of jobs"),
         ([body()] * 1001, "", "The list makes 1,001 jobs; post at most 1,000 at once"),
         (body(q=[1] * 101, seed=[0] * 10), "", "makes 1,010 jobs (101 values of q × 10 values of seed)"),
         (body(q=[[1, 2]]), "q.0", 'is [1, 2]; it must be "auto" or a whole number'),
