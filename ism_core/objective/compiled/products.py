@@ -1,77 +1,119 @@
-"""Products with a matrix of few columns, compiled, and how what is compiled is kept.
+"""A product of a few rows, in registers: what numba's own loops over arrays reach a third of.
 
-Importing this module imports numba; only what is compiled does.
+Importing this module imports numba and llvmlite; only what is compiled does. A product C = A·B is made of pieces
+HIGH rows high and up to 3 vectors wide, each of which stays in the processor's registers for all steps of the product,
+as in any BLAS (Goto and van de Geijn 2008). Unlike there, A is used as it lies, by rows or by columns, and B is packed
+by whoever has it: a BLAS would copy both anew for every tile.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any
 
-from numba import njit
+from llvmlite import binding, ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic
 
-from ism_core.arrays import Array
-from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS, add_one, add_three, add_two
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-REORDERED = {"contract", "reassoc", "nsz"}  # sums, which is what lets them run in vectors
+VECTORS = 3  # that a piece is wide at most: with 8 rows they fill the 32 registers of AVX-512, with 4 the 16 of AVX2
 
 
-def kept(function: F) -> F:
-    """Compiled free of the GIL, and kept on disk where anything there can be written."""
-    try:
-        return cast(F, njit(nogil=True, cache=True, fastmath=REORDERED, error_model="numpy")(function))
-    except RuntimeError:  # numba found no place to write to
-        return cast(F, njit(nogil=True, fastmath=REORDERED, error_model="numpy")(function))
+def _registers() -> tuple[int, int]:
+    """The bytes of a vector register, and the rows of a piece that fills the registers there are."""
+    features = binding.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 64, 8
+    return (32, 4) if features.get("avx") else (16, 8 if features.get("neon") else 4)
 
 
-def summed(function: F) -> F:
-    """Compiled into what calls it, with its sums reordered."""
-    return cast(F, njit(fastmath=REORDERED, error_model="numpy")(function))
+BYTES, HIGH = _registers()
 
 
-def exact(function: F) -> F:
-    """Compiled as it is written: what lives by the order of its sums."""
-    return cast(F, njit(fastmath={"contract"}, error_model="numpy")(function))
+def _piece(vectors: int, adds: bool) -> Any:
+    """The piece of C at c_at, so many vectors wide: Σ over the steps of a column of A times a packed row of B.
+
+    It is added to a C of doubles, or takes the place of what is in a C of the same precision. Each `_at` is where to
+    begin, in numbers; a_row and a_step lead from a row and from a step of A to the next, c_row from a row of C.
+    """
+
+    @intrinsic
+    def piece(
+        _typing: Any,
+        A: Any,
+        a_at: Any,
+        a_row: Any,
+        a_step: Any,
+        B: Any,
+        b_at: Any,
+        steps: Any,
+        C: Any,
+        c_at: Any,
+        c_row: Any,
+    ) -> Any:
+        number = A.dtype
+        lanes = BYTES * 8 // number.bitwidth
+        whole = types.intp
+        signature = types.void(A, whole, whole, whole, B, whole, whole, C, whole, whole)
+
+        def write(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            _, a_at, a_row, a_step, _, b_at, steps, _, c_at, c_row = args
+            a, b, c = (
+                builder.gep(context.make_array(signature.args[i])(context, builder, args[i]).data, [at])
+                for i, at in ((0, a_at), (4, b_at), (7, c_at))
+            )
+            index = a_at.type
+            vector = ir.VectorType(context.get_value_type(number), lanes)
+            before, loop, after = builder.block, builder.append_basic_block(), builder.append_basic_block()
+            rows = [builder.mul(a_row, index(i)) for i in range(HIGH)]
+            builder.branch(loop)
+
+            builder.position_at_end(loop)
+            step = builder.phi(index)
+            step.add_incoming(index(0), before)
+            sums = [builder.phi(vector) for _ in range(HIGH * vectors)]
+            of_b = builder.gep(b, [builder.mul(step, index(vectors * lanes))])
+            right = [_loaded(builder, of_b, index(j * lanes), vector) for j in range(vectors)]
+            of_a = builder.gep(a, [builder.mul(step, a_step)])
+            later = []
+            for i in range(HIGH):
+                left = _repeated(builder, builder.load(builder.gep(of_a, [rows[i]])), vector)
+                for j in range(vectors):
+                    product = builder.fmul(left, right[j], flags=("contract",))
+                    later.append(builder.fadd(product, sums[i * vectors + j], flags=("contract",)))
+            for first, last in zip(sums, later, strict=True):
+                first.add_incoming(ir.Constant(vector, [0.0] * lanes), before)
+                first.add_incoming(last, loop)
+            following = builder.add(step, index(1))
+            step.add_incoming(following, loop)
+            builder.cbranch(builder.icmp_signed("<", following, steps), loop, after)
+
+            builder.position_at_end(after)
+            out = ir.VectorType(ir.DoubleType(), lanes) if adds else vector
+            for i in range(HIGH):
+                row = builder.gep(c, [builder.mul(c_row, index(i))])
+                for j in range(vectors):
+                    total = later[i * vectors + j]
+                    if adds:
+                        total = total if out == vector else builder.fpext(total, out)
+                        total = builder.fadd(total, _loaded(builder, row, index(j * lanes), out))
+                    place = builder.bitcast(builder.gep(row, [index(j * lanes)]), out.as_pointer())
+                    builder.store(total, place, align=4)
+            return context.get_dummy_value()
+
+        return signature, write
+
+    return piece
 
 
-class Strips(NamedTuple):
-    """A matrix of few columns: all rows of the first 3 vectors of columns, then of the next 3, then of the rest."""
-
-    numbers: Array
-    rows: int
-    columns: int
+def _loaded(builder: Any, start: Any, offset: Any, vector: Any) -> Any:
+    return builder.load(builder.bitcast(builder.gep(start, [offset]), vector.as_pointer()), align=4)
 
 
-@summed
-def up_to(count: int, multiple: int) -> int:
-    """The next multiple."""
-    return (count + multiple - 1) // multiple * multiple
+def _repeated(builder: Any, number: Any, vector: Any) -> Any:
+    """A vector of one number."""
+    nothing, first = ir.Constant(vector, ir.Undefined), ir.IntType(32)
+    one = builder.insert_element(nothing, number, first(0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(first, vector.count), [0] * vector.count))
 
 
-@summed
-def multiply(M: Array, rows: int, to_row: int, to_step: int, steps: int, X: Strips, first: int, sums: Array) -> None:
-    """Add M X[first:] to sums, in strips of so many rows; or Mᵀ X[first:], with the ways to row and step exchanged."""
-    lanes, height = BYTES // M.itemsize, up_to(rows, HIGH)
-    for start in range(0, X.columns, VECTORS * lanes):
-        wide = min(VECTORS * lanes, up_to(X.columns - start, lanes))
-        of_X = start * X.rows + first * wide
-        for i in range(0, rows, HIGH):
-            of_M, to = i * to_row, start * height + i * wide
-            if wide == 3 * lanes:
-                add_three(M, of_M, to_row, to_step, X.numbers, of_X, steps, sums, to, wide)
-            elif wide == 2 * lanes:
-                add_two(M, of_M, to_row, to_step, X.numbers, of_X, steps, sums, to, wide)
-            else:
-                add_one(M, of_M, to_row, to_step, X.numbers, of_X, steps, sums, to, wide)
-
-
-@summed
-def add_strips(sums: Array, rows: int, lanes: int, out: Array, first: int) -> None:
-    """Sums in strips, added to rows of a matrix from a first one on."""
-    columns, height = out.shape[1], up_to(rows, HIGH)
-    for start in range(0, columns, VECTORS * lanes):
-        wide = min(VECTORS * lanes, up_to(columns - start, lanes))
-        for i in range(rows):
-            few, row = sums[start * height + i * wide :], out[first + i, start : start + wide]
-            for j in range(len(row)):
-                row[j] += few[j]
+put: Any = _piece(VECTORS, adds=False)
+add_one: Any = _piece(1, adds=True)
+add_two: Any = _piece(2, adds=True)
+add_three: Any = _piece(3, adds=True)

@@ -108,7 +108,7 @@ def test_a_limit_that_is_wide_enough_changes_nothing(blobs: Labelled) -> None:
 def test_features_that_do_not_fit_are_left_for_tiles(
     kernel: Polynomial | Gaussian, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ism_core.objective.problem.SMALL", 0.0)
+    monkeypatch.setattr("ism_core.objective.strategies.base.SMALL_FLOPS", 0.0)
     X, W = rng.standard_normal((2_000, 12)), np.eye(12)[:, :2]
     gamma = LabelGamma.of(np.arange(2_000) % 3)
     ways = [

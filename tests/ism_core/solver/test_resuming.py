@@ -7,8 +7,7 @@ import pytest
 
 from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, iter_solve, solve
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.objective import plan as costs
-from ism_core.objective import problem as surrogate
+from ism_core.objective.strategies import all_pairs, base
 from ism_core.paradigms import Paradigm
 from tests.ism_core.conftest import Labelled
 
@@ -60,8 +59,8 @@ def test_an_initial_w_replaces_the_search(blobs: Labelled) -> None:
 
 def test_a_dear_solve_goes_on_as_well(wdbc: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ is not computed anew at every step."""
-    monkeypatch.setattr(surrogate, "SMALL", 0.0)
-    monkeypatch.setattr(costs, "PAIR_FLOPS", 0.0)
+    monkeypatch.setattr(base, "SMALL_FLOPS", 0.0)
+    monkeypatch.setattr(all_pairs, "PAIR_FLOPS", 0.0)
     whole = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0)
     last = next(step for step in iter_solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, tolerance=0))
     resumed = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 2, delta=1e-3, tolerance=0, initial_W=last.W)
