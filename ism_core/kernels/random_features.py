@@ -15,7 +15,6 @@ from scipy.special import exp1, gammainc, gammaincinv
 
 from ism_core.arrays import Array
 from ism_core.kernels.feature_maps import Compilable, Differentiable, Recipe
-from ism_core.kernels.trigonometry import cos_sin
 
 GRID = 4_000  # points that ranges of s are found from
 MIXTURE = 256  # gaussians that stand for a multiquadratic
@@ -46,7 +45,8 @@ class Fourier(Differentiable, Compilable):
         memory = np.empty(self.made * n) if memory is None else memory
         F, angles = np.split(memory[: self.made * n].reshape(self.made, n), [self.count])
         np.matmul(self.frequencies.T, P.T, out=angles)
-        cos_sin(angles, F[:k], F[k : 2 * k])
+        np.cos(angles, out=F[:k])
+        np.sin(angles, out=F[k : 2 * k])
         F[2 * k] = 1
         return F.T
 

@@ -11,10 +11,9 @@ from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Form, Gaussian, Kernel, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Term
 from ism_core.linalg.buffers import Dtype, Tile, buffers
-from ism_core.objective.compiled.microkernel import BYTES, HIGH, VECTORS
-from ism_core.objective.compiled.products import Strips
+from ism_core.objective.compiled.products import PIECE_ROWS, PIECE_VECTORS, VECTOR_BYTES, Strips
 from ism_core.objective.compiled.terms import GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL, Terms
-from ism_core.objective.compiled.tiles import HEIGHT, ROW_BYTES, Factors, Weights, over_tile
+from ism_core.objective.compiled.tiles import BLOCK_ROWS, ROW_BYTES, Factors, Weights, over_tile
 from ism_core.objective.numpy_pairs import beta_factors, multiply
 from ism_core.objective.tiling import PACKED_COLUMNS
 
@@ -75,8 +74,8 @@ class CompiledPairs:
                 tile *= share
             multiply(tile, rows, columns, factor, out, mirrored)
             return objective
-        block = buffers("block", self.dtype, HEIGHT, ROW_BYTES // np.dtype(self.dtype).itemsize)
-        sums = buffers("sums", np.float64, 2, HEIGHT * _padded(factor.columns, self.dtype))
+        block = buffers("block", self.dtype, BLOCK_ROWS, ROW_BYTES // np.dtype(self.dtype).itemsize)
+        sums = buffers("sums", np.float64, 2, BLOCK_ROWS * _padded(factor.columns, self.dtype))
         return self._run(
             weighs, rows, columns, block, degrees, share, factor, sums, out, out[:0] if mirrored is None else mirrored
         )
@@ -94,7 +93,11 @@ class CompiledPairs:
 
 def _strips(X: Tile, dtype: Dtype) -> Strips:
     """With zeros behind the last column."""
-    (n, columns), padded, wide = X.shape, _padded(X.shape[1], dtype), VECTORS * BYTES // np.dtype(dtype).itemsize
+    (n, columns), padded, wide = (
+        X.shape,
+        _padded(X.shape[1], dtype),
+        PIECE_VECTORS * VECTOR_BYTES // np.dtype(dtype).itemsize,
+    )
     strips = Strips(np.empty(n * padded, dtype), n, columns)
     for start in range(0, padded, wide):
         stop = min(start + wide, padded)
@@ -106,7 +109,7 @@ def _strips(X: Tile, dtype: Dtype) -> Strips:
 
 def _padded(columns: int, dtype: Dtype) -> int:
     """As many columns as whole vectors have."""
-    lanes = BYTES // np.dtype(dtype).itemsize
+    lanes = VECTOR_BYTES // np.dtype(dtype).itemsize
     return -(-columns // lanes) * lanes
 
 
@@ -119,7 +122,7 @@ def _beta(P: Array, kernel: Kernel, form: Form, dtype: Dtype) -> Factors:
 
 def _factors(left: Array, right: Array, dtype: Dtype) -> Factors:
     """With rows of zeros behind the last, for pieces that reach beyond it."""
-    padded = np.zeros((len(left) + HIGH, left.shape[1]), dtype)
+    padded = np.zeros((len(left) + PIECE_ROWS, left.shape[1]), dtype)
     padded[: len(left)] = left
     return Factors(padded, right.astype(dtype, order="C"))
 
@@ -164,8 +167,10 @@ def _terms(kernel: Kernel, n: int, dtype: Dtype) -> Terms:
 
 
 def _encoded(term: Term) -> tuple[int, int, tuple[float, float, float]]:
-    """The kind, the degree, and the numbers of its own that a term has."""
+    """The kind of a term, its degree, and its own numbers."""
     match term:
+        case Gaussian() | RelativeGaussian():
+            return GAUSSIAN, 1, (0.0, 0.0, 0.0)
         case Multiquadratic(c):
             return MULTIQUADRATIC, 1, (float(c) ** 2, 0.0, 0.0)
         case Squared():
@@ -174,4 +179,4 @@ def _encoded(term: Term) -> tuple[int, int, tuple[float, float, float]]:
             return POLYNOMIAL, 1, (1.0, 0.0, -np.inf)
         case Polynomial(degree, c, gamma):
             return POLYNOMIAL, int(degree), (float(gamma), float(c), -np.inf)
-    return GAUSSIAN, 1, (0.0, 0.0, 0.0)
+    raise TypeError(f"{type(term).__name__} has no compiled code; its pairs must be computed by numpy.")

@@ -1,7 +1,4 @@
-"""f and f′ of a row of pairs, compiled, in code that runs in vectors.
-
-Importing this module imports numba; only `ism_core.objective.compiled.tiles` does.
-"""
+"""f and f′ of a row of pairs, compiled, in loops that vectorize. Importing this module imports numba."""
 
 import math
 from typing import Any, NamedTuple
@@ -12,33 +9,33 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from ism_core.arrays import Array, Ints
-from ism_core.objective.compiled.products import exact, summed
+from ism_core.objective.compiled.products import exact, fast
 
 GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
 
 
 class Terms(NamedTuple):
-    """The terms of a kernel, one after the other."""
+    """The terms of a kernel, as arrays."""
 
-    codes: Ints  # the kind, the degree, and the form of β: 0 for products, 1 for differences
-    numbers: Array  # γ or c², c, the lowest β, then what f′ is multiplied by in M, and the weight
-    row_scales: Array  # what β is multiplied by in each row, a row a term
-    column_scales: Array  # and in each column, one term's after the other's
+    codes: Ints  # for each term its kind, its degree, and the form of β: 0 for products, 1 for differences
+    numbers: Array  # for each term γ or c², c, the smallest β, the factor of f′ in M, and the weight
+    row_scales: Array  # terms×n: factor of β in each row
+    column_scales: Array  # factor of β in each column, flattened
 
 
-class Room(NamedTuple):
-    """Where a thread makes a block of M, a few rows at a time."""
+class Scratch(NamedTuple):
+    """The memory in which a thread computes a block of M, a few rows at a time."""
 
     M: Array
     beta: Array  # of a few rows
-    gamma: Array
-    slope: Array  # one row's after the other's
+    gamma: Array  # of a few rows
+    slope: Array  # of a few rows, flattened
     degrees: Array  # of all rows
-    column_sums: Array  # of M, by form
+    column_sums: Array  # of M, for each form
 
 
-def _power(_typing: Any, value: Any, shifted: Any) -> Any:
-    """value · 2^m, where m was added to a number so large that it stands in its lowest bits."""
+def _times_power_of(_typing: Any, value: Any, shifted: Any) -> Any:
+    """value · 2^m, for the m in the lowest bits of m plus 1.5 · 2^52 (in single precision, 1.5 · 2^23)."""
     width, mantissa = (64, 52) if value == types.float64 else (32, 23)
 
     def write(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
@@ -49,12 +46,12 @@ def _power(_typing: Any, value: Any, shifted: Any) -> Any:
     return value(value, shifted), write
 
 
-_times_power: Any = intrinsic(_power)
+_times_power: Any = intrinsic(_times_power_of)
 
 
 @exact
 def _exp_double(x: Any) -> Any:
-    """To 1 unit in the last place: 2^m times a minimax polynomial of degree 11 on ±½ log 2."""
+    """e^x to 1 unit in the last place: 2^m times a minimax polynomial of degree 11 on ±½ log 2."""
     y = -708.0 if x < -708.0 else x
     shifted = y * 1.4426950408889634 + 6755399441055744.0  # 1.5 · 2^52
     m = shifted - 6755399441055744.0
@@ -79,7 +76,7 @@ _real: Any = np.float32
 
 @exact
 def _exp_single(x: Any) -> Any:
-    """The same with degree 6."""
+    """The same in single precision, with degree 6."""
     y = _real(-87.0) if x < _real(-87.0) else x
     shifted = y * _real(1.4426950408889634) + _real(12582912.0)  # 1.5 · 2^23
     m = shifted - _real(12582912.0)
@@ -95,7 +92,7 @@ def _exp_single(x: Any) -> Any:
 
 
 def exp(x: float) -> float:
-    """e^x for x ≤ 0, in code that runs in vectors."""
+    """e^x for x ≤ 0, in a loop that vectorizes, unlike `math.exp`."""
     return math.exp(x)
 
 
@@ -121,20 +118,18 @@ def _multiquadratic(
 
 
 @exact
-def _as_it_is(
-    value: float, slope: float, _row: float, _number: float, _zero: float, _half: float
-) -> tuple[float, float]:
+def _known(value: float, slope: float, _row: float, _number: float, _zero: float, _half: float) -> tuple[float, float]:
     return value, slope
 
 
 @exact
-def polynomial(terms: Terms, term: int, count: int, width: int, room: Room) -> None:
-    """f(β), in the place of β, and f′(β) of a few rows."""
+def polynomial(terms: Terms, term: int, count: int, width: int, scratch: Scratch) -> None:
+    """Overwrite β of a few rows by f(β), and write f′(β) beside it."""
     gamma, offset, low = terms.numbers[term, 0], terms.numbers[term, 1], terms.numbers[term, 2]
-    outer = gamma * room.beta.dtype.type(terms.codes[term, 1])
-    inverse = room.beta.dtype.type(1) / outer
+    outer = gamma * scratch.beta.dtype.type(terms.codes[term, 1])
+    inverse = scratch.beta.dtype.type(1) / outer
     for i in range(count):
-        values, slopes = room.beta[i, :width], room.slope[i * room.beta.shape[1] :][:width]
+        values, slopes = scratch.beta[i, :width], scratch.slope[i * scratch.beta.shape[1] :][:width]
         for j in range(width):
             values[j] = gamma * (low if values[j] < low else values[j]) + offset
             slopes[j] = outer
@@ -145,36 +140,20 @@ def polynomial(terms: Terms, term: int, count: int, width: int, room: Room) -> N
             values[j] *= slopes[j] * inverse
 
 
-def _all_lanes_of(_typing: Any) -> Any:
-    """Let this function use the widest vectors there are, and be one of its own.
+def _over_rows(evaluate: Any) -> Any:
+    """Return a function that adds factor · Γ ⊙ f′ of a few rows to M[h:, at:] and to its sums, and returns Σ Γf.
 
-    LLVM would use half of an AVX-512 register, for fear of lower clocks. That is right for square roots, which take as
-    long a number in wide vectors, but not for exp. llvmlite knows no such attribute, but writes down any that is there.
+    If the function does not weigh, it adds weight · f instead. `scales[first + i · stride :]` are the factors of β in
+    row i.
     """
 
-    def write(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-        builder.function.attributes.add("noinline")
-        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
-        return context.get_dummy_value()
-
-    return types.void(), write
-
-
-_all_lanes: Any = intrinsic(_all_lanes_of)
-
-
-def _weighing(evaluate: Any, wide: bool = False) -> Any:
-    """factor · Γ ⊙ f′ of a few rows, added to M from M[h, at] on and to its sums; their Σ Γf is returned.
-
-    β is scaled by the numbers from a first one on; those of the next row are so many further.
-    """
-
-    def weigh(
+    def run(
+        weighs: bool,
         terms: Terms,
         term: int,
         scales: Array,
         first: int,
-        further: int,
+        stride: int,
         excess: Array,
         row: int,
         column: int,
@@ -182,64 +161,36 @@ def _weighing(evaluate: Any, wide: bool = False) -> Any:
         at: int,
         count: int,
         width: int,
-        room: Room,
+        scratch: Scratch,
     ) -> float:
-        if wide:
-            _all_lanes()
-        M, form = room.M, terms.codes[term, 2]
+        M, form = scratch.M, terms.codes[term, 2]
         zero, half = M.dtype.type(0), M.dtype.type(0.5)
-        number, factor = terms.numbers[term, 0], terms.numbers[term, 3]
-        others, sums = excess[column : column + width], room.column_sums[form, :width]
+        number, factor, weight = terms.numbers[term, 0], terms.numbers[term, 3], terms.numbers[term, 4]
+        others, sums = excess[column : column + width], scratch.column_sums[form, :width]
         exact_sum = 0.0
         for i in range(count):
-            scale, own = terms.row_scales[term, row + i], excess[row + i]
-            betas, gammas, out = room.beta[i, :width], room.gamma[i, :width], M[h + i, at : at + width]
-            scaled = scales[first + i * further :][:width]
-            objective, wrong, total = zero, zero, zero
-            for j in range(width):
-                f, slope = evaluate(betas[j], scaled[j], scale, number, zero, half)
-                objective += gammas[j] * f
-                wrong += (own + others[j]) * f
-                m = factor * gammas[j] * slope
-                total += m
-                sums[j] += m
-                out[j] += m
-            if form:
-                room.degrees[row + i] -= 0.5 * total
-            exact_sum += np.float64(objective) - np.float64(wrong)
-        return exact_sum * np.float64(terms.numbers[term, 4])
+            scale, scaled = terms.row_scales[term, row + i], scales[first + i * stride :][:width]
+            betas, out = scratch.beta[i, :width], M[h + i, at : at + width]
+            if weighs:
+                own, gammas = excess[row + i], scratch.gamma[i, :width]
+                objective, wrong, total = zero, zero, zero
+                for j in range(width):
+                    f, slope = evaluate(betas[j], scaled[j], scale, number, zero, half)
+                    objective += gammas[j] * f
+                    wrong += (own + others[j]) * f
+                    m = factor * gammas[j] * slope
+                    total += m
+                    sums[j] += m
+                    out[j] += m
+                if form:
+                    scratch.degrees[row + i] -= 0.5 * total
+                exact_sum += np.float64(objective) - np.float64(wrong)
+            else:
+                for j in range(width):
+                    out[j] += weight * evaluate(betas[j], scaled[j], scale, number, zero, half)[0]
+        return exact_sum * np.float64(weight)
 
-    return summed(weigh)
-
-
-def _filling(evaluate: Any) -> Any:
-    """weight · f of a few rows, added to what takes the place of M, from M[h, at] on."""
-
-    def fill(
-        terms: Terms,
-        term: int,
-        scales: Array,
-        first: int,
-        further: int,
-        row: int,
-        h: int,
-        at: int,
-        count: int,
-        width: int,
-        room: Room,
-    ) -> None:
-        K = room.M
-        zero, half = K.dtype.type(0), K.dtype.type(0.5)
-        number, weight = terms.numbers[term, 0], terms.numbers[term, 4]
-        for i in range(count):
-            scale, scaled = terms.row_scales[term, row + i], scales[first + i * further :][:width]
-            betas, out = room.beta[i, :width], K[h + i, at : at + width]
-            for j in range(width):
-                out[j] += weight * evaluate(betas[j], scaled[j], scale, number, zero, half)[0]
-
-    return summed(fill)
+    return fast(run)
 
 
-weigh_gaussian, fill_gaussian = _weighing(_gaussian, wide=True), _filling(_gaussian)
-weigh_multiquadratic, fill_multiquadratic = _weighing(_multiquadratic), _filling(_multiquadratic)
-weigh_known, fill_known = _weighing(_as_it_is), _filling(_as_it_is)
+over_gaussian, over_multiquadratic, over_known = _over_rows(_gaussian), _over_rows(_multiquadratic), _over_rows(_known)

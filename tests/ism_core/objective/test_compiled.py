@@ -1,4 +1,4 @@
-"""The compiled passes: their exponential, and where they are kept."""
+"""The compiled code: its exponential, cosines and sines, its tiles, and its cache on disk."""
 
 import hashlib
 import math
@@ -54,7 +54,16 @@ def test_exp_of_far_rows_is_zero_and_of_nothing_is_nothing(dtype: type) -> None:
     assert math.isnan(far[2])
 
 
-def test_a_kernel_that_the_passes_do_not_know_goes_by_numpy(rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1.0, 30.0, 1e5])
+def test_cosines_and_sines_are_those_of_numpy(size: float, rng: np.random.Generator) -> None:
+    angles = np.concatenate([size * rng.standard_normal(5_000), np.pi * np.arange(-50, 50) / 4, [0.0, -0.0]])
+    cosines, sines = np.empty_like(angles), np.empty_like(angles)
+    compiled_features.cos_sin(angles, cosines, sines)
+    np.testing.assert_allclose(cosines, np.cos(angles), rtol=0, atol=1e-14 + 1e-15 * size)
+    np.testing.assert_allclose(sines, np.sin(angles), rtol=0, atol=1e-14 + 1e-15 * size)
+
+
+def test_a_term_without_compiled_code_is_computed_by_numpy(rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     class Own(Linear):
         def value(self, beta: Array, out: Array | None = None) -> Array:
             return np.multiply(beta, 2, out=out)
@@ -64,6 +73,20 @@ def test_a_kernel_that_the_passes_do_not_know_goes_by_numpy(rows: Array, monkeyp
     for term, way in terms:
         assert type(pairs.pairs_of(rows, term)) is way
     np.testing.assert_allclose(pairs.pairs_of(rows, Own()).values(slice(0, 3), slice(3, 7)), 2 * rows[:3] @ rows[3:7].T)
+
+
+def test_compiled_code_refuses_a_term_that_it_does_not_know(rows: Array) -> None:
+    class Unknown(Term):
+        form = "product"
+
+        def value(self, beta: Array, out: Array | None = None) -> Array:
+            return np.positive(beta, out=out)
+
+        def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+            return np.ones_like(beta)
+
+    with pytest.raises(TypeError, match="Unknown has no compiled code"):
+        CompiledPairs(rows, Unknown())
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Polynomial()])
@@ -115,9 +138,9 @@ def test_what_is_kept_on_disk_knows_of_every_file_it_is_compiled_from(module: Mo
 
 
 TWICE = """
-from ism_core.objective.compiled.tiles import kept
+from ism_core.objective.compiled.products import cached
 
-@kept
+@cached
 def twice(x):
     return 2 * x
 
