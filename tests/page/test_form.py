@@ -264,7 +264,7 @@ def test_changing_a_job_with_automatic_settings_keeps_them_automatic(api: Api, o
 
 def test_a_job_can_be_changed_and_run_again(page: Page, api: Api, opened: Opener) -> None:
     dataset = api.upload(WINE.encode(), "wine.csv")["id"]
-    kernel = {"name": "polynomial", "degree": 2, "c": 1.0, "gamma": "auto"}
+    kernel = {"name": "polynomial", "degree": 2, "c": 1.0, "gamma": 0.5}
     features = ["alcohol", "hue", "proline"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="class", kernel=kernel, q=2, features=features)
     api.succeeded(job)

@@ -29,6 +29,6 @@ async function allKernels(spec) {
     kernel: items.filter(({ name, form }) => name !== "auto" && form !== "combination").map(({ name }) => name),
     approximation: null,
     starts: isPath ? null : spec.starts,
-    delta: isPath ? null : spec.delta, // a choice that continues along a path sets its own
+    delta: isPath ? null : spec.delta, // the delta that was chosen for the path does not suit other kernels
   };
 }

@@ -100,7 +100,7 @@ export function importanceTable(jobs, results) {
     h(
       "p",
       { class: "hint" },
-      "The share of each feature in the axes of each job. A feature that is important in all jobs is a more reliable finding.",
+      "Each bar is the share of a feature in the axes of a job. A feature that is important in all jobs is a more reliable finding.",
     ),
     table(["Feature", ...done.map((job) => distinctTitle(job, jobs))], rows, "Importance of features by job"),
   );

@@ -40,7 +40,7 @@ export async function groupsSection(source) {
       h(
         "p",
         { class: "hint" },
-        "The columns whose mean in the group differs most from the mean of all other rows, with the difference in standard deviations.",
+        "In these columns the group differs most from all other rows. The number is the difference of the means in standard deviations.",
       ),
       table(heads, [...members].map(row), title),
     ),

@@ -12,7 +12,7 @@ const COUNTED_STAGES = new Set(["stability", "validation"]); // the number of th
 // Shows the job until it has ended. Resolves to the job then, or to null if the user has left the view.
 export async function watch(container, job, { signal, onState }) {
   const steps = stepList();
-  const objective = lineChart("Objective", "The quantity that is maximized. Higher is better.");
+  const objective = lineChart("Objective", "The job maximizes the objective, so higher is better.");
   const eigenvalues = lineChart(
     "Eigenvalues",
     "The eigenvalue of each new axis measures its contribution to the objective. The lines become flat when the job converges.",

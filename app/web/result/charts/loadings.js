@@ -23,7 +23,7 @@ export function importanceFigure({ job, result }, signal) {
       heading: "h2",
       name: `importance-${job.id}`,
       height: heightOf(ranked.length),
-      note: "The importance of a feature: its share of the squared loadings of all axes. The shares add up to 100 %.",
+      note: "The importance of a feature is its share of the squared loadings of all axes. The shares add up to 100 %.",
       description: `Importance: ${ranked
         .slice(0, 5)
         .map((index) => `${result.features[index]} ${percent(result.importance[index])}`)

@@ -43,7 +43,7 @@ export function loadingImages(source, shape, signal) {
     h(
       "p",
       { class: "hint" },
-      `The loadings as images of ${shape[0]} × ${shape[1]} pixels. One color marks positive loadings, the other negative ones.`,
+      `Each image shows the loadings of an axis as ${shape[0]} × ${shape[1]} pixels. One color marks positive loadings, the other negative ones.`,
     ),
     h("div", { class: "grid images" }, cards),
   );

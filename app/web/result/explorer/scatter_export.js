@@ -1,4 +1,4 @@
-// A scatter plot as a Plotly figure for export: few points are shapes, asImage are one image.
+// A scatter plot as a Plotly figure for export: few points are shapes, many are one image.
 
 import { plotLabel, plotLayout } from "../../plotly.js";
 import { scaleColors } from "./colors.js";
