@@ -54,6 +54,6 @@ function importantFeatures(result) {
   return [
     `The most important ${one ? "feature is" : "features are"} `,
     h("strong", {}, listed(names)),
-    `, with ${percent(sum)} of the total weight.`,
+    `, with ${percent(sum)} of the total importance.`,
   ];
 }
