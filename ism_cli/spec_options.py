@@ -1,11 +1,11 @@
-"""The options that say what to solve, shared by `ism submit` and `ism fit`: a decorator that turns them into a spec.
+"""The options that describe a job, shared by `ism submit` and `ism fit`: a decorator that turns them into a spec.
 
     @click.command()
     @spec_options(grid=True)
     def submit(spec: Spec | list[Spec]) -> None: ...
 
-The spec holds what was given and nothing else; defaults and ranges are the service's. With grid=True an option that
-may vary can be given several times, and then holds a list. `--spec FILE` is the start that the other options override.
+The spec holds only the options that were given; defaults and ranges belong to the service. With grid=True, an option
+that may vary can be given several times and then holds a list. The other options override those of `--spec FILE`.
 """
 
 import csv
@@ -28,7 +28,7 @@ GRID = (
 
 
 class Kernel(click.ParamType[Any]):
-    """A kernel's name, or its JSON object."""
+    """The name of a kernel, or its JSON object."""
 
     name = "kernel"
 
@@ -38,14 +38,14 @@ class Kernel(click.ParamType[Any]):
         try:
             kernel = json.loads(value)
         except ValueError as error:
-            self.fail(f"{value!r} is no JSON ({error}); give a name, or an object such as {_KERNEL}.", param, ctx)
+            self.fail(f"{value!r} is not JSON ({error}); give a name, or an object such as {_KERNEL}.", param, ctx)
         if not isinstance(kernel, dict):
-            self.fail(f"{value!r} is no kernel; give a name, or an object such as {_KERNEL}.", param, ctx)
+            self.fail(f"{value!r} is not a kernel; give a name, or an object such as {_KERNEL}.", param, ctx)
         return kernel
 
 
 class NumberOr(click.types.IntParamType):
-    """A whole number, or the word that stands for one."""
+    """An integer, or a word with a special meaning such as "auto"."""
 
     def __init__(self, word: str) -> None:
         self._word = word
@@ -55,14 +55,14 @@ class NumberOr(click.types.IntParamType):
 
 
 class Features(click.types.IntParamType):
-    """A number of random features, as the approximation that it asks for."""
+    """A number of random features, converted to the field `approximation`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return {"features": super().convert(value, param, ctx)}
 
 
 class Paradigm(click.Choice[str]):
-    """One of the paradigms; a hyphen does for the underscore."""
+    """One of the paradigms, written with hyphens or underscores."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return super().convert(value.replace("-", "_") if isinstance(value, str) else value, param, ctx)
@@ -73,9 +73,9 @@ _COLUMN = "COLUMN"
 
 
 def spec_options(*, grid: bool) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Add the spec's options to a command, which receives them as its keyword `spec`.
+    """Add the options to a command, which receives them as the keyword argument `spec`.
 
-    With grid=False no option makes a grid, a --spec file with a list is refused, and `spec` is always a dict.
+    With grid=False, options cannot be repeated, a --spec file with a list is refused, and `spec` is always a dict.
     """
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
@@ -92,8 +92,29 @@ def spec_options(*, grid: bool) -> Callable[[Callable[..., R]], Callable[..., R]
     return decorate
 
 
+def header_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the option --header/--no-header for CSV files."""
+    text = "Whether the first line of a CSV file holds column names; detected by default."
+    return click.option("--header/--no-header", default=None, help=text)(command)
+
+
+def table_format_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the option --format for the tables in a folder."""
+    formats = click.Choice(["csv", "npy", "parquet", "json"])
+    return click.option("--format", type=formats, default="csv", show_default=True, help="Format of the tables.")(
+        command
+    )
+
+
+def progress_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Add the option --progress/--no-progress."""
+    return click.option(
+        "--progress/--no-progress", default=None, help="Show a progress bar; by default on a terminal only."
+    )(command)
+
+
 def is_grid(spec: Spec) -> bool:
-    """Whether the spec stands for several jobs."""
+    """Return whether the spec describes several jobs."""
     return any(isinstance(spec.get(name), list) for name in GRID)
 
 
@@ -103,46 +124,47 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
 
     return (
         click.option("--paradigm", type=Paradigm(PARADIGMS),
-                     help="What guides the reduction. When not given: supervised with --target, semi_supervised with "
-                          "--scores, alternative with --clustering, unsupervised with --clusters alone."),
+                     help="The paradigm. By default: supervised with --target, semi_supervised with --scores, "
+                          "alternative with --clustering, unsupervised with --clusters only."),
         click.option("--target", multiple=True, metavar=_COLUMN,
-                     help="Column of classes or values to explain (supervised); several times for several values."),
-        click.option("--target-kind", type=click.Choice(["auto", "classes", "values"]), help="How to read the target."),
+                     help="Column of classes or values (supervised); repeat it for several columns of values."),
+        click.option("--target-kind", type=click.Choice(["auto", "classes", "values"]),
+                     help="Whether the target holds classes or values."),
         varying("--kernel", type=Kernel(), metavar="NAME|JSON",
-                help=f"A name, an object such as '{_KERNEL}', or auto, which chooses: the default with --target."),
-        varying("-q", "--q", type=NumberOr("auto"), metavar="N|auto", help="Number of new features."),
-        varying("--features-per-axis", type=int, metavar="N", help="At most so many old features in each new one."),
-        varying("--delta", type=float, metavar="X", help="Tolerance at which the iteration has converged."),
+                help=f"A name, a JSON object such as '{_KERNEL}', or auto (default with --target)."),
+        varying("-q", "--q", type=NumberOr("auto"), metavar="N|auto", help="Number of axes."),
+        varying("--features-per-axis", type=int, metavar="N", help="Largest number of features in each axis."),
+        varying("--delta", type=float, metavar="X", help="Convergence tolerance."),
         varying("--clusters", type=int, metavar="K", help="Number of clusters (all but supervised)."),
         varying("--mu", type=float, metavar="X", help="Weight of the scores or of the existing clustering."),
         click.option("--scores", multiple=True, metavar=_COLUMN,
-                     help="Column of expert scores (semi-supervised); several times for several."),
+                     help="Column of expert scores (semi-supervised); repeat it for several."),
         click.option("--clustering", metavar=_COLUMN, help="Column of the existing clustering (alternative)."),
         click.option("--reference", metavar=_COLUMN, help="Column of known classes to compare the clusters with."),
         click.option("--features", multiple=True, metavar="A,B,…",
-                     help="Columns to reduce; all others when not given. Quote a name that has a comma: '\"a,b\",c'."),
+                     help="Columns to reduce; by default all others. Quote a name with a comma: '\"a,b\",c'."),
         varying("--missing", type=click.Choice(["refuse", "mean", "drop"]), help="What to do with missing values."),
         varying("--categorical", type=click.Choice(["refuse", "onehot"]), help="What to do with text columns."),
         varying("--scale", type=click.Choice(["standard", "whiten", "none", "auto"]),
-                help="Whether to standardize the features, or to whiten them as well."),
-        click.option("--balance", is_flag=True, default=None, help="Rare classes count for more (supervised)."),
+                help="Standardize the features, standardize and whiten them, leave them, or choose."),
+        click.option("--balance", is_flag=True, default=None, help="Give all classes the same weight (supervised)."),
         click.option("--neighbors", is_flag=True, default=None,
-                     help="Each row's neighbors are to be of its class (supervised)."),
-        varying("--seed", type=int, metavar="N", help="Seed of all that is random."),
+                     help="Maximize the share of neighbors with the same class (supervised)."),
+        varying("--seed", type=int, metavar="N", help="Random seed."),
         varying("--starts", type=NumberOr("path"), metavar="N|path",
-                help="Number of starting points; path follows the kernel from wide to narrow."),
+                help="Number of starting points; path is a continuation from wide to narrow kernels."),
         varying("--max-iter", type=int, metavar="N", help="Largest number of iterations."),
-        varying("--precision", type=click.Choice(["double", "single"]), help="Digits to compute with."),
+        varying("--precision", type=click.Choice(["double", "single"]), help="Floating-point precision."),
         varying("--tolerance", type=float, metavar="X",
-                help="How far the gradient may be off where that saves time; 0 is exact."),
+                help="Allowed relative error of the gradient, to save time; 0 is exact."),
         varying("--approximation-features", "approximation", type=Features(), metavar="N",
-                help="Take N random features in place of all pairs of rows, for very many rows."),
-        varying("--engine", type=click.Choice(["local", "dask"]), help="Compute here, or on the Dask cluster."),
-        varying("--folds", type=int, metavar="N", help="Folds of the cross-validated accuracy; 0 skips it."),
+                help="Use N random features instead of all pairs of rows, for large tables."),
+        varying("--engine", type=click.Choice(["local", "dask"]), help="Compute on the worker, or on a Dask cluster."),
+        varying("--folds", type=int, metavar="N", help="Number of cross-validation folds; 0 for none."),
         click.option("--resamples", type=int, metavar="N",
-                     help="Halves of the rows to solve again, for the standard errors of the loadings; 20 will do."),
+                     help="Number of random halves of the rows for the standard errors of the loadings; 20 is enough."),
         click.option("--label", metavar="TEXT", help="A name for the job."),
-        click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs, help="Kept with the job."),
+        click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs, help="Stored with the job."),
         click.option("--spec", "spec_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
                      help="JSON file to start from; the other options override it."),
     )  # fmt: skip
@@ -180,7 +202,7 @@ def _with_paradigm(spec: Spec) -> Spec:
         if field in spec:
             return {"paradigm": paradigm, **spec}
     raise click.UsageError(
-        "Nothing says what to look for: give --target (supervised), --clusters (unsupervised), "
+        "The paradigm is missing: give --target (supervised), --clusters (unsupervised), "
         "--clusters with --scores (semi-supervised) or --clusters with --clustering (alternative)."
     )
 
@@ -189,13 +211,13 @@ def _read(file: Path, grid: bool) -> Spec | list[Spec]:
     try:
         spec = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise click.BadParameter(f"{file} is no JSON: {error}.", param_hint="--spec") from None
+        raise click.BadParameter(f"{file} is not JSON: {error}.", param_hint="--spec") from None
     if isinstance(spec, dict) and (grid or not is_grid(spec)):
         return spec
     if grid and isinstance(spec, list) and spec and all(isinstance(item, dict) for item in spec):
         return spec
     wanted = "an object, or a list of objects" if grid else "an object that describes one job"
-    raise click.BadParameter(f"{file} does not hold a spec; it must be {wanted}.", param_hint="--spec")
+    raise click.BadParameter(f"{file} does not hold a spec; it must contain {wanted}.", param_hint="--spec")
 
 
 def _split(features: Sequence[str]) -> list[str]:
@@ -205,5 +227,5 @@ def _split(features: Sequence[str]) -> list[str]:
 def _pairs(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
     pairs = dict(value.partition("=")[::2] for value in values if "=" in value)
     if len(pairs) < len(values):
-        raise click.BadParameter("each must be of the form KEY=VALUE, and each key given once.", ctx, param)
+        raise click.BadParameter("each must have the form KEY=VALUE, and each key must be different.", ctx, param)
     return pairs

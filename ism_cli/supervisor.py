@@ -1,4 +1,4 @@
-"""Keeps a few processes running, and stops them together."""
+"""A supervisor: keeps several processes running and stops them together."""
 
 import os
 import signal
@@ -10,28 +10,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-RESTART_SECONDS = 1.0  # between the death of a process and its successor
-SUPERVISED = "ISM_SUPERVISED"  # set for parts only
+RESTART_SECONDS = 1.0  # between the death of a process and its restart
+POLL_SECONDS = 0.2  # between two looks at the processes
+MIN_WAIT_SECONDS = 0.1  # for a process at shutdown, even if the time is over
+SUPERVISED = "ISM_SUPERVISED"  # environment variable that is set for supervised processes only
 
 
 @dataclass(frozen=True)
 class Part:
-    """A process to keep: its `ism` arguments and variables."""
+    """A process to supervise: its `ism` arguments and its environment."""
 
     name: str
     arguments: Sequence[str]
     environment: Mapping[str, str]
-    essential: bool = False  # when it ends by itself, all end; when it is killed, it is started again like the others
+    essential: bool = False  # if it exits, all processes stop; if it is killed, it is restarted like the others
 
     def start(self, stdin: int) -> "subprocess.Popen[bytes]":
-        """Run it in a session of its own, so that Ctrl-C reaches us alone and Redis can stop last."""
+        """Start the process in its own session, so that Ctrl-C reaches the supervisor only and Redis can stop last."""
         command = [sys.executable, "-m", "ism_cli.main", *self.arguments]
         environment = {**self.environment, SUPERVISED: "1"}
         return subprocess.Popen(command, env=environment, stdin=stdin, start_new_session=True)
 
 
 def stop_with_supervisor() -> None:
-    """In a part: stop when the supervisor is gone, killed perhaps. It alone holds the other end of our stdin."""
+    """In a supervised process: stop when the supervisor dies, which closes the pipe at stdin."""
 
     def watch() -> None:
         os.read(0, 1)
@@ -42,34 +44,39 @@ def stop_with_supervisor() -> None:
 
 
 class Supervisor:
-    """Starts the parts, starts again those that die, and stops them all."""
+    """Starts processes, restarts those that die, and stops them all.
 
-    def __init__(self, parts: Sequence[Part], shutdown_seconds: float, look: Callable[[], None] | None = None) -> None:
+    `on_poll` is called at every look at the processes, to supervise something else.
+    """
+
+    def __init__(
+        self, parts: Sequence[Part], shutdown_seconds: float, on_poll: Callable[[], None] | None = None
+    ) -> None:
         self._parts = parts
-        self._look = look  # is called all the time, to see after something else
+        self._on_poll = on_poll
         self._shutdown_seconds = shutdown_seconds
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._stop = threading.Event()
 
     def run(self) -> int:
-        """Until a signal asks to stop (0), or an essential part ends by itself (its exit code, never 0)."""
+        """Run until a signal arrives and return 0, or until an essential process exits and return its code, never 0."""
         for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, self._ask)
-        life, held = os.pipe()
+            signal.signal(name, self._request_stop)
+        read_end, write_end = os.pipe()  # the write end closes when this process dies
         try:
             for part in self._parts:
-                self._running[part.name] = part.start(life)
-            return self._watch(life)
+                self._running[part.name] = part.start(read_end)
+            return self._watch(read_end)
         finally:
             self._stop_all()
-            os.close(life)
-            os.close(held)
+            os.close(read_end)
+            os.close(write_end)
 
-    def _watch(self, life: int) -> int:
+    def _watch(self, stdin: int) -> int:
         died: dict[str, float] = {}
-        while not self._stop.wait(0.2):
-            if self._look is not None:
-                self._look()
+        while not self._stop.wait(POLL_SECONDS):
+            if self._on_poll is not None:
+                self._on_poll()
             for part in self._parts:
                 code = self._running[part.name].poll()
                 if code is None:
@@ -78,21 +85,21 @@ class Supervisor:
                     return code or 1
                 if time.monotonic() - died.setdefault(part.name, time.monotonic()) >= RESTART_SECONDS:
                     del died[part.name]
-                    self._running[part.name] = part.start(life)
+                    self._running[part.name] = part.start(stdin)
         return 0
 
-    def _ask(self, signum: int, frame: FrameType | None) -> None:
+    def _request_stop(self, signum: int, frame: FrameType | None) -> None:
         self._stop.set()
 
     def _stop_all(self) -> None:
-        """Tell all to stop, and end those that take longer than they may."""
+        """Send SIGTERM to all processes, and kill those that do not end in time."""
         for process in self._running.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
         deadline = time.monotonic() + self._shutdown_seconds
         for process in self._running.values():
             try:
-                process.wait(max(0.1, deadline - time.monotonic()))
+                process.wait(max(MIN_WAIT_SECONDS, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

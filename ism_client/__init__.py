@@ -1,4 +1,4 @@
-"""The Python client of the service.
+"""The Python client of an ISM service.
 
 from ism_client import Client
 
@@ -12,12 +12,18 @@ with Client("http://127.0.0.1:8000") as client:
 from ism_client.batches import Batch
 from ism_client.client import Client
 from ism_client.datasets import Column, Dataset, DatasetSummary
+from ism_client.downloads import MODEL_FORMATS, PLOT_FORMATS, PLOTS, TABLES
 from ism_client.errors import ApiError, ClientError, JobFailed, Unreachable
 from ism_client.events import Event
 from ism_client.jobs import Job, Progress
+from ism_client.progress import ProgressBar
 from ism_client.results import Projection, Result
 
 __all__ = [
+    "MODEL_FORMATS",
+    "PLOTS",
+    "PLOT_FORMATS",
+    "TABLES",
     "ApiError",
     "Batch",
     "Client",
@@ -29,6 +35,7 @@ __all__ = [
     "Job",
     "JobFailed",
     "Progress",
+    "ProgressBar",
     "Projection",
     "Result",
     "Unreachable",

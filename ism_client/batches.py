@@ -1,4 +1,4 @@
-"""Batches: many jobs posted at once, compared by their metric."""
+"""Batches: several jobs that were posted together, compared by their metric."""
 
 import time
 from collections.abc import Mapping
@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self
 
-from ism_client.datasets import moment
-from ism_client.events import ENDED, check, remaining
-from ism_client.http import PATIENT, Http, path_of
+from ism_client.datasets import parse_time
+from ism_client.events import ENDED, check_deadline, remaining
+from ism_client.http import PATIENT_RETRIES, Http, path_of
 from ism_client.jobs import Job
-from ism_client.progress import ProgressBar, is_shown
+from ism_client.progress import ProgressBar
 
-FIRST_POLL, LONGEST_POLL = 0.25, 5.0  # seconds between looks, growing
+FIRST_POLL_SECONDS, MAX_POLL_SECONDS = 0.25, 5.0  # pause between two polls: the first, and the longest
+POLL_GROWTH = 1.5  # factor by which each pause is longer than the one before
 
 
 @dataclass
 class Batch:
-    """A batch as last heard of.
+    """A batch as the service last described it.
 
     batch = client.submit(dataset, paradigm="supervised", target="class", kernel=["gaussian", "linear"], q=[2, 3])
     batch.wait(progress=True)
@@ -26,48 +27,48 @@ class Batch:
 
     id: str
     created: datetime | None = None
-    states: dict[str, int] = field(default_factory=dict)  # how many jobs are in each state
-    metric: str | None = None  # what the jobs are sorted by
-    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # all that the service said
+    states: dict[str, int] = field(default_factory=dict)  # number of jobs in each state
+    metric: str | None = None  # the metric that the jobs are sorted by
+    document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  # the full answer of the service
     _http: Http = field(kw_only=True, repr=False, compare=False)
 
     @classmethod
     def of(cls, http: Http, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer."""
+        """Create it from an answer of the service."""
         batch = cls(document["id"], _http=http)
-        batch._absorb(document)
+        batch._update(document)
         return batch
 
     @property
     def ended(self) -> bool:
-        """Whether all its jobs have."""
+        """Whether all jobs have ended."""
         return sum(self.states.values()) == self._ended_jobs()
 
     def refresh(self) -> Self:
-        """Ask the service how it stands."""
-        self._absorb(self._http.json("GET", path_of("batches", self.id), retries=PATIENT))
+        """Get the current state from the service."""
+        self._update(self._http.json("GET", path_of("batches", self.id), retries=PATIENT_RETRIES))
         return self
 
     def wait(self, *, progress: bool | None = None, timeout: float | None = None) -> Self:
-        """Wait until all jobs have ended, well or not: the table says which. TimeoutError after `timeout` seconds.
+        """Wait until all jobs have ended, successfully or not. Raises TimeoutError after `timeout` seconds.
 
         client.batch(id).wait(timeout=600)
         """
         deadline = None if timeout is None else time.monotonic() + timeout
-        interval = FIRST_POLL
-        with ProgressBar(is_shown(progress), unit="job") as bar:
+        interval = FIRST_POLL_SECONDS
+        with ProgressBar(progress, unit="job") as bar:
             while not self.refresh().ended:
                 bar.show(
                     "Jobs", self._ended_jobs(), sum(self.states.values()), f"{self.states.get('running', 0)} running"
                 )
-                check(deadline)
+                check_deadline(deadline)
                 self._http.sleep(remaining(deadline, interval))
-                interval = min(LONGEST_POLL, interval * 1.5)
+                interval = min(MAX_POLL_SECONDS, interval * POLL_GROWTH)
             bar.show("Jobs", self._ended_jobs(), sum(self.states.values()))
         return self
 
     def table(self) -> list[dict[str, Any]]:
-        """A row for each job, best first: its id, state, settings and metrics.
+        """Return a row for each job, best first: its id, state, settings and metrics.
 
         for row in client.batch(id).table():
             print(row["kernel"], row["q"], row["accuracy"])
@@ -76,13 +77,13 @@ class Batch:
         return [_flat(job) for job in self.document.get("jobs") or ()]
 
     def frame(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """Return the table as a pandas DataFrame."""
         import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(self.table())
 
     def jobs(self) -> list[Job]:
-        """Its jobs, in the order of the table."""
+        """Return the jobs in the order of the table."""
         self.refresh()
         return [
             Job.of(self._http, self._http.json("GET", path_of("jobs", job["id"])))
@@ -90,7 +91,7 @@ class Batch:
         ]
 
     def best(self) -> Job:
-        """The job that the metric puts first; LookupError while none has succeeded."""
+        """Return the best job by the metric. Raises LookupError if no job has succeeded yet."""
         for row in self.table():
             if row.get("state") == "succeeded":
                 return Job.of(self._http, self._http.json("GET", path_of("jobs", row["id"])))
@@ -99,8 +100,8 @@ class Batch:
     def _ended_jobs(self) -> int:
         return sum(count for state, count in self.states.items() if state in ENDED)
 
-    def _absorb(self, document: Mapping[str, Any]) -> None:
-        self.created = moment(document.get("created"))
+    def _update(self, document: Mapping[str, Any]) -> None:
+        self.created = parse_time(document.get("created"))
         self.states = dict(document.get("states") or {})
         self.metric = document.get("metric")
         self.document = dict(document)

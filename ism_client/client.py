@@ -1,4 +1,4 @@
-"""The client: the way in to a service's data sets, jobs and batches."""
+"""The client: data sets, jobs and batches of a service."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -14,7 +14,7 @@ from ism_client.jobs import Job
 
 
 class Client:
-    """A service at a URL. Calls that meet a broken connection or a busy service are tried again, `retries` times.
+    """A service at a URL. Calls are repeated up to `retries` times if the connection breaks or the service is busy.
 
     with Client("http://127.0.0.1:8000") as client:
         dataset = client.upload("wine.csv")
@@ -44,7 +44,7 @@ class Client:
 
     @property
     def url(self) -> str:
-        """Where the service is."""
+        """The URL of the service."""
         return self._http.url
 
     def close(self) -> None:
@@ -59,24 +59,24 @@ class Client:
         name: str | None = None,
         header: bool | None = None,
     ) -> Dataset:
-        """Send a table: a path, an open file (read from its start), a pandas DataFrame (without its index), an array
-        (with the `names` of its columns) or a list of dicts. `header` says whether the first line of a CSV holds
-        names; when not said, the service finds out.
+        """Upload a table: a path, an open file (read from its start), a pandas DataFrame (without its index), an array
+        (with the `names` of its columns) or a list of dicts. `header` says whether the first line of a CSV file holds
+        names; by default the service detects it.
 
         client.upload(X, names=["height", "weight"], name="people")
         """
         return upload(self._http, source, names, name, header)
 
     def dataset(self, id: str) -> Dataset:
-        """One data set, with its columns."""
+        """Return a data set with its columns."""
         return Dataset.of(self._http, self._http.json("GET", path_of("datasets", id)))
 
     def datasets(self) -> Iterator[DatasetSummary]:
-        """All data sets, page by page as they are asked for."""
+        """Iterate over all data sets; pages are fetched as needed."""
         return map(DatasetSummary.of, self._items("/datasets", {}))
 
     def delete_dataset(self, id: str) -> None:
-        """Delete a data set; refused (ApiError, 409) while an open job uses it."""
+        """Delete a data set. Raises ApiError (409) while a queued or running job needs it."""
         self._http.request("DELETE", path_of("datasets", id))
 
     def submit(
@@ -86,8 +86,8 @@ class Client:
         idempotency_key: str | None = None,
         **fields: Any,
     ) -> Job | Batch:
-        """Post a job: a data set (or its id) and the spec's fields, or a whole spec as a dict. A field that may vary
-        and holds a list (kernel, q, delta, seed, …) makes a grid, and the answer is then a Batch.
+        """Post a job: a data set (or its id) and the fields of the spec, or a whole spec as a dict. Lists of values
+        (for kernel, q, delta, seed, …) make a grid; the result is then a Batch.
 
         client.submit(dataset, paradigm="unsupervised", clusters=3, kernel=["gaussian", "linear"], q=[2, 3])
         """
@@ -97,7 +97,7 @@ class Client:
     def submit_many(
         self, specs: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None, **fields: Any
     ) -> Batch:
-        """Post several specs as one batch; `fields` are added to each that does not have them.
+        """Post several specs as one batch. `fields` are defaults for each spec.
 
         client.submit_many([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=dataset, paradigm="supervised", target="class")
         """
@@ -108,7 +108,7 @@ class Client:
         return batch
 
     def job(self, id: str) -> Job:
-        """One job."""
+        """Return a job."""
         return Job.of(self._http, self._http.json("GET", path_of("jobs", id)))
 
     def jobs(
@@ -119,7 +119,7 @@ class Client:
         dataset: str | None = None,
         label: str | None = None,
     ) -> Iterator[Job]:
-        """Jobs, all or those that match, page by page as they are asked for.
+        """Iterate over all jobs, or those that match; pages are fetched as needed.
 
         for job in client.jobs(state="running"):
             print(job.id, job.progress)
@@ -128,15 +128,15 @@ class Client:
         return (Job.of(self._http, item) for item in self._items("/jobs", filters))
 
     def batch(self, id: str) -> Batch:
-        """One batch."""
+        """Return a batch."""
         return Batch.of(self._http, self._http.json("GET", path_of("batches", id)))
 
     def kernels(self) -> list[dict[str, Any]]:
-        """The kernels there are, with their parameters."""
+        """Return the kernels with their parameters."""
         return list(self._items("/kernels", {}))
 
     def paradigms(self) -> list[dict[str, Any]]:
-        """The paradigms there are, with their fields."""
+        """Return the paradigms with their fields."""
         return list(self._items("/paradigms", {}))
 
     def _post(self, body: dict[str, Any] | list[dict[str, Any]], key: str | None) -> Job | Batch:
@@ -156,7 +156,7 @@ class Client:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold of a spec written with numpy numbers, ranges, and data sets in place of their ids."""
+    """Convert a spec to plain JSON values: numpy numbers, ranges, and data sets in place of their ids."""
     if isinstance(value, Dataset | DatasetSummary):
         return value.id
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Data sets: tables that the service keeps, and what it says about them."""
+"""Data sets: tables that the service stores, and their descriptions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -8,12 +8,12 @@ from typing import Any, Self
 from ism_client.http import Http, path_of
 from ism_client.tables import opened
 
-LONGEST_READING = 900.0  # seconds that the service may take to read a large table
+READ_TIMEOUT = 900.0  # seconds that the service may take to read a large table
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a data set: its name, its kind ("number" or "text") and what was found in it.
+    """A column of a data set: its name, its kind ("number" or "text") and its statistics.
 
     client.dataset(id).column("alcohol").mean
     """
@@ -31,7 +31,7 @@ class Column:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer; what it says beyond these fields is left out."""
+        """Create it from an answer of the service; unknown fields are ignored."""
         known = {name: document[name] for name in _names(cls) if name in document}
         if known.get("levels") is not None:
             known["levels"] = tuple(known["levels"])
@@ -40,7 +40,7 @@ class Column:
 
 @dataclass(frozen=True)
 class DatasetSummary:
-    """A line of the list of data sets; `client.dataset(summary.id)` has the columns.
+    """A data set in a list; `client.dataset(summary.id)` returns its columns.
 
     for summary in client.datasets():
         print(summary.name, summary.rows)
@@ -54,15 +54,15 @@ class DatasetSummary:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer."""
+        """Create it from an answer of the service."""
         return cls(
-            document["id"], document["name"], document["rows"], document["columns"], moment(document.get("created"))
+            document["id"], document["name"], document["rows"], document["columns"], parse_time(document.get("created"))
         )
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table that the service has read. `notes` say what was assumed in reading it.
+    """A table that the service has read. `notes` lists the assumptions that were made.
 
     dataset = client.upload("wine.csv")
     print(dataset.rows, [column.name for column in dataset.columns], dataset.notes)
@@ -81,7 +81,7 @@ class Dataset:
 
     @classmethod
     def of(cls, http: Http, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer."""
+        """Create it from an answer of the service."""
         return cls(
             id=document["id"],
             name=document["name"],
@@ -90,25 +90,25 @@ class Dataset:
             notes=tuple(document.get("notes") or ()),
             format=document.get("format") or "",
             bytes=document.get("bytes"),
-            created=moment(document.get("created")),
+            created=parse_time(document.get("created")),
             preview=tuple(map(tuple, document.get("preview") or ())),
             _http=http,
         )
 
     def column(self, name: str) -> Column:
-        """The column of that name; KeyError where there is none."""
+        """Return the column with this name. Raises KeyError if there is none."""
         for column in self.columns:
             if column.name == name:
                 return column
         raise KeyError(name)
 
     def delete(self) -> None:
-        """Delete it from the service; refused (ApiError, 409) while an open job uses it."""
+        """Delete the data set. Raises ApiError (409) while a queued or running job needs it."""
         self._http.request("DELETE", path_of("datasets", self.id))
 
 
 def upload(http: Http, source: Any, names: Sequence[str] | None, name: str | None, header: bool | None) -> Dataset:
-    """Send a table and read what the service found in it."""
+    """Upload a table and return its description."""
     params = {"name": name, "header": None if header is None else str(header).lower()}
     with opened(source, names, name) as payload:
         document = http.json(
@@ -116,14 +116,14 @@ def upload(http: Http, source: Any, names: Sequence[str] | None, name: str | Non
             "/datasets",
             params=params,
             body=payload.body,
-            timeout=max(http.timeout, LONGEST_READING),
+            timeout=max(http.timeout, READ_TIMEOUT),
             retries=None if payload.replayable else 0,
         )
     return Dataset.of(http, document)
 
 
-def moment(value: str | None) -> datetime | None:
-    """A time as the service writes it (ISO 8601)."""
+def parse_time(value: str | None) -> datetime | None:
+    """Parse a time in ISO 8601; None stays None."""
     return None if value is None else datetime.fromisoformat(value)
 
 

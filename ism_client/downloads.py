@@ -1,4 +1,4 @@
-"""What a job made, as files: which path of the service holds it in the format that a file's suffix asks for."""
+"""Downloading the results of a job in the format that the suffix of a file asks for."""
 
 import os
 from pathlib import Path
@@ -15,10 +15,10 @@ MODEL_FORMATS = ("npz", "onnx")
 PLOT_FORMATS = ("svg", "png")
 
 
-def address(job_id: str, name: str, format: str) -> tuple[str, dict[str, str]]:
-    """The path and parameters of what is asked for; ValueError where there is no such thing.
+def result_path(job_id: str, name: str, format: str) -> tuple[str, dict[str, str]]:
+    """Return the path and the query parameters of a result. Raises ValueError if there is no such result.
 
-    address(id, "W", "npy")  # ("/jobs/…/W", {"format": "npy"})
+    result_path(id, "W", "npy")  # ("/jobs/…/W", {"format": "npy"})
     """
     if name in TABLES and format in TABLE_FORMATS:
         return path_of("jobs", job_id, name), {"format": format}
@@ -29,20 +29,20 @@ def address(job_id: str, name: str, format: str) -> tuple[str, dict[str, str]]:
     if name == "result" and format == "json":
         return path_of("jobs", job_id, "result"), {}
     raise ValueError(
-        f'There is no "{name}" as "{format}". There are {", ".join(TABLES)} as {", ".join(TABLE_FORMATS)}; '
+        f'There is no "{name}" in the format "{format}". There are {", ".join(TABLES)} as {", ".join(TABLE_FORMATS)}; '
         f"plots of {', '.join(PLOTS)} as {', '.join(PLOT_FORMATS)}; model as {', '.join(MODEL_FORMATS)}; "
         "result as json."
     )
 
 
 def download(http: Http, job_id: str, name: str, path: str | os.PathLike[str] | None = None) -> Path:
-    """Write one of a job's artifacts to a file, whole or not at all, in the format of the file's suffix.
+    """Write a result of a job to a file, atomically, in the format of the suffix of the file.
 
     Without a path the name has the suffix: download(http, id, "W.npy") writes W.npy to the current folder.
     """
     target = Path(name if path is None else path)
     stem = Path(name).stem if path is None else name.removesuffix(target.suffix)
-    source, params = address(job_id, stem, target.suffix.removeprefix(".").lower())
+    source, params = result_path(job_id, stem, target.suffix.removeprefix(".").lower())
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
@@ -54,8 +54,8 @@ def download(http: Http, job_id: str, name: str, path: str | os.PathLike[str] | 
 
 
 def content(http: Http, job_id: str, name: str, format: str) -> bytes:
-    """One of a job's artifacts, in memory."""
-    path, params = address(job_id, name, format)
+    """Return a result of a job as bytes."""
+    path, params = result_path(job_id, name, format)
     return http.request("GET", path, params=params).content
 
 
@@ -66,7 +66,9 @@ def _fetch(http: Http, path: str, params: dict[str, str], partial: Path) -> None
             with http.stream("GET", path, params=params) as response, partial.open("wb") as file:
                 for chunk in response.iter_bytes():
                     file.write(chunk)
-        except httpx.TransportError as error:  # broke off in the body, which the retries of `stream` do not cover
+        except (
+            httpx.TransportError
+        ) as error:  # the connection broke in the body, which the retries of `stream` do not cover
             if tries >= http.retries:
                 raise http.unreachable(error) from error
         else:

@@ -1,9 +1,9 @@
-"""What can go wrong for a caller.
+"""The exceptions of the client.
 
 ClientError
-├── ApiError       the service refused: its problem document (RFC 9457) and HTTP status
-├── JobFailed      the job that was waited for failed, or was cancelled
-└── Unreachable    nothing answers, or the connection broke and stayed broken
+├── ApiError       the service refused a request: its problem document (RFC 9457) and HTTP status
+├── JobFailed      a job failed or was cancelled while waiting for it
+└── Unreachable    the service does not answer, or the connection broke for good
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class ClientError(Exception):
-    """Anything this client raises about the service and its jobs."""
+    """Base class of all exceptions about the service and its jobs."""
 
 
 class ApiError(ClientError):
-    """The service refused; reads as the problem's sentence and one line for each field at fault.
+    """The service refused a request. The message is the detail of the problem and one line per invalid field.
 
     try:
         client.submit(dataset, paradigm="supervised", target="klass")
@@ -27,18 +27,18 @@ class ApiError(ClientError):
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
-        super().__init__(sentences(problem) or f"The service answered with HTTP status {status}.")
+        super().__init__(problem_text(problem) or f"The service answered with HTTP status {status}.")
         self.status = status
         self.problem = dict(problem)
 
     @property
     def errors(self) -> dict[str, str]:
-        """What is wrong with each field."""
+        """The error message of each invalid field."""
         return {str(field): message for field, message in _field_errors(self.problem)}
 
 
 class JobFailed(ClientError):
-    """The job ended without a result; reads as the sentence of its problem.
+    """The job ended without a result. The message is the detail of its problem.
 
     try:
         job.wait()
@@ -52,20 +52,20 @@ class JobFailed(ClientError):
         if job.state == "cancelled":
             sentence = f"Job {job.id} was cancelled."
         else:
-            sentence = sentences(self.problem) or f"Job {job.id} failed without saying why."
+            sentence = problem_text(self.problem) or f"Job {job.id} failed without a reason."
         super().__init__(sentence)
 
 
 class Unreachable(ClientError):
-    """Nothing answers at the URL, or no longer."""
+    """No service answers at the URL."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"No ISM service answers at {url}: {reason}.")
         self.url = url
 
 
-def sentences(problem: Mapping[str, Any]) -> str:
-    """A problem's detail, and a line for each field whose message is not already part of it."""
+def problem_text(problem: Mapping[str, Any]) -> str:
+    """Return the detail of a problem, and a line for each field whose message is not part of the detail."""
     detail = problem.get("detail") or problem.get("title") or ""
     text = detail if isinstance(detail, str) else str(detail)
     lines = [f"{field}: {message}" for field, message in _field_errors(problem) if message not in text]

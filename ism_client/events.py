@@ -1,4 +1,4 @@
-"""Server-sent events: parsing the stream as the HTML standard says, and following it through broken connections."""
+"""Server-sent events: parsing the stream (HTML standard), and resuming it after broken connections."""
 
 import codecs
 import io
@@ -11,22 +11,22 @@ from typing import Any
 import httpx
 
 from ism_client.errors import ApiError
-from ism_client.http import PATIENT, Http
+from ism_client.http import PATIENT_RETRIES, Http
 
 ENDED = frozenset({"succeeded", "failed", "cancelled"})
-SILENCE = 45.0  # seconds without a byte after which a connection counts as broken
-SILENT_STREAMS = 3  # in a row without one event: something between buffers them
-RECONNECT, LONGEST_RECONNECT = 0.5, 10.0  # seconds
-NO_STREAM = frozenset({404, 405, 406, 501})  # a service, or something before it, that has no stream here
+SILENCE_SECONDS = 45.0  # without a byte, after which a connection counts as broken
+MAX_SILENT_STREAMS = 3  # streams in a row without an event; then a proxy probably buffers them
+RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 10.0  # pause before reconnecting: the default, and the longest
+NO_STREAM_STATUSES = frozenset({404, 405, 406, 501})  # answers of a service or proxy without event streams
 
 
 class NoStream(Exception):
-    """No events come this way; polling is left."""
+    """No events arrive; the caller should poll instead."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a job: `type` is "state", "step" or "validation", `data` what was said in JSON.
+    """One event of a job: `type` is "state", "step" or "validation", `data` its decoded JSON.
 
     for event in job.events():
         if event.type == "step":
@@ -40,7 +40,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Message:
-    """A block of the stream as it came: an event, or only an id or a delay before reconnecting."""
+    """A block of the stream: an event, or only an id or a reconnection delay."""
 
     type: str
     data: str | None
@@ -49,7 +49,7 @@ class Message:
 
 
 def parse(chunks: Iterable[bytes]) -> Iterator[Message]:
-    """The messages in a stream of bytes, however it is cut; one that is not closed by an empty line is dropped."""
+    """Parse a stream of bytes in chunks of any size. A block without a final empty line is dropped."""
     type, data, id, retry = "", list[str](), None, None
     for line in _lines(chunks):
         if not line:
@@ -57,7 +57,7 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Message]:
                 yield Message(type or "message", "\n".join(data) if data else None, id, retry)
             type, data, id, retry = "", [], None, None
             continue
-        name, _, value = line.partition(":")  # a comment is a line whose name is empty
+        name, _, value = line.partition(":")  # the name of a comment is empty
         value = value.removeprefix(" ")
         if name == "data":
             data.append(value)
@@ -70,23 +70,25 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Message]:
 
 
 def follow(http: Http, path: str, last_id: str = "", deadline: float | None = None) -> Iterator[Event]:
-    """A job's events until its last, resumed after the last one seen whenever the connection breaks.
+    """Yield the events of a job until its last one. A broken connection resumes after the last event seen.
 
-    Raises NoStream where none comes, and TimeoutError past the deadline (as of time.monotonic).
+    Raises NoStream if no events arrive, and TimeoutError past the deadline (a time of time.monotonic).
     """
-    delay, silent = RECONNECT, 0
+    delay, silent = RECONNECT_SECONDS, 0
     while True:
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
         if last_id:
             headers["Last-Event-ID"] = last_id
         silent += 1
         try:
-            with http.stream("GET", path, headers=headers, timeout=_patience(deadline), retries=PATIENT) as response:
+            with http.stream(
+                "GET", path, headers=headers, timeout=remaining(deadline, SILENCE_SECONDS), retries=PATIENT_RETRIES
+            ) as response:
                 if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
                     raise NoStream
                 for message in parse(_checked(response.iter_bytes(), deadline)):
                     last_id = last_id if message.id is None else message.id
-                    delay = delay if message.retry is None else min(message.retry, LONGEST_RECONNECT)
+                    delay = delay if message.retry is None else min(message.retry, MAX_RECONNECT_SECONDS)
                     if message.data is not None:
                         silent = 0
                         event = Event(message.type, _decoded(message.data), last_id)
@@ -94,41 +96,37 @@ def follow(http: Http, path: str, last_id: str = "", deadline: float | None = No
                         if is_last(event):
                             return
         except ApiError as error:
-            if error.status in NO_STREAM:
+            if error.status in NO_STREAM_STATUSES:
                 raise NoStream from error
             raise
         except httpx.TransportError:
-            pass  # the next round resumes, or says that nothing answers
-        if silent >= SILENT_STREAMS:
+            pass  # the next request resumes, or raises Unreachable
+        if silent >= MAX_SILENT_STREAMS:
             raise NoStream
-        check(deadline)
+        check_deadline(deadline)
         http.sleep(delay)
 
 
 def is_last(event: Event) -> bool:
-    """Whether the event says that the job has ended."""
+    """Return whether the event reports the end of the job."""
     return event.type == "state" and isinstance(event.data, dict) and event.data.get("state") in ENDED
 
 
-def check(deadline: float | None) -> None:
+def check_deadline(deadline: float | None) -> None:
     """Raise TimeoutError past the deadline."""
     if deadline is not None and time.monotonic() >= deadline:
-        raise TimeoutError("The job has not ended in the time given; it goes on, and can be waited for again.")
+        raise TimeoutError("Timeout: the job has not ended yet. It continues, and you can wait for it again.")
 
 
 def remaining(deadline: float | None, longest: float) -> float:
-    """Seconds until the deadline, `longest` at most and a tenth at least."""
+    """Return the seconds until the deadline, at most `longest` and at least 0.1."""
     return longest if deadline is None else min(longest, max(0.1, deadline - time.monotonic()))
-
-
-def _patience(deadline: float | None) -> float:
-    return remaining(deadline, SILENCE)
 
 
 def _checked(chunks: Iterable[bytes], deadline: float | None) -> Iterator[bytes]:
     for chunk in chunks:
         yield chunk
-        check(deadline)
+        check_deadline(deadline)
 
 
 def _decoded(data: str) -> Any:
@@ -139,7 +137,7 @@ def _decoded(data: str) -> Any:
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    # str.splitlines and httpx's iter_lines also cut at U+2028 and the like, which JSON may hold as they are
+    # str.splitlines and httpx's iter_lines also split at characters such as U+2028, which JSON may contain
     utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
     decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
     text = ""

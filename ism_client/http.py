@@ -1,8 +1,8 @@
-"""Calls to the service: one connection pool, retries that cannot do a thing twice, refusals as ApiError.
+"""HTTP calls to the service: one connection pool, safe retries, and errors as ApiError.
 
-Every call of this client may be repeated: reads by their nature, uploads because a data set's id is the hash of its
-content, jobs by their Idempotency-Key. So a lost connection and a busy service (429, 502, 503, 504) are met by trying
-again, after Retry-After where the service says so, a bounded number of times.
+Every call of this client is idempotent: the id of a data set is the hash of its content, and jobs have an
+Idempotency-Key. So the client repeats a call if the connection breaks or the service is busy (429, 502, 503, 504).
+It waits as long as Retry-After says, and the number of retries is limited.
 """
 
 import random
@@ -18,13 +18,13 @@ import httpx
 
 from ism_client.errors import ApiError, Unreachable
 
-BUSY = frozenset({429, 502, 503, 504})
-FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # seconds between tries, doubling
-LONGEST_CONNECT = 10.0  # seconds
-LONGEST_RETRY_AFTER = 60.0  # asked for more than that, the caller is told instead
-PATIENT = 16  # tries over about a minute: what a restart of the service takes
+BUSY_STATUSES = frozenset({429, 502, 503, 504})
+FIRST_DELAY, MAX_DELAY = 0.1, 5.0  # seconds between two tries, doubling from the first to the largest
+CONNECT_TIMEOUT = 10.0  # seconds
+MAX_RETRY_AFTER = 60.0  # seconds; if the service asks for more, the error goes to the caller
+PATIENT_RETRIES = 16  # about a minute, enough for a restart of the service
 
-Body = Callable[[], Mapping[str, Any]]  # makes httpx's content=, json= or files= afresh for each try
+Body = Callable[[], Mapping[str, Any]]  # creates the content=, json= or files= of httpx anew for each try
 
 
 class Http:
@@ -50,32 +50,32 @@ class Http:
         self.sleep = sleep
         self.timeout = timeout
         key = (api_key or "").strip()
-        if not (key.isascii() and key.isprintable()):  # said here, without the key: errors about headers show them
-            raise ValueError("The API key has characters that no key has; give it as it was made.")
+        if not (key.isascii() and key.isprintable()):  # checked here, because the errors of httpx would show the key
+            raise ValueError("The API key has invalid characters; give it exactly as it was made.")
         headers = {"User-Agent": "ism-client"} | ({"Authorization": f"Bearer {key}"} if key else {})
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=timeout, transport=transport)
 
     def json(self, method: str, path: str, **request: Any) -> Any:
-        """The body of the answer, read as JSON."""
+        """Send a request and return the JSON of the response."""
         return self.read(self.request(method, path, **request))
 
     def read(self, response: httpx.Response) -> Any:
-        """The body of an answer as JSON; anything else is no answer of an ISM service."""
+        """Return the JSON of a response. Anything else did not come from an ISM service."""
         try:
             return response.json()
         except ValueError:
-            detail = f"The answer from {self.url} is no JSON; is this the address of an ISM service?"
+            detail = f"The answer from {self.url} is not JSON; is this the address of an ISM service?"
             raise ApiError(response.status_code, {"detail": detail}) from None
 
     def request(self, method: str, path: str, **request: Any) -> httpx.Response:
-        """Send, and read the whole answer. Arguments beyond httpx's own: see `_send`."""
+        """Send a request and read the whole response. `_send` documents the arguments."""
         response = self._send(method, path, stream=False, **request)
         self._check(response)
         return response
 
     @contextmanager
     def stream(self, method: str, path: str, **request: Any) -> Iterator[httpx.Response]:
-        """Send, and give the answer before its body is read, as a context."""
+        """Send a request and yield the response before its body is read."""
         response = self._send(method, path, stream=True, **request)
         try:
             self._check(response)
@@ -101,7 +101,7 @@ class Http:
     ) -> httpx.Response:
         kept = {name: value for name, value in (params or {}).items() if value is not None}
         limit = self.timeout if timeout is None else timeout
-        limits = httpx.Timeout(limit, connect=min(limit, LONGEST_CONNECT))
+        limits = httpx.Timeout(limit, connect=min(limit, CONNECT_TIMEOUT))
         allowed = self.retries if retries is None else retries
         tries = 0
         while True:
@@ -114,7 +114,7 @@ class Http:
                 delay = backoff(tries)
             else:
                 delay = max(backoff(tries), retry_after(response) or 0.0)
-                if response.status_code not in BUSY or tries >= allowed or delay > LONGEST_RETRY_AFTER:
+                if response.status_code not in BUSY_STATUSES or tries >= allowed or delay > MAX_RETRY_AFTER:
                     return response
                 response.close()
             self.sleep(delay)
@@ -134,7 +134,7 @@ class Http:
         raise ApiError(response.status_code, problem)
 
     def unreachable(self, error: httpx.TransportError) -> Unreachable:
-        """The error as this client's own."""
+        """Convert an error of httpx into Unreachable."""
         if isinstance(error, httpx.ConnectError):
             return Unreachable(self.url, "the connection was refused")
         if isinstance(error, httpx.TimeoutException):
@@ -143,17 +143,17 @@ class Http:
 
 
 def path_of(*parts: str) -> str:
-    """The path of a thing whose id came from somewhere else: path_of("jobs", id, "result")."""
+    """Return a path with all parts quoted, such as path_of("jobs", id, "result")."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 
 def backoff(tries: int) -> float:
-    """Seconds to wait after so many tries: doubling, with jitter so that clients do not return all at once."""
-    return min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** min(tries, 10)) * random.uniform(0.75, 1.25)
+    """Return the seconds to wait after so many tries: exponential backoff with jitter."""
+    return min(MAX_DELAY, FIRST_DELAY * 2.0 ** min(tries, 10)) * random.uniform(0.75, 1.25)
 
 
 def retry_after(response: httpx.Response) -> float | None:
-    """The seconds that the service asks to wait, given as a number or as a date."""
+    """Return the seconds of the Retry-After header, which holds a number or a date."""
     value = response.headers.get("Retry-After", "").strip()
     if not value:
         return None
@@ -162,7 +162,7 @@ def retry_after(response: httpx.Response) -> float | None:
     except ValueError:
         pass
     try:
-        moment = parsedate_to_datetime(value)
+        date = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

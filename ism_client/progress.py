@@ -1,4 +1,4 @@
-"""A progress bar on stderr, fed by a job's events."""
+"""A progress bar on stderr that shows the events of a job."""
 
 import sys
 from typing import Any, Self
@@ -10,8 +10,8 @@ from ism_client.events import Event
 _FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
 _STAGES = {
     "preparing": "Preparing",
-    "search": "Looking for a start",
-    "ascent": "Climbing",
+    "search": "Searching for a start",
+    "ascent": "Iterating",
     "choosing": "Choosing settings",
     "sparsity": "Choosing features",
     "validation": "Validating",
@@ -20,25 +20,21 @@ _STAGES = {
 }
 
 
-def is_shown(progress: bool | None) -> bool:
-    """Whether to show a bar: as asked, and when not asked, where someone may be looking."""
-    return sys.stderr.isatty() if progress is None else progress
-
-
 class ProgressBar:
-    """A bar to be told of events; quiet when not `shown`.
+    """A bar that shows events; None for `progress` shows it on a terminal only.
 
-    with ProgressBar(shown=True) as bar:
+    with ProgressBar() as bar:
         for event in job.events():
-            bar.tell(event)
+            bar.show_event(event)
     """
 
-    def __init__(self, shown: bool, unit: str = "it", total: int | None = None) -> None:
+    def __init__(self, progress: bool | None = None, unit: str = "it") -> None:
+        self.is_shown = sys.stderr.isatty() if progress is None else progress
         self._bar = tqdm(
             desc="Waiting",
-            total=total or 1,
+            total=1,
             unit=unit,
-            disable=not shown,
+            disable=not self.is_shown,
             file=sys.stderr,
             bar_format=_FORMAT,
             leave=True,
@@ -51,8 +47,8 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def tell(self, event: Event) -> None:
-        """Show what an event says."""
+    def show_event(self, event: Event) -> None:
+        """Show the progress that an event reports."""
         if not isinstance(event.data, dict):
             return
         if event.type == "state":
@@ -66,7 +62,7 @@ class ProgressBar:
             self.show(_STAGES[stage], event.data.get("fold"), event.data.get("folds"))
 
     def show(self, what: str, done: int | None, total: int | None, postfix: str = "") -> None:
-        """Show so much done of so much."""
+        """Show how much of the total is done."""
         self._bar.set_description_str(what, refresh=False)
         self._bar.set_postfix_str(postfix, refresh=False)
         self._bar.total = total or max(1, done or 0)
@@ -89,21 +85,21 @@ class ProgressBar:
     def _step(self, step: dict[str, Any]) -> None:
         stage = str(step.get("stage"))
         if stage in ("validation", "choosing", "stability"):
-            postfix = _tried(step.get("trying") or {}) or _postfix({**step, "objective": None})
+            postfix = _candidate_text(step.get("trying") or {}) or _step_text({**step, "objective": None})
             self.show(_STAGES[stage], step.get("fold"), step.get("folds"), postfix)
             return
         total = self._max_iter if stage == "ascent" else None
-        self.show(_STAGES.get(stage, stage), step.get("iteration"), total, _postfix(step))
+        self.show(_STAGES.get(stage, stage), step.get("iteration"), total, _step_text(step))
 
 
-def _tried(trying: dict[str, Any]) -> str:
+def _candidate_text(trying: dict[str, Any]) -> str:
     if not trying:
         return ""
     best = "" if trying.get("best") is None else f", best {trying['best']:.3f}"
     return f"{trying.get('scale')}, q {trying.get('q')}, {trying.get('tried')} tried{best}"
 
 
-def _postfix(step: dict[str, Any]) -> str:
+def _step_text(step: dict[str, Any]) -> str:
     parts = []
     if step.get("objective") is not None:
         parts.append(f"objective {step['objective']:.6g}")

@@ -1,4 +1,4 @@
-"""What a job found, with what is large downloaded when it is first asked for."""
+"""The result of a job. Large tables are downloaded when they are first used."""
 
 import io
 import json
@@ -19,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Result:
-    """W and what is known about it.
+    """W and its properties.
 
     result = job.result()
     print(result.stop, result.metrics)
@@ -32,20 +32,20 @@ class Result:
     eigenvalues: Floats
     objective: float
     converged: bool
-    stop: str  # why the iteration ended, as a sentence
+    stop: str  # why the iteration ended
     metrics: dict[str, float | None]
     warnings: tuple[str, ...]
-    importance: Floats = field(repr=False)  # each feature's share; together 1
+    importance: Floats = field(repr=False)  # the share of each feature; the shares add up to 1
     kernel: Any  # with the parameters that were found
     method: str  # how Φ was computed: "tiles", "features" or "random features"
-    error: dict[str, Any]  # how exact that is: kind, and relative errors of objective and gradient
+    error: dict[str, Any]  # the error of that method: its kind, and the relative errors of objective and gradient
     certificate: dict[str, Any] = field(repr=False)
-    document: dict[str, Any] = field(repr=False, compare=False)  # all that the service said
+    document: dict[str, Any] = field(repr=False, compare=False)  # the full answer of the service
     _http: Http = field(repr=False, compare=False)
 
     @classmethod
     def of(cls, http: Http, job_id: str, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer."""
+        """Create it from an answer of the service."""
         features = tuple(document["features"])
         return cls(
             job_id=job_id,
@@ -68,55 +68,55 @@ class Result:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The names of W's columns."""
+        """The names of the columns of W."""
         return tuple(f"axis{axis + 1}" for axis in range(self.W.shape[1]))
 
     @cached_property
     def embedding(self) -> Floats:
-        """The rows of the data set in the new features, n×q; rows dropped for missing values are not in it."""
+        """The rows of the data set in the new axes, n×q, without rows that were dropped for missing values."""
         array = _array(content(self._http, self.job_id, "embedding", "npy"))
-        return array[:, None] if array.ndim == 1 else array  # one column is written flat
+        return array[:, None] if array.ndim == 1 else array  # NPY files of one column are one-dimensional
 
     @cached_property
     def labels(self) -> Ints | None:
-        """The cluster of each row of the embedding; None for a supervised job, which finds none."""
+        """The cluster of each row of the embedding; None for a supervised job."""
         if "labels" not in self.document.get("links", {}):
             return None
         return _array(content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
 
     @property
     def errors(self) -> Floats | None:
-        """The standard error of each entry of W; None where the job was not asked for `resamples`."""
+        """The standard error of each entry of W; None if the job had no `resamples`."""
         stability = self.document.get("stability")
         return None if stability is None else np.array(stability["errors"], dtype=np.float64)
 
     @property
     def choice(self) -> dict[str, Any] | None:
-        """What was tried where settings were left open, what was taken and why; None where all was given.
+        """The automatic choice of settings: the candidates, the chosen one and the reason; None if there was none.
 
-        client.submit(result.choice["spec"])  # the same again, without a choice
+        client.submit(result.choice["spec"])  # repeats the result without a choice
         """
         return self.document.get("choice")
 
     @cached_property
     def trace(self) -> dict[str, npt.NDArray[Any]]:
-        """The way of the iteration, column by column: iteration, objective, eigenvalue1, …"""
+        """The trace of the iteration by column: iteration, objective, eigenvalue1, …"""
         return self._columns("trace")
 
     def W_frame(self) -> Any:  # noqa: N802
-        """W as a pandas DataFrame: features down, axes across."""
+        """Return W as a pandas DataFrame with a row per feature and a column per axis."""
         import pandas  # type: ignore[import-untyped]
 
         return pandas.DataFrame(self.W, index=pandas.Index(self.features, name="feature"), columns=list(self.axes))
 
     def frame(self) -> Any:
-        """The embedding as a pandas DataFrame, indexed by the row of the data set; with the group of each, if any."""
+        """Return the embedding as a pandas DataFrame, indexed by row number, with the group of each row if known."""
         import pandas
 
         return pandas.DataFrame(self._columns("embedding")).set_index("row")
 
     def trace_frame(self) -> Any:
-        """The trace as a pandas DataFrame."""
+        """Return the trace as a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.trace)
@@ -129,7 +129,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Projection:
-    """New rows in the new features, and what was noticed about them, such as columns that were ignored.
+    """New rows in the axes of a job, and notes about them, such as ignored columns.
 
     projection = job.project("new.csv")
     print(projection.values.shape, projection.notes)
@@ -141,7 +141,7 @@ class Projection:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read from the service's answer."""
+        """Create it from an answer of the service."""
         axes = tuple(document["columns"])
         values = np.array(document["rows"], dtype=np.float64).reshape(-1, len(axes))
         return cls(values, axes, tuple(document.get("notes") or ()))

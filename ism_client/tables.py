@@ -1,4 +1,4 @@
-"""What can be sent as a table: a path, an open file, a pandas frame, a numpy array, rows as dicts."""
+"""Tables to upload: a path, an open file, a pandas frame, a numpy array, or rows as dicts."""
 
 import csv
 import io
@@ -28,32 +28,32 @@ MEDIA_TYPES = {
 
 @dataclass(frozen=True)
 class Payload:
-    """An open table and what it is called."""
+    """An open table and its file name."""
 
     file: IO[bytes] | io.RawIOBase
     filename: str
 
     @property
     def replayable(self) -> bool:
-        """Whether it can be sent again from its start."""
-        return not isinstance(self.file, _Once)
+        """Whether it can be sent again from the start."""
+        return not isinstance(self.file, _Pipe)
 
     def body(self) -> dict[str, Any]:
-        """The multipart body, from the start of the file; httpx reads it piece by piece."""
+        """Return the multipart body; httpx streams the file from its start."""
         media_type = MEDIA_TYPES.get(Path(self.filename).suffix.lower(), "application/octet-stream")
         return {"files": {"file": (self.filename, self.file, media_type)}}
 
 
 @contextmanager
 def opened(source: Any, names: Sequence[str] | None = None, name: str | None = None) -> Iterator[Payload]:
-    """Make a table ready to be sent; a file that was given open is left open. `name` is for what has none of its own.
+    """Open a table for upload. A file that is already open stays open. `name` names tables without a file name.
 
     with opened("wine.csv") as payload:
         ...
     """
     is_file = isinstance(source, str | PathLike) or hasattr(source, "read")
     if names is not None and (is_file or _is_frame(source)):
-        raise TypeError(f"names are for arrays; a {type(source).__name__} has its own.")
+        raise TypeError(f"names are for arrays only; a {type(source).__name__} has names of its own.")
     if isinstance(source, str | PathLike):
         with open(source, "rb") as file:
             yield Payload(_binary(file), Path(source).name)
@@ -74,7 +74,7 @@ def _write(source: Any, names: Sequence[str] | None, file: IO[bytes]) -> str:
         return ".json"
     if not isinstance(source, np.ndarray | Sequence) or isinstance(source, bytes):
         raise TypeError(
-            f"A {type(source).__name__} is no table; give a path, an open file, a pandas DataFrame, a numpy array "
+            f"A {type(source).__name__} is not a table; give a path, an open file, a pandas DataFrame, a numpy array "
             "or a list of dicts."
         )
     return _write_array(np.asarray(source), names, file)
@@ -97,12 +97,12 @@ def _write_array(array: np.ndarray[Any, Any], names: Sequence[str] | None, file:
 
 
 def _write_numbers(rows: np.ndarray[Any, Any], names: Sequence[str] | None, file: IO[bytes]) -> str:
-    """NPY, or with names NPZ: an array for each column. Written by hand, as numpy.savez has no column "file"."""
+    """Write NPY, or NPZ with an array per column if there are names. numpy.savez cannot write a column named "file"."""
     if names is None:
         np.save(file, rows, allow_pickle=False)
         return ".npy"
     if len(set(names)) < len(names):
-        raise ValueError("Some columns have the same name; give each its own.")
+        raise ValueError("Some columns have the same name; give each column a name of its own.")
     with zipfile.ZipFile(file, "w") as archive:
         for name, column in zip(names, rows.T, strict=True):
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -111,7 +111,7 @@ def _write_numbers(rows: np.ndarray[Any, Any], names: Sequence[str] | None, file
 
 
 def _write_frame(frame: Any, file: IO[bytes]) -> str:
-    """Parquet keeps text that looks like numbers as text; CSV where there is no pyarrow, or a column mixes types."""
+    """Write Parquet, which keeps numbers in text columns as text; CSV if pyarrow is missing or a column mixes types."""
     named = frame.set_axis([str(name) for name in frame.columns], axis=1)
     try:
         named.to_parquet(file, index=False)
@@ -143,11 +143,11 @@ def _binary(file: Any) -> IO[bytes] | io.RawIOBase:
         return io.BytesIO(file.getvalue().encode())
     raw = file.buffer if isinstance(file, io.TextIOWrapper) else file
     seekable = getattr(raw, "seekable", None)
-    return raw if seekable is not None and seekable() else _Once(raw)
+    return raw if seekable is not None and seekable() else _Pipe(raw)
 
 
-class _Once(io.RawIOBase):
-    """A pipe: nothing but read, so that httpx neither measures nor rewinds it."""
+class _Pipe(io.RawIOBase):
+    """A stream with only `read`, so that httpx neither measures nor rewinds it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""`ism fit`: a job without a service, with the same spec, the same numbers and the same files."""
+"""`ism fit`: a job without a service, with the same spec, the same results and the same files."""
 
 import json
 from pathlib import Path
@@ -7,19 +7,16 @@ from typing import Any
 import click
 
 from ism_cli.output import print_summary
-from ism_cli.spec_options import Spec, spec_options
+from ism_cli.spec_options import Spec, header_option, progress_option, spec_options, table_format_option
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @spec_options(grid=False)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder to write all that was found to.")
-@click.option("--format", type=click.Choice(["csv", "npy", "parquet", "json"]), default="csv", show_default=True,
-              help="Format of the tables in it.")  # fmt: skip
-@click.option(
-    "--header/--no-header", default=None, help="Whether a first line of names is there; else it is found out."
-)
-@click.option("--progress/--no-progress", default=None, help="Show a bar; by default on a terminal.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for all results.")
+@table_format_option
+@header_option
+@progress_option
 @click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
 def fit(
     file: Path,
@@ -30,7 +27,7 @@ def fit(
     progress: bool | None,
     as_json: bool,
 ) -> None:
-    """Reduce a table here and now, and show which features matter.
+    """Solve a table on this machine and show which features matter.
 
     \b
       ism fit wine.csv --target class --out wine
@@ -50,13 +47,12 @@ def fit(
     else:
         print_summary(document)
         if out is not None:
-            click.echo(f"\nAll of it is in {out}.", err=True)
+            click.echo(f"\nAll results are in {out}.", err=True)
 
 
 def _fit(
     file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
 ) -> dict[str, Any]:
-    from ism_client.progress import is_shown
     from ism_jobs.checks import check
     from ism_jobs.settings import Settings
     from ism_jobs.spec import expand
@@ -68,31 +64,30 @@ def _fit(
     for note in description.notes:
         click.echo(note, err=True)
     (posted,), _ = expand({"dataset": file.name, **spec})
-    settings = Settings(workers=1)  # all of this machine's memory, unless ISM_JOB_MEMORY says otherwise
+    settings = Settings(workers=1)  # one job may use all memory of this machine, unless ISM_JOB_MEMORY is set
     check(posted, description, has_dask=settings.dask_scheduler is not None)
     events = iter_run(
         table, posted, description, memory_limit=settings.memory_per_job, scheduler=settings.dask_scheduler
     )
     del table  # frees its memory once the pipeline has encoded it
-    outcome = _drain(events, is_shown(progress))
+    outcome = _drain(events, progress)
     document = result_document(outcome)
     if out is not None:
         _write(outcome, document, out, format)
     return document
 
 
-def _drain(events: Any, shown: bool) -> Any:
+def _drain(events: Any, progress: bool | None) -> Any:
     """Run the pipeline to its outcome and show a progress bar."""
-    from ism_client.events import Event
-    from ism_client.progress import ProgressBar
+    from ism_client import Event, ProgressBar
     from ism_core.solver import ReturnCapture
 
     capture = ReturnCapture(events)
-    with ProgressBar(shown) as bar:
+    with ProgressBar(progress) as bar:
         for event in capture:
             state = {"state": "running", "progress": event.progress.document()}
             is_fold = event.kind == "validation"
-            bar.tell(Event("validation", event.document()) if is_fold else Event("state", state))
+            bar.show_event(Event("validation", event.document()) if is_fold else Event("state", state))
     return capture.value
 
 

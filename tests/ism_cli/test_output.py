@@ -24,11 +24,12 @@ def test_a_mean_is_said_with_its_deviation_and_nothing_twice():
 
 
 @pytest.mark.parametrize(("error", "sentence"), [
-    ({"kind": "rounding", "objective": 1e-14, "gradient": None}, "J is exact to 1e-14 of its size (rounding alone)"),
-    ({"kind": "bound", "objective": 5.2e-6, "gradient": 6e-5}, "J is exact to 6e-06 of its size (proven bound)"),
-    ({"kind": "bound", "objective": 9.1e-7, "gradient": 0}, "J is exact to 1e-06 of its size (proven bound)"),
-    ({"kind": "bound", "objective": 0, "gradient": 0}, "J is exact to 0 of its size (proven bound)"),
-    ({"kind": "estimate", "objective": 0.004, "gradient": None}, "J is exact to 0.004 of its size (estimated)"),
+    ({"kind": "rounding", "objective": 1e-14, "gradient": None},
+     "Relative error of J: at most 1e-14 (rounding error only)"),
+    ({"kind": "bound", "objective": 5.2e-6, "gradient": 6e-5}, "Relative error of J: at most 6e-06 (proven bound)"),
+    ({"kind": "bound", "objective": 9.1e-7, "gradient": 0}, "Relative error of J: at most 1e-06 (proven bound)"),
+    ({"kind": "bound", "objective": 0, "gradient": 0}, "Relative error of J: at most 0 (proven bound)"),
+    ({"kind": "estimate", "objective": 0.004, "gradient": None}, "Relative error of J: at most 0.004 (estimated)"),
 ])  # fmt: skip
 def test_how_exact_the_objective_is_stands_below_why_it_stopped(error, sentence):
     lines = summary(RESULT | {"method": "features", "error": error}).splitlines()
@@ -58,7 +59,7 @@ def test_what_was_tried_is_a_table_with_the_best_first_and_the_one_that_was_take
         ["gaussian", "(sigma", "3.5)", "whiten", "2", "0.900", "±", "0.010", "0.25"],
         ["gaussian", "(sigma", "1)", "whiten", "2", "–", "0.25"],
     ]
-    assert lines[first + 5].startswith("It is the simplest. Scores in folds above come from choices that never saw")
+    assert lines[first + 5].startswith("It is the simplest. The cross-validated scores above come from nested")
     assert "folds" not in summary(RESULT | {"choice": choice | {"criterion": "consensus"}})
 
 

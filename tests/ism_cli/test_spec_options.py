@@ -67,9 +67,9 @@ def test_options_given_several_times_make_a_grid():
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), [
-    ([], "Nothing says what to look for"),
-    (["--target", "c", "--kernel", "{bad"], "is no JSON"),
-    (["--target", "c", "--kernel", '["gaussian"]'], "is no kernel"),
+    ([], "The paradigm is missing"),
+    (["--target", "c", "--kernel", "{bad"], "is not JSON"),
+    (["--target", "c", "--kernel", '["gaussian"]'], "is not a kernel"),
     (["--target", "c", "-q", "two"], "not a valid integer"),
     (["--target", "c", "--precision", "half"], "'half' is not one of"),
     (["--target", "c", "--tolerance", "little"], "not a valid float"),
@@ -106,7 +106,7 @@ def test_a_file_may_hold_several_specs_for_a_batch_only(tmp_path):
 def test_a_file_without_a_spec_is_a_usage_error(tmp_path, content):
     file = tmp_path / "spec.json"
     file.write_text(content)
-    with pytest.raises(click.UsageError, match=r"is no JSON|does not hold a spec"):
+    with pytest.raises(click.UsageError, match=r"is not JSON|does not hold a spec"):
         spec_of("--spec", str(file))
 
 

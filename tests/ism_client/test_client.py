@@ -20,7 +20,8 @@ def sent(service):
 def test_the_public_names():
     assert sorted(ism_client.__all__) == [
         "ApiError", "Batch", "Client", "ClientError", "Column", "Dataset", "DatasetSummary", "Event", "Job",
-        "JobFailed", "Progress", "Projection", "Result", "Unreachable",
+        "JobFailed", "MODEL_FORMATS", "PLOTS", "PLOT_FORMATS", "Progress", "ProgressBar", "Projection", "Result",
+        "TABLES", "Unreachable",
     ]  # fmt: skip
 
 
@@ -94,7 +95,7 @@ def test_a_field_already_in_the_detail_is_not_said_twice():
 
 def test_an_answer_that_is_no_json_is_said_to_be_so(client, service):
     service.on("GET", "/jobs/j1", httpx.Response(200, text="<html>"))
-    with pytest.raises(ApiError, match="no JSON; is this the address of an ISM service"):
+    with pytest.raises(ApiError, match="not JSON; is this the address of an ISM service"):
         client.job("j1")
 
 

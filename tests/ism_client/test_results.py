@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from ism_client.events import Event
-from ism_client.progress import ProgressBar, is_shown
+from ism_client.progress import ProgressBar
 from tests.support.scripted_service import EMBEDDING, RESULT, TRACE, Stream, W, batch, job, upload_of
 
 
@@ -150,21 +150,22 @@ def test_a_batch_ends_only_when_it_has_jobs_that_did(client, service):
 
 def test_the_bar_tells_what_happens_on_stderr(capsys):
     step = {"stage": "ascent", "iteration": 12, "objective": 3.25, "change": 0.001, "remaining_seconds": 4.2}
-    with ProgressBar(shown=True) as bar:
-        bar.tell(Event("state", job("queued", position=2)))
-        bar.tell(Event("state", job("running", progress=step | {"max_iter": 300})))
-        bar.tell(Event("step", step | {"iteration": 13}))
+    with ProgressBar(True) as bar:
+        bar.show_event(Event("state", job("queued", position=2)))
+        bar.show_event(Event("state", job("running", progress=step | {"max_iter": 300})))
+        bar.show_event(Event("step", step | {"iteration": 13}))
         tried = {"scale": "whiten", "q": 3, "tried": 17, "best": 0.975}
-        bar.tell(Event("trial", {"fold": 3, "folds": 7, **tried}))
-        bar.tell(Event("state", job("running", progress={"stage": "choosing", "fold": 4, "folds": 7, "trying": tried})))
-        bar.tell(Event("validation", {"fold": 2, "folds": 5}))
-        bar.tell(Event("step", "no object"))
-        bar.tell(Event("state", job("succeeded")))
+        bar.show_event(Event("trial", {"fold": 3, "folds": 7, **tried}))
+        choosing = {"stage": "choosing", "fold": 4, "folds": 7, "trying": tried}
+        bar.show_event(Event("state", job("running", progress=choosing)))
+        bar.show_event(Event("validation", {"fold": 2, "folds": 5}))
+        bar.show_event(Event("step", "no object"))
+        bar.show_event(Event("state", job("succeeded")))
     out, err = capsys.readouterr()
     assert out == ""
     for said in (
         "Queued, 2 ahead",
-        "Climbing",
+        "Iterating",
         "13/300",
         "objective 3.25",
         "about 4 s left",
@@ -181,11 +182,11 @@ def test_the_bar_tells_what_happens_on_stderr(capsys):
 def test_the_bar_is_quiet_unless_asked_or_on_a_terminal(capsys, monkeypatch, done):
     done.wait()
     assert capsys.readouterr().err == ""
-    assert is_shown(True)
-    assert not is_shown(None)
+    assert ProgressBar(True).is_shown
+    assert not ProgressBar(None).is_shown
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert is_shown(None)
-    assert not is_shown(False)
+    assert ProgressBar(None).is_shown
+    assert not ProgressBar(False).is_shown
 
 
 def _npy(array):

@@ -124,8 +124,8 @@ def test_name_and_header_are_said_in_the_query(client, service, tmp_path):
 
 
 @pytest.mark.parametrize(("source", "names", "error"), [
-    (3, None, "A int is no table"),
-    (b"a\n1\n", None, "A bytes is no table"),
+    (3, None, "A int is not a table"),
+    (b"a\n1\n", None, "A bytes is not a table"),
     (np.zeros((2, 2, 2)), None, "3-dimensional"),
     (np.zeros((2, 2), complex), None, "complex"),
     (np.zeros((2, 2)), ["a"], "1 names for 2 columns"),

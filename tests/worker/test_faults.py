@@ -31,16 +31,16 @@ from ism_jobs.settings import Settings
 from worker import jobs
 from worker import rq_worker as process
 
-carry_out = jobs._carry_out
+solve_and_save = jobs._solve_and_save
 
 def odd(store, record, attempt, settings):
     if record.id.startswith("deaf"):
         hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)  # minutes of C code, in which no signal is heard
     if record.id.startswith("hungry"):
         held = [b"x" * 2**26 for _ in range(100)]  # far more than it may
-    carry_out(store, record, attempt, settings)
+    solve_and_save(store, record, attempt, settings)
 
-jobs._carry_out = odd
+jobs._solve_and_save = odd
 configure(Settings())
 process.work(Settings())
 """
@@ -117,7 +117,7 @@ def test_a_job_goes_on_while_redis_is_away_and_its_worker_waits(
     at_iteration(kept, "patient", 1)
     horse = horse_of(alive.process)
     redis.kill()
-    wait(lambda: alive.log.read_text().count("no sign of life could be given") >= 3)
+    wait(lambda: alive.log.read_text().count("heartbeat failed") >= 3)
     assert Path(f"/proc/{horse}").exists()
     redis.start()
     reached = kept.jobs.get("patient").progress["iteration"]
@@ -230,7 +230,7 @@ def test_a_worker_that_starts_or_waits_without_redis_goes_on_when_it_is_there(
     dataset = noise(store, tmp_path)
     apart.kill()
     with worker(apart.url, log) as process:
-        wait(lambda: "a worker waits for Redis" in log.read_text())
+        wait(lambda: "worker is waiting for Redis" in log.read_text())
         apart.start()
         store.jobs.create([("first", {"dataset": dataset} | SHORT)])
         assert ended(store, "first").state is State.SUCCEEDED

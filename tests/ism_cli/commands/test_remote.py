@@ -145,7 +145,7 @@ def test_transform_writes_csv_or_a_file(ism, wine, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "new.npy"), EMBEDDING)
     result = ism.run("transform", "j1", wine, "--out", str(tmp_path / "new.xlsx"))
     assert result.exit_code == 2
-    assert "end it in .csv, .npy, .parquet or .json" in result.stderr
+    assert "use .csv, .npy, .parquet or .json" in result.stderr
 
 
 def test_where_no_service_answers_it_says_how_to_start_one(ism):
@@ -154,7 +154,7 @@ def test_where_no_service_answers_it_says_how_to_start_one(ism):
     result = ism.run("jobs", "--url", f"http://127.0.0.1:{port}")
     assert result.exit_code == 1
     assert result.stderr == (
-        f"No ISM service answers at http://127.0.0.1:{port}; start one with `ism serve`, or give --url.\n"
+        f"No ISM service answers at http://127.0.0.1:{port}; start one with `ism serve`, or set --url.\n"
     )
 
 
