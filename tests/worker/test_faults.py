@@ -266,9 +266,9 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
         process.terminate()
         process.wait(SECONDS)
     assert (deaf.state, deaf.attempt, deaf.error["type"]) == (State.FAILED, 1, "urn:ism:problem:time-over")
-    assert "ran for 6 seconds, the limit of this service; try" in deaf.error["detail"]
+    assert "exceeded the time limit of 6 seconds; use" in deaf.error["detail"]
     assert (hungry.state, hungry.attempt, hungry.error["type"]) == (State.FAILED, 1, "urn:ism:problem:out-of-memory")
-    assert "700 MiB are allowed" in hungry.error["detail"]
+    assert "the limit is 700 MiB" in hungry.error["detail"]
     assert "% of its rows should fit" in hungry.error["detail"]
     assert modest.state is State.SUCCEEDED
 
@@ -276,8 +276,8 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
 @pytest.mark.parametrize(
     ("program", "limits", "word"),
     [
-        ("import time; time.sleep(600)", (0.3, 2**40), "ran for 0.3 seconds"),
-        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "128 MiB are allowed"),
+        ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
+        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
         ("import time; time.sleep(600)", (600, 2**17), "a worker alone needs more"),
     ],
 )
