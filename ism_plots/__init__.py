@@ -1,6 +1,6 @@
-"""Pictures of a result, as SVG or PNG, good enough for a paper: the embedding, the loadings and the way there.
+"""Publication-quality plots from plain arrays, as SVG or PNG: the embedding, the loadings and the trace.
 
-Importing this imports no matplotlib; the first picture does.
+matplotlib is imported when the first plot is drawn.
 """
 
 from ism_plots.canvas import Format

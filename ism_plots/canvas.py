@@ -1,7 +1,6 @@
-"""The sheet that every picture is drawn on: its style, its size, and how it becomes bytes.
+"""The common parts of all plots: style, size and rendering.
 
-Only matplotlib's objects are used, never pyplot, which keeps figures alive and looks for a screen. The same input gives
-the same bytes.
+pyplot is not used, because it keeps figures alive and looks for a display. The same input gives the same bytes.
 """
 
 import io
@@ -17,14 +16,15 @@ if TYPE_CHECKING:
 
 Format = Literal["svg", "png"]
 
-COLUMN = 85.0  # mm, one column of a paper with two
-PAGE = 174.0  # mm, both
-DPI = 300
+COLUMN_WIDTH = 85.0  # mm, one column of a two-column paper
+PAGE_WIDTH = 174.0  # mm, both columns
+MM_PER_INCH = 25.4
+DPI = 300  # resolution of PNG files and of rasterized points, as journals require
 GRAY = "#7F7F7F"
-FONT = "DejaVu Sans"  # comes with matplotlib
+FONT = "DejaVu Sans"  # included in matplotlib
 
 STYLE: Any = {
-    "text.parse_math": False,  # a feature may be called "price in $"
+    "text.parse_math": False,  # the name of a feature may contain "$"
     "font.family": ["sans-serif"],
     "font.sans-serif": [FONT],
     "font.size": 7,
@@ -50,11 +50,11 @@ STYLE: Any = {
     "svg.hashsalt": "ism",
 }
 
-_drawing = threading.Lock()  # matplotlib's style and Python's warning filters belong to the whole process
+_drawing = threading.Lock()  # matplotlib's style and the warning filters are global to the process
 
 
 def render(draw: Callable[["Figure"], None], format: Format) -> bytes:
-    """The figure that `draw` fills, as bytes."""
+    """Create a figure, let `draw` fill it, and return it as bytes."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -66,20 +66,21 @@ def render(draw: Callable[["Figure"], None], format: Format) -> bytes:
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure)
-        # Text is drawn as paths, the same on every screen, unless the font lacks some of it: the reader's may not.
-        matplotlib.rcParams["svg.fonttype"] = "path" if _covered(figure) else "none"
+        # Text is drawn as paths, which look the same everywhere. If the font lacks a character, it stays text, because
+        # a font of the reader may have it.
+        matplotlib.rcParams["svg.fonttype"] = "path" if _font_covers(figure) else "none"
         metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
         figure.savefig(file, format=format, dpi=DPI, metadata=metadata)
     return file.getvalue()
 
 
-def size(figure: "Figure", width: float, height: float) -> None:
-    """Make the figure so many millimeters wide and high."""
-    figure.set_size_inches(width / 25.4, height / 25.4)
+def set_size(figure: "Figure", width: float, height: float) -> None:
+    """Set the size of the figure in millimeters."""
+    figure.set_size_inches(width / MM_PER_INCH, height / MM_PER_INCH)
 
 
 def few_ticks(axis: "Axis", intervals: int = 5, *, whole: bool = False) -> None:
-    """At most so many intervals between ticks, and numbers written out unless they are very large or small."""
+    """Limit the number of intervals between ticks, and write numbers out unless they are very large or small."""
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
     written = ScalarFormatter(useOffset=False)
@@ -89,21 +90,21 @@ def few_ticks(axis: "Axis", intervals: int = 5, *, whole: bool = False) -> None:
     axis.get_offset_text().set_fontsize(6)
 
 
-def remark(axes: "Axes", text: str) -> None:
-    """A small gray sentence above the right end of the axes."""
+def add_remark(axes: "Axes", text: str) -> None:
+    """Add a small gray text above the right end of the axes."""
     axes.annotate(
         text, (1, 1), (0, 2), xycoords="axes fraction", textcoords="offset points", ha="right", va="bottom",
         fontsize=5.5, color=GRAY,
     )  # fmt: skip
 
 
-def nothing(figure: "Figure", sentence: str) -> None:
-    """A figure that says why there is nothing on it."""
-    size(figure, COLUMN, 30)
+def draw_message(figure: "Figure", sentence: str) -> None:
+    """Draw a message in place of a plot without data."""
+    set_size(figure, COLUMN_WIDTH, 30)
     figure.text(0.5, 0.5, sentence, ha="center", va="center", color=GRAY)
 
 
-def _covered(figure: "Figure") -> bool:
+def _font_covers(figure: "Figure") -> bool:
     from matplotlib.font_manager import findfont, get_font
     from matplotlib.text import Text
 

@@ -1,4 +1,4 @@
-"""What colors the dots of an embedding: classes with a legend, or values with a color bar."""
+"""The groups that color the points of an embedding: classes with a legend, or values with a color bar."""
 
 import math
 import re
@@ -10,59 +10,62 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ism_plots.names import line
+from ism_plots.names import one_line
 
 Kind = Literal["auto", "classes", "values"]
 
-CLASSES = 20  # most that a legend names; whole numbers with no more than these are classes
-NAME = 28
+MAX_CLASSES = 20  # most classes in a legend; integers with at most so many distinct values are classes
+NAME_WIDTH = 28  # characters of a class name
+MAX_SHAPED_ROWS = 2_000  # with more rows, the shapes of markers cannot be seen
 
-# Okabe and Ito (2008), without the yellow that white paper swallows; beyond it Petroff (2021).
-FEW = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4C4C4C")
-MANY = (
+# Okabe and Ito (2008) without yellow, which is invisible on white paper; Petroff (2021) for more classes.
+FEW_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4C4C4C")
+MANY_COLORS = (
     "#3F90DA", "#FFA90E", "#BD1F01", "#832DB6", "#94A4A2",
     "#A96B59", "#E76300", "#B9AC70", "#717581", "#92DADD",
 )  # fmt: skip
 MARKERS = "osD^vPXp<>"
-OTHERS = "#C8C8C8"
+OTHERS_COLOR = "#C8C8C8"
 
 
 @dataclass(frozen=True)
 class Classes:
-    """Names in the order of the legend, and for every row the place of its class among them."""
+    """Class names in the order of the legend, and the class code of every row."""
 
     names: list[str]
     codes: NDArray[np.intp]
     colors: list[str]
 
     def markers(self, rows: int) -> str:
-        """A marker for each class: all dots where there are too many rows to see shapes, unless colors repeat."""
-        few = len(self.names) <= len(FEW) and rows <= 2_000
-        return "".join(MARKERS[(code if few else code // len(MANY)) % len(MARKERS)] for code in range(len(self.names)))
+        """Return a marker for each class: different shapes for a few rows, otherwise dots unless colors repeat."""
+        few = len(self.names) <= len(FEW_COLORS) and rows <= MAX_SHAPED_ROWS
+        return "".join(
+            MARKERS[(code if few else code // len(MANY_COLORS)) % len(MARKERS)] for code in range(len(self.names))
+        )
 
 
 @dataclass(frozen=True)
 class Values:
-    """A number for every row, NaN where it is missing."""
+    """A number for every row; NaN if it is missing."""
 
     numbers: NDArray[np.float64]
 
 
-def grouped(groups: Sequence[Any] | NDArray[Any], kind: Kind) -> Classes | Values:
-    """Values if they are numbers, unless they are whole and few; else classes. `kind` overrules it for numbers."""
+def group_items(groups: Sequence[Any] | NDArray[Any], kind: Kind) -> Classes | Values:
+    """Return values for numbers, and classes for text and for a few distinct integers. `kind` overrides this."""
     items = [_known(item) for item in (groups.tolist() if isinstance(groups, np.ndarray) else groups)]
     present = [item for item in items if item is not None]
     numbers = [item for item in present if isinstance(item, float)]
     if present and kind != "classes" and len(numbers) == len(present):
         distinct = set(numbers)
         whole = all(item.is_integer() for item in distinct)
-        if kind == "values" or len(distinct) > CLASSES or not whole:
+        if kind == "values" or len(distinct) > MAX_CLASSES or not whole:
             return Values(np.array([np.nan if item is None else item for item in items], dtype=np.float64))
     return _classes(items)
 
 
 def _known(item: Any) -> float | str | None:
-    """The item as a number or as text; None where it is missing."""
+    """Return the item as a number or as text; None if it is missing."""
     if item is None or (isinstance(item, float) and not math.isfinite(item)):
         return None
     if isinstance(item, bool) or not isinstance(item, int | float | np.integer | np.floating):
@@ -73,18 +76,18 @@ def _known(item: Any) -> float | str | None:
 def _classes(items: list[float | str | None]) -> Classes:
     counts = Counter(item for item in items if item is not None)
     frequent = sorted(counts, key=lambda item: (-counts[item], _order(item)))
-    shown = sorted(frequent if len(frequent) <= CLASSES else frequent[: CLASSES - 1], key=_order)
-    names = [line(_text(item), NAME) for item in shown]
-    palette = FEW if len(shown) <= len(FEW) else MANY
+    shown = sorted(frequent if len(frequent) <= MAX_CLASSES else frequent[: MAX_CLASSES - 1], key=_order)
+    names = [one_line(_text(item), NAME_WIDTH) for item in shown]
+    palette = FEW_COLORS if len(shown) <= len(FEW_COLORS) else MANY_COLORS
     colors = [palette[code % len(palette)] for code in range(len(shown))]
     places: dict[float | str | None, int] = {item: code for code, item in enumerate(shown)}
     if len(frequent) > len(shown):
         names.append(f"{len(frequent) - len(shown):,} others")
-        colors.append(OTHERS)
+        colors.append(OTHERS_COLOR)
         places |= {item: len(names) - 1 for item in frequent[len(shown) :]}
     if None in items:
         names.append("missing")
-        colors.append(OTHERS)
+        colors.append(OTHERS_COLOR)
         places[None] = len(names) - 1
     return Classes(names, np.array([places[item] for item in items], dtype=np.intp), colors)
 
@@ -96,7 +99,7 @@ def _text(item: float | str) -> str:
 
 
 def _order(item: float | str) -> tuple[Any, ...]:
-    """Numbers by size, then text with the numbers in it by size: "week 2" before "week 10"."""
+    """Return the sort key: numbers first, then text in natural order, "week 2" before "week 10"."""
     if isinstance(item, float):
         return (0, item)
     return (

@@ -1,4 +1,4 @@
-"""What the new features are made of: the strongest loadings of each axis, as bars to either side of zero."""
+"""The loadings plot: the largest loadings of each axis as horizontal bars."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,16 +6,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ism_plots.canvas import COLUMN, GRAY, PAGE, Format, few_ticks, nothing, remark, render, size
-from ism_plots.names import line
+from ism_plots.canvas import (
+    COLUMN_WIDTH,
+    GRAY,
+    PAGE_WIDTH,
+    Format,
+    add_remark,
+    draw_message,
+    few_ticks,
+    render,
+    set_size,
+)
+from ism_plots.names import one_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FEATURES = 20
-AXES = 4
-NAME = 28
-POSITIVE, NEGATIVE = "#0072B2", "#D55E00"
+MAX_FEATURES = 20  # features with the largest norm in W
+MAX_AXES = 4  # panels
+NAME_WIDTH = 28  # characters of a feature name
+POSITIVE_COLOR, NEGATIVE_COLOR = "#0072B2", "#D55E00"
 
 
 def loadings_plot(
@@ -25,34 +35,34 @@ def loadings_plot(
     *,
     format: Format = "svg",
 ) -> bytes:
-    """Bars for the 20 features of largest row norm in W, strongest on top; a panel for each of the first 4 axes.
+    """Draw bars for the 20 features with the largest row norm in W, in a panel for each of the first 4 axes.
 
-    Errors, of the shape of W, are drawn as whiskers of one to either side.
+    `errors` has the shape of W and holds standard errors, which are drawn as whiskers.
     """
     d, q = W.shape
     if len(features) != d:
-        raise ValueError(f"There are {len(features)} names for the {d} rows of W; one is needed for each.")
+        raise ValueError(f"There are {len(features)} names for the {d} rows of W; give one for each row.")
     if errors is not None and errors.shape != W.shape:
         raise ValueError(f"The errors have the shape {errors.shape}; it must be that of W, {W.shape}.")
-    strongest = np.argsort(-np.linalg.norm(W, axis=1), kind="stable")[:FEATURES]
-    names = [line(features[row], NAME) for row in strongest]
-    bars = W[strongest, :AXES]
-    whiskers = np.zeros_like(bars) if errors is None else errors[strongest, :AXES]
+    strongest = np.argsort(-np.linalg.norm(W, axis=1), kind="stable")[:MAX_FEATURES]
+    names = [one_line(features[row], NAME_WIDTH) for row in strongest]
+    bars = W[strongest, :MAX_AXES]
+    whiskers = np.zeros_like(bars) if errors is None else errors[strongest, :MAX_AXES]
     low, high = min(0.0, (bars - whiskers).min(initial=0)), max(0.0, (bars + whiskers).max(initial=0))
     margin = 0.05 * (high - low or 1.0)
 
     def draw(figure: "Figure") -> None:
         if not bars.size:
-            nothing(figure, "There are no loadings to show.")
+            draw_message(figure, "There are no loadings to show.")
             return
         panels = bars.shape[1]
-        size(figure, COLUMN if panels <= 2 else PAGE, 16 + 3.6 * max(5, len(names)))
+        set_size(figure, COLUMN_WIDTH if panels <= 2 else PAGE_WIDTH, 16 + 3.6 * max(5, len(names)))
         places = np.arange(len(names))
         for axis, axes in enumerate(figure.subplots(1, panels, sharex=True, sharey=True, squeeze=False)[0]):
             heights = bars[:, axis]
-            axes.barh(places, heights, height=0.7, color=np.where(heights < 0, NEGATIVE, POSITIVE).tolist())
+            axes.barh(places, heights, height=0.7, color=np.where(heights < 0, NEGATIVE_COLOR, POSITIVE_COLOR).tolist())
             if errors is not None:
-                drawn = whiskers[:, axis] > 0  # a feature that an axis does without has none
+                drawn = whiskers[:, axis] > 0  # features outside the support of an axis have no error
                 axes.errorbar(
                     heights[drawn], places[drawn], xerr=whiskers[drawn, axis],
                     fmt="none", ecolor="black", elinewidth=0.6, capsize=1.2, capthick=0.6,
@@ -70,6 +80,6 @@ def loadings_plot(
         remarks = [f"{len(names)} of {d:,} features"] * (d > len(names)) + [f"{panels} of {q} axes"] * (q > panels)
         remarks += ["whiskers: one standard error"] * (errors is not None)
         if remarks:
-            remark(axes, ", ".join(remarks))
+            add_remark(axes, ", ".join(remarks))
 
     return render(draw, format)

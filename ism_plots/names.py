@@ -1,33 +1,33 @@
-"""Users' text in pictures: any characters, any length, made into one short line."""
+"""User text in plots: text of any length and with any characters becomes one short line."""
 
 import unicodedata
 from typing import Any
 
 REPLACEMENT = "\ufffd"
-_SPACES = {"Cc", "Zl", "Zp", "Zs"}  # line breaks and tabs among them
-_UNDRAWABLE = {"Cn", "Co", "Cs"}  # some of these may not even stand in XML
+_SPACES = {"Cc", "Zl", "Zp", "Zs"}  # Unicode categories of spaces, line breaks and control characters
+_UNDRAWABLE = {"Cn", "Co", "Cs"}  # Unicode categories without glyphs; XML does not allow some of them
 
 
-def line(text: Any, width: int) -> str:
-    """The text as one line of at most `width` columns; from a longer one the middle is left out."""
+def one_line(text: Any, width: int) -> str:
+    """Return the text as one line of at most `width` columns; the middle of longer text is left out."""
     clean = " ".join("".join(map(_drawable, unicodedata.normalize("NFC", str(text)))).split())
     if not clean:
         return "(empty)"
-    if columns(clean) <= width:
+    if text_width(clean) <= width:
         return clean
     tail = _fitting(clean[::-1], (width - 1) // 3)[::-1]
-    head = _fitting(clean, width - 1 - columns(tail))
+    head = _fitting(clean, width - 1 - text_width(tail))
     return f"{head.rstrip()}…{tail.lstrip()}"
 
 
-def columns(text: str) -> int:
-    """How many columns the text takes; Chinese, Japanese and Korean characters take two each."""
+def text_width(text: str) -> int:
+    """Return the width of the text in columns; Chinese, Japanese and Korean characters take two."""
     return sum(_columns(character) for character in text)
 
 
 def _drawable(character: str) -> str:
     category = unicodedata.category(character)
-    if category == "Cf":  # marks such as U+202E would turn the text around them
+    if category == "Cf":  # characters such as U+202E would reverse the surrounding text
         return ""
     if category in _SPACES:
         return " "

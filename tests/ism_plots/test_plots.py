@@ -14,8 +14,8 @@ from PIL import Image
 from sklearn.datasets import load_wine
 
 from ism_plots import Format, embedding_plot, loadings_plot, trace_plot
-from ism_plots.groups import CLASSES, Classes, Values, grouped
-from ism_plots.names import columns, line
+from ism_plots.groups import MAX_CLASSES, Classes, Values, group_items
+from ism_plots.names import one_line, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 COLUMN_PIXELS = 1003  # 85 mm at 300 dpi
@@ -164,7 +164,7 @@ def test_many_rows_become_pixels_also_in_an_svg() -> None:
 
 
 def test_more_rows_than_can_be_seen_are_sampled_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ism_plots.embedding.ROWS", 50)
+    monkeypatch.setattr("ism_plots.embedding.MAX_ROWS", 50)
     written = as_text(embedding_plot, points(1_000, 3), title="中")
     assert "50 of 1,000 rows, axes 1 and 2 of 3" in written
 
@@ -177,29 +177,29 @@ def test_groups_must_match_the_rows() -> None:
 
 
 def test_numbers_are_classes_only_if_whole_and_few() -> None:
-    assert isinstance(grouped(np.arange(CLASSES), "auto"), Classes)
-    assert isinstance(grouped(np.arange(CLASSES + 1), "auto"), Values)
-    assert isinstance(grouped([0.5, 1.0], "auto"), Values)
-    assert isinstance(grouped([0.5, 1.0], "classes"), Classes)
-    assert isinstance(grouped([1, 2], "values"), Values)
-    assert isinstance(grouped(["1", "2"], "values"), Classes)
+    assert isinstance(group_items(np.arange(MAX_CLASSES), "auto"), Classes)
+    assert isinstance(group_items(np.arange(MAX_CLASSES + 1), "auto"), Values)
+    assert isinstance(group_items([0.5, 1.0], "auto"), Values)
+    assert isinstance(group_items([0.5, 1.0], "classes"), Classes)
+    assert isinstance(group_items([1, 2], "values"), Values)
+    assert isinstance(group_items(["1", "2"], "values"), Classes)
 
 
 def test_classes_are_in_natural_order_with_the_rare_and_the_missing_last() -> None:
-    known = grouped(["week 10", "week 2", None, "week 2", float("nan")], "auto")
+    known = group_items(["week 10", "week 2", None, "week 2", float("nan")], "auto")
     assert isinstance(known, Classes)
     assert known.names == ["week 2", "week 10", "missing"]
     assert known.codes.tolist() == [1, 0, 2, 0, 2]
-    many = grouped([f"c{row}" for row in range(30)] + ["c29"], "auto")
+    many = group_items([f"c{row}" for row in range(30)] + ["c29"], "auto")
     assert isinstance(many, Classes)
-    assert len(many.names) == CLASSES
+    assert len(many.names) == MAX_CLASSES
     assert many.names[-2:] == ["c29", "11 others"]
-    assert many.codes[-1] == CLASSES - 2
+    assert many.codes[-1] == MAX_CLASSES - 2
 
 
 def test_every_class_has_its_own_look() -> None:
     for count in (3, 7, 8, 10, 15, 20):
-        known = grouped([f"c{row}" for row in range(count)], "auto")
+        known = group_items([f"c{row}" for row in range(count)], "auto")
         assert isinstance(known, Classes)
         for rows in (100, 60_000):
             assert len(set(zip(known.colors, known.markers(rows), strict=True))) == count
@@ -240,13 +240,13 @@ def test_every_trace_is_drawn(arrays: dict[str, Any]) -> None:
 
 
 def test_names_become_one_short_line() -> None:
-    assert line("a\n b\tc ", 28) == "a b c"
-    assert line("", 28) == line("\n", 28) == "(empty)"
-    assert line("\u202ea", 28) == "a"
-    assert line("a" * 28, 28) == "a" * 28
-    assert line("color of the bottle's label=dark green", 28) == "color of the bottl…ark green"
+    assert one_line("a\n b\tc ", 28) == "a b c"
+    assert one_line("", 28) == one_line("\n", 28) == "(empty)"
+    assert one_line("\u202ea", 28) == "a"
+    assert one_line("a" * 28, 28) == "a" * 28
+    assert one_line("color of the bottle's label=dark green", 28) == "color of the bottl…ark green"
     for name in ODD:
-        assert 0 < columns(line(name, 28)) <= 28
+        assert 0 < text_width(one_line(name, 28)) <= 28
 
 
 def test_drawing_leaves_the_process_as_it_was() -> None:

@@ -41,7 +41,7 @@ def test_rows_that_are_known_are_not_sent_again(api: Api, small: str) -> None:
 
 
 def test_a_column_that_is_not_there_is_named(api: Api, small: str) -> None:
-    found = problem(api.get(f"/datasets/{small}/rows", params={"column": "color"}), 422)
+    found = problem(api.get(f"/datasets/{small}/rows", params={"column": "colr"}), 422)
     assert 'did you mean "color"?' in found["detail"]
     assert problem(api.get(f"/datasets/{small}/rows?column=color&format=npy"), 422)["errors"][0]["field"] == "format"
     problem(api.get("/datasets/nothing/rows"), 404)

@@ -278,7 +278,7 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
     [
         ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
         ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
-        ("import time; time.sleep(600)", (600, 2**17), "a worker alone needs more"),
+        ("import time; time.sleep(600)", (600, 2**17), "even an idle worker needs more"),
     ],
 )
 def test_a_watch_ends_what_is_over_a_limit(program: str, limits: tuple[float, int], word: str) -> None:
