@@ -79,7 +79,7 @@ def test_the_dockerfile_passes_its_linter() -> None:
 
 
 @pytest.mark.parametrize("service", ["api", "worker"])
-def test_every_setting_can_be_given_and_nothing_else(service: str) -> None:
+def test_compose_passes_every_setting_and_nothing_else(service: str) -> None:
     assert set(SERVICES[service]["environment"]) == VARIABLES - NOT_IN_CONTAINERS
 
 
@@ -93,7 +93,7 @@ def test_every_variable_of_the_compose_file_is_a_setting_or_explained_in_it() ->
 
 
 @pytest.mark.parametrize("service", ["api", "worker"])
-def test_the_commands_are_understood(service: str) -> None:
+def test_ism_accepts_the_commands_of_the_services(service: str) -> None:
     program, name, *options = SERVICES[service]["command"]
     assert program in PROJECT["project"]["scripts"]
     command = main.get_command(click.Context(main), name)
@@ -101,7 +101,7 @@ def test_the_commands_are_understood(service: str) -> None:
     command.make_context(name, options)
 
 
-def test_the_image_runs_the_api_by_itself() -> None:
+def test_the_image_runs_the_api_by_default() -> None:
     assert f"CMD {json.dumps(SERVICES['api']['command'])}\n" in DOCKERFILE
 
 
@@ -117,7 +117,7 @@ def test_services_run_with_as_few_rights_as_they_need(service: str) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_what_can_be_written_to_is_named(service: str) -> None:
+def test_only_named_folders_are_writable(service: str) -> None:
     memory = [given(mount).partition(":") for mount in SERVICES[service].get("tmpfs", [])]
     assert [folder for folder, _, _ in memory] == ([] if service == "redis" else ["/tmp"])
     assert all("size=" in options for _, _, options in memory), "it must not take all of the host's memory"
@@ -125,12 +125,12 @@ def test_what_can_be_written_to_is_named(service: str) -> None:
     assert volumes <= COMPOSE["volumes"].keys(), "nothing of the host is mounted"
 
 
-def test_nobody_is_root() -> None:
+def test_no_container_runs_as_root() -> None:
     assert SERVICES["redis"]["user"] == "redis"
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["10001:10001"]
 
 
-def test_only_the_api_is_published_and_only_here_unless_asked() -> None:
+def test_only_the_api_is_published_and_on_localhost_by_default() -> None:
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["api"]
     assert SERVICES["api"]["ports"] == ["${ISM_PUBLISH:-127.0.0.1}:${ISM_PORT:-8000}:8000"]
     assert SERVICES["api"]["environment"]["ISM_PUBLISH"] == "${ISM_PUBLISH:-127.0.0.1}", "what the API is told is so"
@@ -153,7 +153,7 @@ def test_keys_are_kept_in_a_volume_that_the_api_may_write_to() -> None:
     assert re.search(rf"install --directory --owner ism .*{folder}$", DOCKERFILE, re.MULTILINE)
 
 
-def test_the_cluster_is_there_only_when_asked_for() -> None:
+def test_the_dask_cluster_starts_only_with_its_profile() -> None:
     in_profile = {name for name, service in SERVICES.items() if "profiles" in service}
     assert in_profile == set(DASK)
     assert all(SERVICES[name]["profiles"] == ["cluster"] for name in DASK)
@@ -162,7 +162,7 @@ def test_the_cluster_is_there_only_when_asked_for() -> None:
     assert not SERVICES["dask-scheduler"]["depends_on"]
 
 
-def test_only_workers_reach_the_cluster_and_it_reaches_nothing_else() -> None:
+def test_only_workers_share_a_network_with_the_dask_cluster() -> None:
     assert COMPOSE["networks"]["cluster"] == {"internal": True}
     assert {name for name, service in SERVICES.items() if "cluster" in service["networks"]} == {"worker", *DASK}
     for name in DASK:
@@ -172,7 +172,7 @@ def test_only_workers_reach_the_cluster_and_it_reaches_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("service", DASK)
-def test_the_commands_of_the_cluster_are_understood(service: str) -> None:
+def test_dask_accepts_the_commands_of_the_cluster(service: str) -> None:
     program, name, *options = map(given, SERVICES[service]["command"])
     (command,) = entry_points(group="dask_cli", name=name)
     context = command.load().make_context(name, options)
@@ -188,7 +188,7 @@ def test_the_commands_of_the_cluster_are_understood(service: str) -> None:
         assert parse_bytes(context.params["memory_limit"]) == 2**32
 
 
-def test_redis_keeps_what_it_acknowledged() -> None:
+def test_redis_writes_to_disk_before_it_acknowledges() -> None:
     options = SERVICES["redis"]["command"][1:]
     given = dict(zip(options[::2], options[1::2], strict=True))
     assert given["--appendonly"] == "yes"
@@ -200,11 +200,11 @@ def test_redis_keeps_what_it_acknowledged() -> None:
         assert SERVICES[service]["depends_on"] == {"redis": {"condition": "service_healthy"}}
 
 
-def test_a_stop_leaves_jobs_the_time_that_the_settings_give_them() -> None:
+def test_the_shutdown_time_fits_into_the_grace_period() -> None:
     assert Settings.model_fields["shutdown_seconds"].default < 60
 
 
-def test_the_image_has_every_package_and_copies_what_is_let_through() -> None:
+def test_the_image_copies_every_package_and_exactly_what_dockerignore_allows() -> None:
     copied = set(" ".join(re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)).split())
     let_through = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert copied == let_through
@@ -213,7 +213,7 @@ def test_the_image_has_every_package_and_copies_what_is_let_through() -> None:
     assert all((ROOT / name).exists() for name in copied)
 
 
-def test_every_dependency_is_locked_at_a_version_that_fits() -> None:
+def test_every_dependency_is_locked_at_an_allowed_version() -> None:
     versions = locked()
     for text in PROJECT["project"]["dependencies"]:
         wanted = Requirement(text)
@@ -222,11 +222,11 @@ def test_every_dependency_is_locked_at_a_version_that_fits() -> None:
     assert backend.specifier.contains(versions[backend.name])
 
 
-def test_the_image_has_the_commands_of_the_cluster() -> None:
+def test_the_image_has_the_commands_of_the_dask_cluster() -> None:
     assert {"dask", "distributed"} <= locked().keys()
 
 
-def test_everything_locked_has_hashes() -> None:
+def test_every_locked_package_has_hashes() -> None:
     entries = re.split(r"^(?=[a-z0-9-]+==)", LOCK, flags=re.MULTILINE)[1:]
     assert len(entries) == len(locked())
     assert all(re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries)
@@ -259,7 +259,7 @@ def test_the_lock_names_no_index_and_no_path() -> None:
     assert not re.search(r"://|--(index|find|extra|trusted)|(^|\s)/", LOCK)
 
 
-def test_the_lock_is_of_the_python_of_the_image() -> None:
+def test_the_lock_was_made_with_the_python_of_the_image() -> None:
     (version,) = set(re.findall(r"^FROM python:([\d.]+)-slim", DOCKERFILE, re.MULTILINE))
     assert f"pip-compile with Python {version}\n" in LOCK
 
@@ -287,7 +287,9 @@ def port() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
-def test_the_health_check_tells_health(port: int, status: int, healthy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_health_check_follows_healthz(
+    port: int, status: int, healthy: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Health, "status", status)
     program, *arguments = health_command()
     assert program == "python"

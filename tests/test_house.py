@@ -9,21 +9,15 @@ from tools import house
 
 # Folders and modules that still break a rule; `python -m benchmarks.walk` lists them. Remove each once it holds.
 EXCEPTIONS = {
+    "ism_core/engines/dask.py",
     "ism_core/errors.py",
     "ism_core/estimators.py",
-    "ism_core/objective/options.py",
-    "ism_core/objective/problem.py",
-    "ism_core/objective/random_frame.py",
-    "ism_core/paradigms/regrouping.py",
-    "ism_jobs/store",
-    "ism_jobs/store/arrow.py",
-    "ism_jobs/store/blobs.py",
-    "ism_jobs/store/ownership.py",
+    "ism_core/solver/solve.py",
 }
 NOT_INSTALLED = ("tests", "benchmarks", "drills", "tools")  # each may import those to its right, and what is installed
 
 
-@pytest.mark.parametrize("package", house.PACKAGES)
+@pytest.mark.parametrize("package", [*house.PACKAGES, "tests"])
 def test_every_package_folder_has_few_files(package: str) -> None:
     assert house.crowded_folders(package).keys() <= EXCEPTIONS
 
@@ -36,12 +30,6 @@ def test_every_module_is_short_enough_to_read(package: str) -> None:
 @pytest.mark.parametrize("package", house.PACKAGES)
 def test_every_module_is_long_enough_to_stand_alone(package: str) -> None:
     assert house.short_modules(package).keys() <= EXCEPTIONS
-
-
-@pytest.mark.parametrize("package", house.PACKAGES)
-def test_every_module_begins_with_a_docstring(package: str) -> None:
-    silent = [path for path in house.modules(package) if path.read_text() and not ast.get_docstring(tree(path))]
-    assert not silent
 
 
 def test_the_core_has_few_folders_and_files() -> None:

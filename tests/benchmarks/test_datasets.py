@@ -37,7 +37,7 @@ def test_cancer_is_fetched_without_its_incomplete_rows(monkeypatch: pytest.Monke
     np.testing.assert_array_equal(cancer.y, [0, 1])
 
 
-def test_mnist_is_fetched_as_its_two_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mnist_is_split_into_training_and_test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "MNIST_TRAIN", 3)
     X = np.array([[0, 9], [5, 9], [255, 0], [7, 7], [8, 8]])
     monkeypatch.setattr(datasets, "fetch_openml", answering(X, ["5", "0", "4", "7", "2"]))
@@ -49,14 +49,14 @@ def test_mnist_is_fetched_as_its_two_halves(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(y, [5, 0, 4])
 
 
-def test_a_file_in_the_folder_goes_before_the_network(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_file_is_used_before_the_network(empty_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(datasets, "fetch_openml", unreachable)
     np.savez(empty_folder / "cancer.npz", X=np.eye(3), y=np.array([0, 1, 1]))
     np.testing.assert_array_equal(load("cancer").X, np.eye(3))
 
 
 @pytest.mark.parametrize("name", ["cancer", "mnist_test", "mnist_train"])
-def test_without_a_network_the_message_says_where_was_looked(empty_folder: Path, name: str) -> None:
+def test_without_a_network_the_message_says_where_the_file_is_expected(empty_folder: Path, name: str) -> None:
     with pytest.raises(DataNotFound) as caught:
         fetched(name, unreachable)
     message = str(caught.value)
@@ -66,7 +66,7 @@ def test_without_a_network_the_message_says_where_was_looked(empty_folder: Path,
     assert "Network is unreachable" in message
 
 
-def test_an_answer_that_makes_no_sense_is_told_too() -> None:
+def test_an_invalid_download_is_reported() -> None:
     def changed(name: str, **options: Any) -> Bunch:
         raise ValueError("md5 checksum of local file does not match description")
 
@@ -75,7 +75,7 @@ def test_an_answer_that_makes_no_sense_is_told_too() -> None:
 
 
 @pytest.mark.parametrize(("name", "remedy"), [("face", "CMU Face Images"), ("flower", "may not be redistributed")])
-def test_data_without_a_public_route_say_where_they_are_to_be_had(empty_folder: Path, name: str, remedy: str) -> None:
+def test_data_that_cannot_be_downloaded_say_how_to_get_them(empty_folder: Path, name: str, remedy: str) -> None:
     with pytest.raises(DataNotFound, match=remedy) as caught:
         load(name)
     assert str(empty_folder / f"{name}.npz") in str(caught.value)

@@ -42,7 +42,7 @@ def measured(fast: Path) -> dict[str, Row]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_accuracy_is_the_papers(measured: dict[str, Row], kernel: str) -> None:
+def test_accuracy_matches_the_paper(measured: dict[str, Row], kernel: str) -> None:
     assert np.mean(measured[f"supervised/wine/{kernel}/ISM"]["accuracy"]) >= 0.93
     assert np.mean(measured[f"supervised/cancer/{kernel}/ISM"]["accuracy"]) >= 0.955
 
@@ -61,7 +61,7 @@ def test_no_competitor_finds_a_lower_cost_for_the_same_classes_or_clusters(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_nmi_is_the_papers(measured: dict[str, Row], kernel: str) -> None:
+def test_nmi_matches_the_paper(measured: dict[str, Row], kernel: str) -> None:
     assert measured[f"unsupervised/wine/{kernel}/ISM"]["NMI"][0] >= 0.82
     assert measured[f"unsupervised/cancer/{kernel}/ISM"]["NMI"][0] >= 0.77
 
@@ -89,7 +89,7 @@ def test_a_second_run_computes_nothing(fast: Path, capsys: pytest.CaptureFixture
     assert capsys.readouterr().out.startswith("0 parts computed")
 
 
-def test_scaling_is_learnt_on_the_training_folds() -> None:
+def test_scaling_is_fitted_to_the_training_folds() -> None:
     table = folds.load("wine")
     for X, _, X_test, _ in folds.standardized_folds(table, 3):
         np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
@@ -125,7 +125,7 @@ def test_a_fingerprint_covers_what_a_part_imports() -> None:
     assert "supervised.py" not in names
 
 
-def test_what_is_done_is_skipped_unless_forced(tmp_path: Path) -> None:
+def test_finished_parts_are_skipped_unless_forced(tmp_path: Path) -> None:
     calls = []
 
     def compute() -> Row:
@@ -140,12 +140,12 @@ def test_what_is_done_is_skipped_unless_forced(tmp_path: Path) -> None:
     assert len(calls) == 2
 
 
-def test_two_parts_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_parts_with_one_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Two parts have the name 'a'"):
         run([Part("a", dict), Part("a", dict)], tmp_path)
 
 
-def test_a_failing_part_is_told_and_tried_again(
+def test_a_failing_part_is_reported_and_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     troubles: list[Exception] = [ArithmeticError("no such number")]
@@ -183,7 +183,7 @@ def test_the_papers_tables_are_all_there_in_plain_units() -> None:
     assert PRINTED["unsupervised", "face", "polynomial", "DG", "cost"].value is None
 
 
-def test_verdicts_give_the_figures_where_something_does_not_hold() -> None:
+def test_verdicts_give_the_figures_of_what_does_not_hold() -> None:
     ours = {"seconds": [2.0, 4.0], "cost": [-100.0, -120.0], "accuracy": [0.9, 0.9], "finished": [True, True]}
     better = {"seconds": [1.0], "cost": [-101.0], "accuracy": [0.9], "finished": [True]}
     cell = Cell("supervised", "mnist", "gaussian", {"ISM": ours, "SM": better})

@@ -44,7 +44,7 @@ def test_scores_without_noise_help_and_much_noise_does_not() -> None:
     assert good == pytest.approx(level["supervised"], abs=0.05)
 
 
-def test_the_distances_as_printed_lose_the_classes_and_negated_give_the_papers_accuracy() -> None:
+def test_negating_the_printed_distances_gives_the_papers_accuracy() -> None:
     for kernel, paper in (("squared", 0.966), ("multiquadratic", 0.972)):
         row = evidence.signs(kernel, 3)
         assert np.mean(row["printed"]) < 0.7
@@ -80,14 +80,14 @@ def test_no_scale_of_the_polynomial_gives_the_papers_costs_on_two_data_sets() ->
             assert wine["gamma"][c] * wine[factor] > 5 * cancer["gamma"][c] * cancer[factor]
 
 
-def test_wines_cost_without_the_diagonal_is_the_papers() -> None:
+def test_the_cost_of_wine_without_the_diagonal_matches_the_paper() -> None:
     row = evidence.diagonal("wine", 10)
     assert np.mean(row["without"]) == pytest.approx(-1311, abs=26)
     assert np.mean(row["with"]) < -1311 - 3 * 26
 
 
 @with_cancer
-def test_rows_of_cancer_that_occur_twice_are_easy_and_do_not_raise_the_accuracy() -> None:
+def test_duplicate_rows_of_cancer_do_not_raise_the_accuracy() -> None:
     row = evidence.duplicates("polynomial", 5)
     assert (row["rows"], row["distinct"]) == (683, 449)
     assert 0.3 < row["twins"] < 0.5
@@ -103,7 +103,7 @@ def test_cancer_is_the_original_one() -> None:
 
 
 @pytest.mark.parametrize("module", [alternative, differences, semisupervised])
-def test_parts_have_names_of_their_own_and_a_section_does_without_those_that_failed(module: object) -> None:
+def test_part_names_are_unique_and_a_section_leaves_out_failed_parts(module: object) -> None:
     for fast in (True, False):
         parts: list[Part] = module.parts(fast)  # type: ignore[attr-defined]
         names = [part.name for part in parts]

@@ -53,7 +53,7 @@ def problem(name: str) -> tuple[Objective, int]:
     "kernel", [Gaussian(1.5), Polynomial(3, 1.0, 0.5), Gaussian(2.0) + 0.1 * Polynomial(3, 0.5, 0.5)]
 )
 @pytest.mark.parametrize("rows", [60, 600])
-def test_the_objective_is_j_as_it_is_defined_and_its_gradient_the_slope(kernel: Kernel, rows: int) -> None:
+def test_the_objective_is_j_and_its_gradient_matches_differences(kernel: Kernel, rows: int) -> None:
     X, y = synthetic(rows, 5, 3, informative=2)
     gamma, rng = Supervised(y).guidance(), np.random.default_rng(1)
     W = np.linalg.qr(rng.standard_normal((5, 2)))[0]
@@ -90,7 +90,7 @@ def test_each_column_of_dg_is_stationary_given_those_before_it(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_all_are_orthonormal_and_none_is_above_ism(name: str) -> None:
+def test_all_competitors_are_orthonormal_and_none_exceeds_ism(name: str) -> None:
     objective, q = problem(name)
     X, y = table(name.split(", ")[0])
     best = solve(X, Supervised(y), objective.kernel, q, delta=1e-6, starts=20).objective
@@ -101,7 +101,7 @@ def test_all_are_orthonormal_and_none_is_above_ism(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPETITORS)
-def test_a_limit_ends_the_run_with_the_best_so_far(name: str) -> None:
+def test_a_time_limit_ends_the_run_with_the_best_w_so_far(name: str) -> None:
     X, y = synthetic(1_500, 40, 5)
     objective = Objective(X, Supervised(y).guidance(), as_kernel("gaussian").bound(X, np.random.default_rng(0)))
     start = objective.value_and_gradient(np.linalg.qr(np.random.default_rng(0).standard_normal((40, 5)))[0])[0]
@@ -116,7 +116,7 @@ def test_a_limit_ends_the_run_with_the_best_so_far(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPETITORS)
-def test_no_time_at_all_still_gives_a_feasible_w(name: str) -> None:
+def test_a_time_limit_of_zero_gives_an_orthonormal_w(name: str) -> None:
     objective, q = problem("wine, gaussian")
     found = COMPETITORS[name](objective, q, 0.0)
     assert not found.finished

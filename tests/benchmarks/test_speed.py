@@ -19,7 +19,7 @@ KERNELS = [Linear(), Squared(), Polynomial(3, 1.0, 0.5), Gaussian(1.5), Multiqua
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: type(kernel).__name__)
-def test_the_transcription_is_the_method_as_it_is_defined(kernel: Term) -> None:
+def test_the_transcription_matches_the_definition(kernel: Term) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((15, 4)), rng.integers(0, 3, 15)
     W = np.linalg.qr(rng.standard_normal((4, 2)))[0]
@@ -46,18 +46,18 @@ def test_the_transcription_and_solve_agree_on_wine(name: str) -> None:
     assert result.objective == pytest.approx(J, rel=1e-6)
 
 
-def test_an_exponent_is_the_slope_of_the_logarithms() -> None:
+def test_the_exponent_is_the_slope_of_the_logarithms() -> None:
     rows = [{"n": n, "s": 3.0 * n**1.5} for n in (10, 20, 50)]
     assert growth.exponent(rows, "s") == pytest.approx(1.5)
 
 
-def test_a_claim_says_whether_it_was_met() -> None:
+def test_a_claim_says_whether_it_is_met() -> None:
     assert claim("a", 2.0, "≤", 2)["met"]
     assert not claim("a", 1.9, "≥", 2)["met"]
     assert not claim("a", float("nan"), "≤", 2)["met"]
 
 
-def test_a_part_has_the_memory_of_its_own_process() -> None:
+def test_a_part_measures_the_memory_of_its_own_process() -> None:
     row = run_part("speed.growth", "imports")
     assert 0.01 < row["peak GiB"] < 1
 
@@ -67,7 +67,7 @@ def test_a_part_that_fails_says_why() -> None:
         run_part("speed.transcription", "beside_solve", data="none", q=2)
 
 
-def test_a_section_measured_again_takes_the_place_of_its_last_results(tmp_path: Path) -> None:
+def test_a_section_that_runs_again_replaces_its_last_results(tmp_path: Path) -> None:
     order = ("first", "growth")
     runs = [{"solved": "gaussian", "n": n, "s": n / 1e3, "peak GiB": 0.5} for n in (1000, 2000)]
     old = {"claims": [claim("speed", 5.0, "≤", 1)], "tables": {"Growth": runs}, "seconds": 1.0}
