@@ -25,8 +25,8 @@ from ism_core.scaling import Whitening
 from ism_core.solver.ascent.spectral import ascend
 from ism_core.solver.progress import drain, drained
 from ism_core.solver.result import Result
-from ism_core.solver.sparse.sparsity import Features
-from ism_core.solver.sparse.supports import at, climbed
+from ism_core.solver.sparse.support_search import Features
+from ism_core.solver.sparse.support_ascent import at, climbed
 
 RESAMPLES = 20  # halves by default
 FEWEST_ROWS = 8  # rows that a table needs

@@ -28,7 +28,7 @@ from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
 from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Result, Step, Stop
-from ism_core.solver.sparse.readable import readable
+from ism_core.solver.sparse.sparse_result import readable
 from ism_core.solver.starts.continuation import descend, path
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
 from ism_core.solver.starts.straight import has_constant_slope, solved

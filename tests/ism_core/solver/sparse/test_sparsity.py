@@ -11,7 +11,7 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels import KERNELS, as_kernel
 from ism_core.objective import Problem
 from ism_core.scaling import Scaling, standardized
-from ism_core.solver.sparse.supports import Axes, at, climbed, onto
+from ism_core.solver.sparse.support_ascent import Axes, at, climbed, onto
 from tests.ism_core.conftest import Labelled, TwoClusterings
 
 

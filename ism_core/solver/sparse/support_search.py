@@ -23,7 +23,7 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.scaling import Whitening
-from ism_core.solver.sparse.supports import Axes, Support, anchors, at, best_columns, climbed, onto
+from ism_core.solver.sparse.support_ascent import Axes, Support, anchors, at, best_columns, climbed, onto
 
 POOL = 200  # features with the largest loadings, or four times m: no others are considered
 KEPT = (0.6, 0.8)  # of a column's features in each cut: they lead to different ends, of which the best is taken

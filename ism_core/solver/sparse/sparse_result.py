@@ -16,7 +16,7 @@ from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput
 from ism_core.solver.progress import ReturnCapture
 from ism_core.solver.result import Certificate, Result, Sparsity, Step
-from ism_core.solver.sparse.sparsity import Features, Sparse, sparsified
+from ism_core.solver.sparse.support_search import Features, Sparse, sparsified
 
 ROUNDS = 20  # of a clustering and the axes for it
 
