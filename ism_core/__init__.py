@@ -10,8 +10,7 @@ from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, Relat
 from ism_core.objective import aligned
 from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
-from ism_core.solver.result import Certificate, Error, Result, Step, Stop
-from ism_core.solver.solve import iter_solve, solve
+from ism_core.solver import Certificate, Error, Result, Step, Stop, iter_solve, solve
 
 __all__ = [
     "Alternative",

@@ -14,16 +14,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import Engine
+from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters
-from ism_core.linalg.subspaces import with_fixed_signs
+from ism_core.linalg import with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection import Auto, Starts, iter_settings
-from ism_core.solver.progress import drain
-from ism_core.solver.solve import solve
+from ism_core.solver import drain, solve
 
 C = TypeVar("C", bound=type)
 EngineName = Literal["local", "dask"]

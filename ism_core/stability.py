@@ -22,11 +22,7 @@ from ism_core.linalg import RowSpace, largest_angle, procrustes_rotation
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Clustering, Paradigm
 from ism_core.scaling import Whitening
-from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.progress import drain, drained
-from ism_core.solver.result import Result
-from ism_core.solver.sparse.support_search import Features
-from ism_core.solver.sparse.support_ascent import at, climbed
+from ism_core.solver import FeatureProblems, Result, ascend, ascend_on_supports, drained
 
 RESAMPLES = 20  # halves by default
 FEWEST_ROWS = 8  # rows that a table needs
@@ -118,22 +114,22 @@ class _Halves:
         rows = self.gamma.sample(count, rng)
         gamma, kernel = self.gamma.restricted(rows), self.kernel.restricted(rows, rows)
         if self.result.sparsity is not None:
-            given = Features(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)
+            given = FeatureProblems(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)
             return self._on_supports(given)
         space = RowSpace.of(self.X[rows], self.W.shape[1]).reaching(self.W)
         problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.null_directions, self.options)
-        reached = drain(ascend(problem, space.into(self.W), self.delta, ITERATIONS))
+        reached = ascend(problem, space.into(self.W), self.delta, ITERATIONS)
         W = space.out(reached.point.W)
         turned: Array = W @ procrustes_rotation(W, self.W)
         return turned
 
-    def _on_supports(self, given: Features) -> Array:
+    def _on_supports(self, given: FeatureProblems) -> Array:
         assert self.result.sparsity is not None
         support = self.result.sparsity.support
         used = np.flatnonzero(support.any(axis=1))
         V = given.loadings(self.W)
         problem = given.problem(used)
-        axes = climbed(problem, at(problem, V[used], support[used], given.metric(used)), GAIN, ITERATIONS)
+        axes = ascend_on_supports(problem, V[used], support[used], given.metric(used), GAIN, ITERATIONS)
         loadings: Array = np.zeros_like(V)
         loadings[used] = axes.W
-        return given.projecting(loadings)
+        return given.projection(loadings)

@@ -27,15 +27,14 @@ from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Kernel, Narrowing, as_kernel
-from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg import RowSpace
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
-from ism_core.solver.progress import drained
-from ism_core.solver.starts.continuation import LONG, beginning, opened, widths, with_width
+from ism_core.solver import LONG_CLIMB_DELTA, drained, first_width, open_kernel, path_widths, with_width
 
 SAMPLE = 800  # rows of the subsample that the search uses, if the table has more (tuned on the paper's data)
 ROWS_PER_COLUMN = 5  # rows of the subsample per column, if that is more (tuned on MNIST)
@@ -96,9 +95,9 @@ def iter_choose(
     """
     table = as_table(X)
     paradigm.check(len(table))
-    open_kernel = opened(kernel)
-    given = as_kernel(kernel) if open_kernel is None else with_width(open_kernel, 1.0)
-    is_open = open_kernel is not None
+    opened = open_kernel(kernel)
+    given = as_kernel(kernel) if opened is None else with_width(opened, 1.0)
+    is_open = opened is not None
     given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
     if isinstance(paradigm, Unsupervised):
@@ -155,7 +154,7 @@ def _iter_cross_validate(
     if chosen.neighbors and is_open and len(table) >= LARGER_TABLE * len(rows):
         many = _sample(paradigm, table, NARROWED_ROWS, rng)
         larger = SuccessiveHalving(
-            table[many], paradigm.restricted(many), kernel, is_open, False, NARROWED_FOLDS, rng, climbs=LONG
+            table[many], paradigm.restricted(many), kernel, is_open, False, NARROWED_FOLDS, rng, climbs=LONG_CLIMB_DELTA
         )
         path = yield from larger.narrowed(chosen)
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))
@@ -226,9 +225,9 @@ class _Kernels:
             rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
             space, gamma = RowSpace.of(rows, path.q), self._paradigm.with_neighbors(path.neighbors).guidance()
             problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
-            self._first[of] = path.widest * beginning(problem, np.random.default_rng(self._seed))
+            self._first[of] = path.widest * first_width(problem, rows, np.random.default_rng(self._seed))
         nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
-        return with_width(self._kernel, next(islice(widths(nearer * self._first[of]), place, None)))
+        return with_width(self._kernel, next(islice(path_widths(nearer * self._first[of]), place, None)))
 
 
 def _sample(paradigm: Supervised, table: Array, count: int, rng: np.random.Generator) -> Ints:

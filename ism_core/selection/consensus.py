@@ -21,9 +21,7 @@ from ism_core.kernels import Kernel, Narrowing, Polynomial
 from ism_core.paradigms import Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Candidate, Choice, Trial
-from ism_core.solver.progress import relay
-from ism_core.solver.solve import iter_solve
-from ism_core.solver.starts.continuation import widest, with_width
+from ism_core.solver import iter_solve, relay, widest_width, with_width
 
 WIDTHS = (1.0, 0.7, 0.5, 0.35)  # relative to the median distance (tuned on the paper's data)
 SAMPLE = 2_000  # rows of the subsample that is clustered, if the table has more
@@ -85,7 +83,7 @@ def _same(trial: Trial, _: object) -> Trial:
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:
     """Return the candidate kernels, with widths from all rows."""
     assert isinstance(kernel, Narrowing)
-    begin = widest(kernel, Scaling.learnt(table, scale)[1], np.random.default_rng(seed))
+    begin = widest_width(kernel, Scaling.learnt(table, scale)[1], np.random.default_rng(seed))
     kernels: list[Kernel] = [with_width(kernel, width * begin) for width in WIDTHS]
     return [*kernels, Polynomial()] if any_kernel else kernels
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.kernels import Kernel, Narrowing
-from ism_core.linalg.row_space import RowSpace
+from ism_core.linalg import RowSpace
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Trial
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
-from ism_core.solver.starts.continuation import SHORT, along, beginning, widths, with_width
+from ism_core.solver import SHORT_CLIMB_DELTA, first_width, path_points, path_widths, with_width
 
 WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened rows (tuned on Wine, WDBC, Cancer, Iris)
 PATH_LENGTH = 8  # kernels on a path: down to 1/11 of the widest
@@ -114,7 +114,7 @@ class SuccessiveHalving:
         beside_neighbors: bool,
         folds: int,
         rng: np.random.Generator,
-        climbs: float = SHORT,
+        climbs: float = SHORT_CLIMB_DELTA,
     ) -> None:
         """`climbs` is the convergence tolerance of gradient ascents if Γ counts neighbors."""
         self._X = X
@@ -222,16 +222,16 @@ class SuccessiveHalving:
             problem = Problem.of(
                 space.Z, gamma, kernel, path.q, space.null_directions, EvaluationOptions(precision="single")
             )
-            ascents = along(problem, self._kernels(problem, path.widest, rng), self._climbs)
+            ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._climbs)
             self._fold_paths[path, fold] = _FoldPath(rows, scaling.apply(self._X[test]), space, ascents)
         return self._fold_paths[path, fold]
 
-    def _kernels(self, problem: Problem, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:
+    def _kernels(self, problem: Problem, rows: Array, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:
         if not self._is_open:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, Narrowing)
-        for width in widths(widest * beginning(problem, rng)):
+        for width in path_widths(widest * first_width(problem, rows, rng)):
             yield with_width(problem.kernel, width)
 
     def _length(self, path: CandidatePath) -> int:

@@ -11,7 +11,7 @@ from ism_core.paradigms import Paradigm, Supervised, Unsupervised
 from ism_core.scaling import Scale
 from ism_core.selection.choice import Auto, Choice, Trial
 from ism_core.selection.choose import iter_choose
-from ism_core.solver.starts.continuation import opened
+from ism_core.solver import open_kernel
 
 DELTA = 0.01  # default convergence tolerance
 DELTA_ON_A_PATH = 0.1  # tolerance after continuation: a narrow kernel that converges further overfits (paper's data)
@@ -35,7 +35,7 @@ class Settings:
 
 def is_open(kernel: Kernel | str, q: int | Auto, scale: Scale | Auto | None) -> bool:
     """Tell whether a setting is to be chosen."""
-    return opened(kernel) is not None or q == "auto" or scale == "auto"
+    return open_kernel(kernel) is not None or q == "auto" or scale == "auto"
 
 
 def iter_settings(
@@ -62,7 +62,7 @@ def iter_settings(
         return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
     choice = yield from iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed)
-    chosen, on_path = choice.chosen, opened(kernel) is not None and not paradigm.alternates
+    chosen, on_path = choice.chosen, open_kernel(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
     if starts is None:

@@ -5,22 +5,46 @@
 (`certificate`). `iter_solve` is the same as a generator of steps.
 """
 
+from ism_core.solver.ascent import ascend
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import ReturnCapture, drain, relay
+from ism_core.solver.progress import ReturnCapture, drain, drained, relay
 from ism_core.solver.result import Certificate, Error, Result, Sparsity, Step, Stop
 from ism_core.solver.solve import iter_solve, solve
+from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
+from ism_core.solver.starts import (
+    LONG_CLIMB_DELTA,
+    SHORT_CLIMB_DELTA,
+    first_width,
+    open_kernel,
+    path_points,
+    path_widths,
+    widest_width,
+    with_width,
+)
 
 __all__ = [
+    "LONG_CLIMB_DELTA",
+    "SHORT_CLIMB_DELTA",
     "Certificate",
     "Error",
+    "FeatureProblems",
     "Result",
     "ReturnCapture",
     "SolveOptions",
     "Sparsity",
     "Step",
     "Stop",
+    "ascend",
+    "ascend_on_supports",
     "drain",
+    "drained",
+    "first_width",
     "iter_solve",
+    "open_kernel",
+    "path_points",
+    "path_widths",
     "relay",
     "solve",
+    "widest_width",
+    "with_width",
 ]

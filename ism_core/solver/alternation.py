@@ -1,9 +1,10 @@
 """Clusterings: W for the clustering and the clustering for W, in turn.
 
-With few rows, some steps of W for each clustering until that stands still. With many, where a clustering costs more
-than a step, one step for each, by the mixed Φ of the last rounds: first on a sample, from W = I, then on all rows. On
-these with few features until W and Y stand still, then exactly until they do again. Where a number of starts is given,
-the sample is clustered as few rows are, to the end: that takes twice as long, and leads to poor clusters less often.
+With few rows, W takes a few steps for each clustering until the clustering settles, then climbs to the end. With many
+rows a clustering costs more than a step, so W takes one step for each (`ClusteringAscent`): first on a subsample from
+W = I, then on all rows with coarse features until W and Y settle, then exactly until they settle again. If a number of
+starts is given, the subsample is clustered like few rows, to the end. That takes twice as long and ends in poor
+clusters less often.
 """
 
 from collections.abc import Generator
@@ -13,56 +14,51 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL
-from ism_core.engines.threads import own_threads
+from ism_core.engines import LOCAL, own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, exact_maps
-from ism_core.linalg.row_space import RowSpace
-from ism_core.linalg.subspaces import dominant, largest_angle
+from ism_core.linalg import RowSpace, dominant, largest_angle
 from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.ascent.surrogate_model import SurrogateModel
-from ism_core.solver.newton_mixing import Mixing
+from ism_core.solver.ascent import EvaluatedPoint, Move, iter_ascend, iter_moves
+from ism_core.solver.newton_mixing import NewtonMixing
 from ism_core.solver.options import SolveInput
 from ism_core.solver.progress import relay
 from ism_core.solver.result import Error, Step, Stop
-from ism_core.solver.starts.candidates import candidates
-from ism_core.solver.starts.search import Start, search
+from ism_core.solver.starts import Start, candidates, iter_search
 
-ROUND_ITERATIONS = 2  # steps of W between two clusterings, of few rows
-NEAR_Y = 0.1  # radians that Y may still turn on a sample
-MIXED = 0.03  # the gradient from which on Φs are mixed
-PATIENCE = 10  # rounds without a smaller gradient after which they no longer are: to pass by a saddle takes some
-FAR = 0.6  # radians: no mix is meant to turn W by so much
-NEAR = 0.1  # times delta: how exact Y must be, in radians, for its change to be told
-NEARLY = 0.5  # times delta: how exact while all is computed roughly
-LEFT_OUT = 0.1  # times delta: what features may leave out of K then. Measured: Φ(W)W is off by a third of this
+ROUND_STEPS = 2  # steps of W between two clusterings of few rows
+SAMPLE_ANGLE = 0.1  # radians that Y may still turn when the subsample is left
+MIXING_GRADIENT = 0.03  # relative gradient below which Φs are mixed
+MIXING_PATIENCE = 10  # rounds without a smaller gradient before mixing ends; passing a saddle takes some
+LARGEST_MIXED_ANGLE = 0.6  # radians; a mixed Φ that turns W farther has found other eigenvectors
+EXACT_CLUSTERING = 0.1  # times delta: error of Y in radians that still shows whether Y changes
+COARSE_CLUSTERING = 0.5  # times delta: error of Y in radians while features are coarse
+COARSE_FEATURES = 0.1  # times delta: error of K by coarse features; that of Φ(W)W is a third of it (measured)
 
 
 class Solution(NamedTuple):
-    """A problem, the point that solves it, why it is the last one, and for clusterings the clustering."""
+    """A problem, the point that solves it, why it is the last one, and the clustering if there is one."""
 
     problem: Problem
     point: EvaluatedPoint
     stop: Stop
-    iteration: int  # the number of its last step
+    iteration: int  # of the last step
     clustering: Clustering | None = None
-    gap: float | None = None  # to the next eigenvalue, where all of them are known
-    error: Error | None = None  # of J and Φ(W)W, where it is known
+    gap: float | None = None  # to the next eigenvalue, if all of them are known
+    error: Error | None = None  # of J and Φ(W)W, if it is known
 
     def padded(self, space: RowSpace) -> Start:
-        """The same W in a space with more directions after those that it had."""
+        """The same W in a space that has further directions after its own."""
         more = space.Z.shape[1] - len(self.point.W)
-        return Start(np.pad(self.point.W, ((0, more), (0, 0))), self.point.model.padded(more))
+        return Start(np.pad(self.point.W, ((0, more), (0, 0))), np.pad(self.point.phi, (0, more)))
 
 
-def cluster(
+def iter_cluster(
     given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
-    """W and a clustering that belong together: on a sample first where there are many rows, then on all of them."""
-    everything = _Alternation(given, kernel, None)
+    """Find W and a clustering that belong together; continue from a solution in a smaller space if there is one."""
+    everything = _Rounds(given, kernel, None)
     n = len(space.Z)
     if before is not None:
         start, last, first = before.padded(space), before.clustering, before.iteration + 1
@@ -70,143 +66,82 @@ def cluster(
         start, last, first = Start(space.into(given.initial_W)), None, 0
     elif n > DENSE_ROWS:
         chosen = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False))
-        few = _Alternation(given, kernel.restricted(chosen, chosen), chosen)
-        sample = yield from relay(
-            few.from_nothing(space.Z[chosen], space.null_directions, rng), lambda step: replace(step, stage="search")
-        )
+        few = _Rounds(given, kernel.restricted(chosen, chosen), chosen)
+        steps = few.iter_from_identity(space.Z[chosen], space.null_directions, rng)
+        sample = yield from relay(steps, lambda step: replace(step, stage="search"))
         assert sample.clustering is not None
-        start, last, first = Start(sample.point.W, sample.point.model), sample.clustering.spread(chosen, n), 0
+        start, last, first = Start(sample.point.W, sample.point.phi), sample.clustering.spread(chosen, n), 0
     else:
-        return (yield from everything.from_nothing(space.Z, space.null_directions, rng))
+        return (yield from everything.iter_from_identity(space.Z, space.null_directions, rng))
     gamma, clustering = everything.gamma(space.Z @ start.W, last)
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     if n > DENSE_ROWS:
-        return (yield from everything.settle(problem, clustering, start, first))
-    return (yield from everything.alternate(problem, clustering, start, first))
+        return (yield from everything.iter_single_steps(problem, clustering, start, first))
+    return (yield from everything.iter_alternate(problem, clustering, start, first))
 
 
-class _Alternation:
-    """The rounds of one solve, on all rows or on some of them."""
+class _Rounds:
+    """The rounds of one solve, on all rows or on a subsample."""
 
     def __init__(self, given: SolveInput, kernel: Kernel, rows: Ints | None) -> None:
+        self.options = given.options
+        self.kernel = kernel
+        self.is_sample = rows is not None
         self._given = given
-        self._kernel = kernel
         self._rows = rows
-        self._options = given.options
         self._evaluation = given.evaluation if rows is None else replace(given.evaluation, engine=LOCAL)
 
-    def gamma(self, P: Array, last: Clustering | None, nearness: float = NEAR) -> tuple[Gamma, Clustering]:
-        """For the projected rows; where they are many, with a Y that is off by so many times delta at the most."""
-        many = len(P) > DENSE_ROWS or self._rows is not None
-        with own_threads():  # of products with a vector, several threads of the BLAS only wait for each other
+    def gamma(self, P: Array, last: Clustering | None, error: float = EXACT_CLUSTERING) -> tuple[Gamma, Clustering]:
+        """Cluster the projected rows; if there are many, the error of Y is at most so many times delta."""
+        is_large = len(P) > DENSE_ROWS or self.is_sample
+        with own_threads():  # for products with a vector, the threads of the BLAS only wait for each other
             gamma, clustering = self._given.paradigm.gamma(
                 P,
-                self._kernel,
-                self._options.seed,
+                self.kernel,
+                self.options.seed,
                 last,
                 rows=self._rows,
-                tolerance=nearness * self._options.delta if many else None,
+                tolerance=error * self.options.delta if is_large else None,
                 options=self._evaluation,
             )
         assert clustering is not None
         return gamma, clustering
 
-    def from_nothing(
+    def iter_from_identity(
         self, X: Array, null_directions: Array, rng: np.random.Generator
     ) -> Generator[Step, None, Solution]:
-        """Beginning at W = I; on a sample only until W and Y are near, unless starts were asked for."""
+        """Start from the clustering of W = I."""
         gamma, clustering = self.gamma(X, None)
-        problem = Problem.of(X, gamma, self._kernel, self._given.q, null_directions, self._evaluation)
-        if self._rows is not None and not isinstance(self._options.starts, int):
-            start = Start(next(candidates(problem, rng)))
-            return (yield from self.settle(problem, clustering, start, 0))
-        starts = self._options.starts if isinstance(self._options.starts, int) else 1
-        start = yield from search(problem, starts, self._options.delta, rng, self._options.tolerances)
-        return (yield from self.alternate(problem, clustering, start, 0))
+        problem = Problem.of(X, gamma, self.kernel, self._given.q, null_directions, self._evaluation)
+        starts = self.options.starts
+        if self.is_sample and not isinstance(starts, int):
+            return (yield from self.iter_single_steps(problem, clustering, Start(next(candidates(problem, rng))), 0))
+        count = starts if isinstance(starts, int) else 1
+        start = yield from iter_search(problem, count, self.options, rng)
+        return (yield from self.iter_alternate(problem, clustering, start, 0))
 
-    def settle(
+    def iter_single_steps(
         self, problem: Problem, clustering: Clustering, start: Start, first: int
     ) -> Generator[Step, None, Solution]:
-        """One step of W for each clustering, until neither moves; on a sample, until both are near."""
-        delta, max_iter = self._options.delta, self._options.max_iter
-        still, gradient = (delta, delta / 10) if self._rows is None else (NEAR_Y, np.inf)
-        exact = False
-        mixing = Mixing()
-        last: EvaluatedPoint | None = None
-        turned = change = angle = None
-        lowest, worse, mixes = np.inf, 0, True
-        W = start.W
-        P = problem.projections.projected(W)
-        for iteration in range(first, max_iter):
-            with own_threads():  # between sums over rows, those of the BLAS would be in the way of ours
-                problem = problem.within(self._options.tolerances, W) if exact else self._roughly(problem, W, P)
-                point = self._point(problem, W, last, start.model)
-            if last is not None:
-                change = _change(last.eigenvalues, point.eigenvalues)
-                angle = largest_angle(last.W, point.W)
-            yield Step(
-                "ascent",
-                iteration,
-                iteration,
-                point.objective,
-                point.eigenvalues,
-                change,
-                angle,
-                point.gradient,
-                point.W,
-            )
-            settled = turned is not None and turned < still and point.gradient < gradient
-            if settled and (exact or self._rows is not None):
-                return Solution(problem, point, Stop.CONVERGED, iteration, clustering)
-            if iteration + 1 == max_iter:
-                return Solution(problem, point, Stop.ROUNDS, iteration, clustering)
-            exact = exact or settled
-            lowest, worse = (point.gradient, 0) if point.gradient < lowest else (lowest, worse + 1)
-            mixes = mixes and worse <= PATIENCE  # it helps near the end, and may lead astray before
-            near = mixes and last is not None and point.gradient < MIXED
-            with own_threads():
-                W = _next(problem, point, mixing if near else None)
-                P = problem.projections.projected(W)
-                gamma, found = self.gamma(P, clustering, NEAR if exact else NEARLY)
-                turned = largest_angle(clustering.Y, found.Y)
-            problem, clustering, last = problem.with_gamma(gamma), found, point
-        raise AssertionError("the last round returns")
+        """Take one step of W for each clustering, until neither changes; on a subsample, until both are near."""
+        method = ClusteringAscent(self, problem, clustering, start.phi)
+        moves = iter_moves(method, start.W, self.options.max_iter - 1 - first, first)
+        point, stop, iteration = yield from relay(moves, lambda move: move.as_step(move.iteration))
+        stop = Stop.ROUNDS if stop is Stop.MAX_ITER else stop
+        return Solution(method.problem, point, stop, iteration, method.clustering)
 
-    def _roughly(self, problem: Problem, W: Array, P: Array) -> Problem:
-        """With few features, on all rows for Φ(W)W alone: that takes far less than all of Φ, and may have more."""
-        if self._rows is None and problem.options.features is None and exact_maps(self._kernel, problem.q) is None:
-            maps = affordable_maps(P, self._kernel, LEFT_OUT * self._options.delta)
-            if maps is not None:
-                return problem.with_truncated_features(maps)
-        return problem.within((COARSE_TOLERANCE,), W)
-
-    def _point(
-        self, problem: Problem, W: Array, last: EvaluatedPoint | None, known: SurrogateModel | None
-    ) -> EvaluatedPoint:
-        """With all of Φ on a sample, or where that costs little; else the last Φ, or the sample's, set right."""
-        if self._rows is None and not problem.is_small:
-            point = None
-            if last:
-                point = last.moved(problem, W)
-            elif known is not None:
-                point = EvaluatedPoint.like(problem, W, known, *problem.half_gradient(W))
-            if point is not None:
-                return point
-            problem = problem.within((COARSE_TOLERANCE,), W)
-        return EvaluatedPoint.at(problem, W)
-
-    def alternate(
+    def iter_alternate(
         self, problem: Problem, clustering: Clustering, start: Start, first: int
     ) -> Generator[Step, None, Solution]:
-        """A few steps of W for the clustering, then it for W, until it stands still; then W to the end."""
-        delta, max_iter = self._options.delta, self._options.max_iter
+        """Take a few steps of W for each clustering until it settles; then climb to the end."""
+        delta, max_iter = self.options.delta, self.options.max_iter
         settled = False
-        W, model = start.W, start.model
+        W, phi = start.W, start.phi
         for round in range(max_iter):
-            budget = max_iter - first if settled else min(ROUND_ITERATIONS, max_iter - first)
-            problem = problem.within(self._options.tolerances, W)
-            point, stop, iteration = yield from ascend(
-                problem, W, delta, budget, round, first, known=model, leaping=settled
+            budget = max_iter - first if settled else min(ROUND_STEPS, max_iter - first)
+            problem = problem.within(self.options.tolerances, W)
+            point, stop, iteration = yield from iter_ascend(
+                problem, W, delta, budget, round=round, first=first, known=phi, leaping=settled
             )
             gamma, found = self.gamma(problem.X @ point.W, clustering)
             first = iteration + 1
@@ -214,18 +149,90 @@ class _Alternation:
             if (settled and still) or first >= max_iter:
                 return Solution(problem, point, stop if settled and still else Stop.ROUNDS, iteration, found)
             settled = still
-            problem, clustering, W, model = problem.with_gamma(gamma), found, point.W, point.model
+            problem, clustering, W, phi = problem.with_gamma(gamma), found, point.W, point.phi
         raise AssertionError("every round takes at least one iteration")
 
 
-def _next(problem: Problem, point: EvaluatedPoint, mixing: Mixing | None) -> Array:
-    """The dominant eigenvectors of the mixed Φ, unless it has others than those near W; then of Φ."""
-    if mixing is not None:
-        W = dominant(mixing.mixed(point.phi, point.W), problem.q, problem)[0]
-        if largest_angle(point.W, W) < FAR:
-            return W
-    return dominant(point.phi, problem.q, problem)[0]
+class ClusteringAscent:
+    """An ascent method whose Γ changes at every step: one step of W, then a new clustering.
 
+    J is not comparable from step to step, so every step is accepted. Near the end, W is taken from mixed Φs.
+    """
 
-def _change(before: Array, now: Array) -> float:
-    return float(np.linalg.norm(now - before) / (np.linalg.norm(now) or 1.0))
+    def __init__(self, rounds: _Rounds, problem: Problem, clustering: Clustering, known: Array | None) -> None:
+        self.problem = problem
+        self.clustering = clustering
+        self._rounds = rounds
+        self._known = known
+        self._is_exact = False
+        self._turned = np.inf  # the angle by which Y turned at the last step, in radians
+        self._mixing: NewtonMixing | None = NewtonMixing()
+        self._is_near = False  # enough for mixing
+        self._smallest_gradient, self._worse_rounds = np.inf, 0
+
+    def init(self, W: Array) -> EvaluatedPoint:
+        here = self._evaluate(W, self.problem.projections.projected(W), None)
+        self._smallest_gradient = here.gradient
+        return here
+
+    def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
+        W = self._next(here)
+        P = self.problem.projections.projected(W)
+        error = EXACT_CLUSTERING if self._is_exact else COARSE_CLUSTERING
+        gamma, found = self._rounds.gamma(P, self.clustering, error)
+        self._turned = largest_angle(self.clustering.Y, found.Y)
+        self.problem, self.clustering = self.problem.with_gamma(gamma), found
+        return self._evaluate(W, P, here), None
+
+    def done(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
+        here, delta = move.point, self._rounds.options.delta
+        if self._rounds.is_sample:
+            has_settled = self._turned < SAMPLE_ANGLE
+        else:
+            has_settled = self._turned < delta and here.gradient < delta / 10
+        if has_settled and (self._is_exact or self._rounds.is_sample):
+            return here, Stop.CONVERGED
+        self._is_exact = self._is_exact or has_settled
+        if here.gradient < self._smallest_gradient:
+            self._smallest_gradient, self._worse_rounds = here.gradient, 0
+        else:
+            self._worse_rounds += 1
+        if self._worse_rounds > MIXING_PATIENCE:
+            self._mixing = None
+        self._is_near = here.gradient < MIXING_GRADIENT
+        return here, None
+
+    def _next(self, here: EvaluatedPoint) -> Array:
+        """The dominant eigenvectors of the mixed Φ; of Φ itself if those are far from W."""
+        q = self.problem.q
+        if self._mixing is not None and self._is_near:
+            W = dominant(self._mixing.mixed(here.phi, here.W), q, self.problem)[0]
+            if largest_angle(here.W, W) < LARGEST_MIXED_ANGLE:
+                return W
+        return dominant(here.phi, q, self.problem)[0]
+
+    def _evaluate(self, W: Array, P: Array, last: EvaluatedPoint | None) -> EvaluatedPoint:
+        """Evaluate Φ on a subsample, or if it costs little; else correct the last Φ, or that of the subsample."""
+        options, is_sample = self._rounds.options, self._rounds.is_sample
+        self.problem = problem = (
+            self.problem.within(options.tolerances, W) if self._is_exact else self._coarse(self.problem, W, P)
+        )
+        if not is_sample and not problem.is_small:
+            if last is not None:
+                return last.moved(problem, W)
+            known = self._known
+            point = None if known is None else EvaluatedPoint.like(W, known, *problem.half_gradient(W))
+            if point is not None:
+                return point
+            problem = problem.within((COARSE_TOLERANCE,), W)
+        return EvaluatedPoint.at(problem, W)
+
+    def _coarse(self, problem: Problem, W: Array, P: Array) -> Problem:
+        """The problem with few features; more of them on all rows, where only Φ(W)W is computed."""
+        kernel, delta = self._rounds.kernel, self._rounds.options.delta
+        has_choice = problem.options.features is None and exact_maps(kernel, problem.q) is None
+        if not self._rounds.is_sample and has_choice:
+            maps = affordable_maps(P, kernel, COARSE_FEATURES * delta)
+            if maps is not None:
+                return problem.with_truncated_features(maps)
+        return problem.within((COARSE_TOLERANCE,), W)

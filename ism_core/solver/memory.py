@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import allowed_threads
+from ism_core.engines import allowed_threads
 from ism_core.errors import InvalidInput
-from ism_core.linalg.row_space import LARGEST, SAMPLE
+from ism_core.linalg import LARGEST, SAMPLE
 from ism_core.objective import PACKED_COLUMNS, EvaluationOptions
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.solver.options import SolveInput

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, as_table, extremes, is_whole
-from ism_core.engines.base import LOCAL, Engine
+from ism_core.engines import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel, Narrowing, as_kernel
 from ism_core.objective import EvaluationOptions

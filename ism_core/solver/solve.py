@@ -10,28 +10,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array
-from ism_core.engines.base import Engine
-from ism_core.engines.threads import own_threads
+from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
-from ism_core.linalg.row_passes import column_means
-from ism_core.linalg.row_space import RowSpace
-from ism_core.linalg.subspaces import count_informative, with_fixed_signs
+from ism_core.linalg import RowSpace, column_means, count_informative, with_fixed_signs
 from ism_core.objective import ErrorBound, Problem
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.scaling import Whitening, is_constant
-from ism_core.solver.alternation import Solution, cluster
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.alternation import Solution, iter_cluster
+from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
 from ism_core.solver.certificate import certify, error, is_within
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
 from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Result, Step, Stop
-from ism_core.solver.sparse.sparse_result import readable
-from ism_core.solver.starts.continuation import descend, path
-from ism_core.solver.starts.search import DEFAULT_STARTS, Start, search
-from ism_core.solver.starts.straight import has_constant_slope, solved
+from ism_core.solver.sparse import iter_sparse_result
+from ism_core.solver.starts import (
+    DEFAULT_STARTS,
+    Start,
+    constant_slope_maximum,
+    has_constant_slope,
+    iter_continuation,
+    iter_search,
+    path_kernels,
+)
 
 CENTERED = 0.1  # a mean of this share of the deviation costs no digits
 
@@ -199,7 +201,7 @@ def _iter_solve(given: SolveInput) -> Generator[Step, None, Result]:
     limit = given.options.features_per_axis
     if limit is None or limit >= given.X.shape[1]:
         return result
-    return (yield from readable(given, result, limit))
+    return (yield from iter_sparse_result(given, result, limit))
 
 
 def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
@@ -225,7 +227,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
             trace.append(outside)
         return outside
 
-    find = cluster if paradigm.alternates else _reduce
+    find = iter_cluster if paradigm.alternates else _iter_reduce
     found = yield from relay(find(given, space, bound, rng, None), seen_outside)
     while True:
         outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
@@ -268,7 +270,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
     return RowSpace.of(table, given.q).reaching(given.initial_W)
 
 
-def _reduce(
+def _iter_reduce(
     given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
     """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
@@ -277,7 +279,7 @@ def _reduce(
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     first = 0 if before is None else before.iteration + 1
     if has_constant_slope(kernel):
-        point, gap = solved(problem)
+        point, gap = constant_slope_maximum(problem)
         yield Step("ascent", 0, first, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
         return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
     if before is not None:
@@ -285,33 +287,33 @@ def _reduce(
     elif given.initial_W is not None:
         start = Start(space.into(given.initial_W))
     else:
-        start = yield from _start(problem, given, rng)
+        start = yield from _iter_start(problem, given, rng)
     size = None
     while True:
         problem = start.problem or problem.within(options.tolerances, start.W, size)
-        point, stop, iteration = yield from ascend(
-            problem, start.W, options.delta, options.max_iter - first, first=first, known=start.model
+        point, stop, iteration = yield from iter_ascend(
+            problem, start.W, options.delta, options.max_iter - first, first=first, known=start.phi
         )
         off = error(problem, point)
         if is_within(off, problem.tolerance) or iteration + 1 >= options.max_iter:
             return Solution(problem, point, stop, iteration, error=off)
         # The features were cut for a W that is too far from this one.
-        start, first = Start(point.W, point.model), iteration + 1
+        start, first = Start(point.W, point.phi), iteration + 1
         size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
-def _start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
+def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """Where to begin: at the end of a path, or at the most promising of several points."""
     options = given.options
     asked = options.starts == "path"
     if asked or (options.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
-        kernels = path(problem, rng, asked=asked)
+        kernels = path_kernels(problem, given.X, rng, asked=asked)
         if len(kernels) == 1:
-            return (yield from search(problem, 1, options.delta, rng, options.tolerances))
+            return (yield from iter_search(problem, 1, options, rng))
         if kernels:
-            return (yield from descend(problem, kernels, rng, options.tolerances, options.delta))
+            return (yield from iter_continuation(problem, kernels, options, rng))
     starts = options.starts if isinstance(options.starts, int) else DEFAULT_STARTS
-    return (yield from search(problem, starts, options.delta, rng, options.tolerances))
+    return (yield from iter_search(problem, starts, options, rng))
 
 
 def _centered(table: Array) -> Array:

@@ -23,8 +23,7 @@ from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective import Problem
 from ism_core.paradigms import DENSE_ROWS, Clustering
-from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.progress import drain
+from ism_core.solver import ascend
 
 NEAR = 0.1  # times delta: accuracy of Y with many rows, as in ISM
 WARMING_ROWS = 300
@@ -112,7 +111,7 @@ def _cost_of_one_clustering(X: Array, kernel: str, method: str, q: int, limit: f
     fixed, found = bound(kernel, X), _clustered(X, kernel, "ISM", q, limit, delta)
     gamma = _without_degrees(_gamma(X @ found.W, fixed, q, None)[1])
     if method == "ISM":
-        W = drain(ascend(Problem.of(X, gamma, fixed, q), found.W, delta, ITERATIONS)).point.W
+        W = ascend(Problem.of(X, gamma, fixed, q), found.W, delta, ITERATIONS).point.W
     else:
         W = COMPETITORS[method](Objective(X, gamma, fixed), q, limit).W
     return cost(X, gamma, fixed, W)

@@ -1,0 +1,35 @@
+"""Ways up: from one W to the local maximum of J that it belongs to.
+
+`iter_ascend` picks the method for a problem: spectral steps, leaps for polynomial kernels, or L-BFGS for a Γ that
+depends on W. `loop` drives all of them.
+"""
+
+from ism_core.solver.ascent.ascend import ascend, iter_ascend
+from ism_core.solver.ascent.curvature import CURVATURE_ROUNDING, exchange, largest_curvature
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.lbfgs import LbfgsAscent
+from ism_core.solver.ascent.leaps import can_leap, moments_around
+from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, Trial, iter_moves, stop_at_rest
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
+
+__all__ = [
+    "CURVATURE_ROUNDING",
+    "Ascent",
+    "EvaluatedPoint",
+    "LbfgsAscent",
+    "LevelShiftedAscent",
+    "Move",
+    "PolynomialMoments",
+    "Trial",
+    "ascend",
+    "can_leap",
+    "everywhere",
+    "exchange",
+    "flops",
+    "is_possible",
+    "iter_ascend",
+    "iter_moves",
+    "largest_curvature",
+    "moments_around",
+    "stop_at_rest",
+]

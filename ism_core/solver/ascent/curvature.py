@@ -1,70 +1,63 @@
-"""How J curves around a point of rest: whether it is a maximum, and where it leads up if it is not."""
+"""The curvature of J at a stationary point: whether it is a maximum."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg.subspaces import eigenpairs
+from ism_core.linalg import eigenpairs, project_out
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 
-LANCZOS_STEPS = 10
-DIFFERENCE = 1e-6  # length of the step that second derivatives are taken with
-ROUNDING = 1e-6
-ELSEWHERE = 0.1  # how much of the first direction points anywhere
+LANCZOS_STEPS = 10  # each costs one Φ(W)W
+DIFFERENCE_STEP = 1e-6  # length of the step of the finite differences of gradients
+CURVATURE_ROUNDING = 1e-6  # share of ‖Φ‖ that finite differences leave as rounding
+RANDOM_SHARE = 0.1  # share of the first direction that is random
 
 
 class Exchange(NamedTuple):
-    """The direction that is likely to lead up: the last column of W for the best direction outside."""
+    """The direction that most likely leads up: the last column of W gives way to the best direction outside."""
 
     direction: Array
     gap: float  # between their eigenvalues
 
 
-class Curvature(NamedTuple):
-    """The largest eigenvalue of the Hessian of J on the manifold over 2‖Φ‖, from below, and its eigenvector."""
-
-    largest: float
-    direction: Array
-
-
 def exchange(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> Exchange:
-    """The exchange that costs least, and a little of everything else."""
+    """The exchange that costs least, with a small random direction added."""
     W, half_gradient = point.W, point.half_gradient
-    aside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
-    (largest,), best = eigenpairs(problem.without_null_directions(aside - 2 * point.size * (W @ W.T)), 1)
-    anywhere = rng.standard_normal(W.shape)
-    direction = best @ np.eye(W.shape[1])[-1:] + ELSEWHERE * anywhere / np.linalg.norm(anywhere)
+    outside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
+    (largest,), best = eigenpairs(problem.without_null_directions(outside - 2 * point.size * (W @ W.T)), 1)
+    random = rng.standard_normal(W.shape)
+    direction = best @ np.eye(W.shape[1])[-1:] + RANDOM_SHARE * random / np.linalg.norm(random)
     return Exchange(direction, float(point.eigenvalues[-1] - largest))
 
 
-def curvature(problem: Objective, point: EvaluatedPoint, first: Array, steps: int = LANCZOS_STEPS) -> Curvature:
-    """By so many Lanczos steps from the first direction.
+def largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) -> float:
+    """A lower bound on the largest eigenvalue of the Hessian of J on the manifold, over 2‖Φ‖.
 
-    In a direction Z ⊥ W the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) + the change of Φ along Z: the first two make the
-    eigengap, the last is the constant 𝒞 that Theorem 1 compares it with. Here all three are taken together, as a
-    difference of gradients.
+    It comes from Lanczos steps that begin with the first direction. In a direction Z ⊥ W the Hessian is
+    2(tr ZᵀΦZ − tr ZᵀZΛ) plus the change of Φ along Z: the first two make the eigengap, the last is the constant 𝒞 that
+    Theorem 1 compares it with. A finite difference of gradients gives all three together.
     """
     W = point.W
     size = 2 * point.size
     if size == 0:
-        return Curvature(0.0, first)
+        return 0.0
     gradient = 2 * point.half_gradient
     multipliers = W.T @ gradient
 
     def tangent(Z: Array) -> Array:
-        Z = Z - problem.null_directions @ (problem.null_directions.T @ Z)
-        return Z - W @ (W.T @ Z)
+        return project_out(W, project_out(problem.null_directions, Z))
 
     def hessian(Z: Array) -> Array:
-        return tangent((2 * problem.half_gradient(W + DIFFERENCE * Z)[0] - gradient) / DIFFERENCE - Z @ multipliers)
+        difference = 2 * problem.half_gradient(W + DIFFERENCE_STEP * Z)[0] - gradient
+        return tangent(difference / DIFFERENCE_STEP - Z @ multipliers)
 
     Z = tangent(first)
     basis: list[Array] = []
     tridiagonal = np.zeros((0, 0))
-    for _ in range(min(steps, W.shape[1] * (len(W) - W.shape[1]))):
+    for _ in range(min(LANCZOS_STEPS, W.shape[1] * (len(W) - W.shape[1]))):
         length = float(np.linalg.norm(Z))
-        if length < ROUNDING * size and basis:
+        if length < CURVATURE_ROUNDING * size and basis:
             break
         basis.append(Z / length)
         Z = hessian(basis[-1])
@@ -74,5 +67,4 @@ def curvature(problem: Objective, point: EvaluatedPoint, first: Array, steps: in
             tridiagonal[-1, -2] = tridiagonal[-2, -1] = length
         for direction in basis:
             Z = Z - float(np.vdot(direction, Z)) * direction
-    values, vectors = np.linalg.eigh(tridiagonal)
-    return Curvature(float(values[-1]) / size, np.tensordot(vectors[:, -1], basis, axes=1))
+    return float(np.linalg.eigvalsh(tridiagonal)[-1]) / size

@@ -1,136 +1,123 @@
-"""A W on its way up, with what is known there."""
+"""A W with J(W), Φ(W)W and a Φ that is exact along W."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
-from ism_core.linalg.subspaces import Rows, spectral_norm
+from ism_core.linalg import Rows, correction, project_out, spectral_norm
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments
-from ism_core.solver.ascent.surrogate_model import SurrogateModel
 
-LARGEST = 1e140  # of which many squares still add up to a number
-UNLIKE = 0.05  # a Φ from elsewhere is not used where it misses more than this share of Φ(W)W
+LARGEST_NUMBER = 1e140  # larger ones overflow when many of their squares are added up
+LARGEST_MISFIT = 0.05  # share of Φ(W)W that the Φ of a similar problem may miss
 
 
 class Objective(Rows, Protocol):
-    """What an ascent asks of a problem: `Problem` and `Moments` have it."""
+    """What an ascent asks of a problem; `Problem` and `PolynomialMoments` provide it."""
 
     @property
     def q(self) -> int:
-        """How many columns W has."""
+        """The number of columns of W."""
 
     @property
     def null_directions(self) -> Array:
-        """d×e: directions that no row has anything of."""
+        """d×e: directions in which no row has a component."""
 
     @property
     def is_small(self) -> bool:
-        """Whether all of Φ costs so little that there is no point in saving."""
+        """Whether Φ costs so little that approximating it saves nothing."""
 
     @property
     def flops(self) -> float:
-        """What all of Φ costs."""
+        """Flops of Φ(W)."""
 
     @property
     def half_gradient_flops(self) -> float:
-        """What Φ(W)W costs."""
+        """Flops of Φ(W)W."""
 
     @property
     def resolution(self) -> float:
-        """The share of J below which it says nothing about whether a step was good."""
+        """The share of J below which a change of J says nothing."""
 
     @property
     def is_corrected(self) -> bool:
-        """Whether all of Φ takes Φ(W)W beside."""
+        """Whether Φ(W) is an approximation, made exact along W by Φ(W)W."""
 
     def evaluate(self, W: Array, /, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
-        """Φ(W) and J(W); Φ(W)W and J(W) may have been pulled."""
+        """Return Φ(W) and J(W); Φ(W)W and J(W) may be known already."""
 
     def half_gradient(self, W: Array, /) -> tuple[Array, float]:
-        """Φ(W)W and J(W)"""
+        """Return Φ(W)W and J(W)."""
 
 
 @dataclass(frozen=True)
 class EvaluatedPoint:
-    """A W with J(W) and a Φ that gives Φ(W)W; its columns are turned to be eigenvectors of WᵀΦW, in falling order."""
+    """A W with J(W) and a Φ that gives Φ(W)W. Its columns are eigenvectors of WᵀΦW, largest eigenvalue first.
+
+    Φ is Φ(W), or the Φ of another W with the smallest symmetric change that makes it give the true Φ(W)W.
+    """
 
     W: Array
-    model: SurrogateModel
+    phi: Array
     half_gradient: Array  # Φ(W)W
     objective: float
     eigenvalues: Array
-    space: PolynomialMoments | None = None  # of the leap that led here
-    surrogate_error: float = (
-        0.0  # how far Φ may be from Φ(W) away from W, by what it was off along W; 0 where it is Φ(W)
-    )
+    surrogate_error: float = 0.0  # estimated error of Φ outside span(W), from its observed error inside; 0 for Φ(W)
+    moments: PolynomialMoments | None = None  # of the leap that led here
 
     @staticmethod
-    def at(
-        problem: Objective,
-        W: Array,
-        near: SurrogateModel | None = None,
-        half_gradient: tuple[Array, float] | None = None,
-    ) -> "EvaluatedPoint":
-        """With all of Φ(W); `near` is one like it."""
+    def at(problem: Objective, W: Array, half_gradient: tuple[Array, float] | None = None) -> "EvaluatedPoint":
+        """Evaluate Φ(W) and J(W); Φ(W)W and J(W) may be known already."""
         phi, objective = problem.evaluate(W, half_gradient)
         _refuse_overflow(phi, objective)
-        return EvaluatedPoint._of(W, SurrogateModel.of(phi, problem, problem.q, near), phi @ W, objective)
+        return EvaluatedPoint._of(W, phi, phi @ W, objective, 0.0)
 
     def moved(self, problem: Objective, W: Array) -> "EvaluatedPoint":
-        """Another W, with this Φ set right along it."""
-        return EvaluatedPoint._near(W, self.model, *problem.half_gradient(W), self.surrogate_error)
+        """Evaluate Φ(W)W and J(W) at another W, and correct this Φ along it."""
+        return EvaluatedPoint._corrected(W, self.phi, *problem.half_gradient(W), self.surrogate_error)
 
     @staticmethod
-    def like(
-        problem: Objective, W: Array, model: SurrogateModel, half_gradient: Array, objective: float
-    ) -> "EvaluatedPoint | None":
-        """With the Φ of a similar problem, scaled to fit and set right along W; None where it does not fit."""
-        guess = model.times(W)
+    def like(W: Array, phi: Array, half_gradient: Array, objective: float) -> "EvaluatedPoint | None":
+        """Scale the Φ of a similar problem to fit, and correct it along W; None if it does not fit."""
+        guess = phi @ W
         scale = float(np.vdot(guess, half_gradient)) / (float(np.vdot(guess, guess)) or 1.0)
-        if scale <= 0 or np.linalg.norm(half_gradient - scale * guess) > UNLIKE * np.linalg.norm(half_gradient):
+        misfit = np.linalg.norm(half_gradient - scale * guess)
+        if scale <= 0 or misfit > LARGEST_MISFIT * np.linalg.norm(half_gradient):
             return None
-        return EvaluatedPoint._near(W, replace(model.scaled(scale), rows=problem), half_gradient, objective, 0.0)
+        return EvaluatedPoint._corrected(W, scale * phi, half_gradient, objective, 0.0)
 
     @staticmethod
-    def _near(
-        W: Array, model: SurrogateModel, half_gradient: Array, objective: float, surrogate_error: float
+    def _corrected(
+        W: Array, phi: Array, half_gradient: Array, objective: float, surrogate_error: float
     ) -> "EvaluatedPoint":
         _refuse_overflow(half_gradient, objective)
-        missing = half_gradient - model.times(W)
-        return EvaluatedPoint._of(
-            W, model.corrected(W, missing), half_gradient, objective, surrogate_error + spectral_norm(missing)
-        )
+        missing = half_gradient - phi @ W
+        error = surrogate_error + spectral_norm(missing)
+        return EvaluatedPoint._of(W, phi + correction(W, missing), half_gradient, objective, error)
 
     @staticmethod
-    def _of(
-        W: Array, model: SurrogateModel, half_gradient: Array, objective: float, surrogate_error: float = 0.0
-    ) -> "EvaluatedPoint":
+    def _of(W: Array, phi: Array, half_gradient: Array, objective: float, surrogate_error: float) -> "EvaluatedPoint":
         values, turn = np.linalg.eigh(W.T @ half_gradient)
         turn = turn[:, ::-1]
-        return EvaluatedPoint(
-            W @ turn, model, half_gradient @ turn, objective, values[::-1], surrogate_error=surrogate_error
-        )
+        return EvaluatedPoint(W @ turn, phi, half_gradient @ turn, objective, values[::-1], surrogate_error)
 
-    @property
-    def phi(self) -> Array:
-        """Φ"""
-        return self.model.matrix
-
-    @property
+    @cached_property
+    @own_threads()
     def size(self) -> float:
         """‖Φ‖"""
-        return self.model.size
+        return float(np.linalg.norm(self.phi))
 
-    @property
+    @cached_property
     def gradient(self) -> float:
         """‖(I − WWᵀ)ΦW‖ / ‖Φ‖"""
-        along = self.half_gradient - self.W @ (self.W.T @ self.half_gradient)
-        return float(np.linalg.norm(along)) / self.size if self.size > 0 else 0.0
+        slope = project_out(self.W, self.half_gradient)
+        return float(np.linalg.norm(slope)) / self.size if self.size > 0 else 0.0
 
 
 def _refuse_overflow(values: Array, objective: float) -> None:
-    if not (np.abs(values).max() < LARGEST and abs(objective) < LARGEST):  # as where one of them is NaN
+    if not (np.abs(values).max() < LARGEST_NUMBER and abs(objective) < LARGEST_NUMBER):  # true for NaN as well
         raise InvalidInput("X", "The kernel overflows: the values of X are too large. Standardize X or scale it down.")

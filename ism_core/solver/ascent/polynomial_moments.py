@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import Threads
+from ism_core.engines import Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import FeatureMap, Power, TermMap, exact_maps, monomials
-from ism_core.linalg.row_passes import blocks_of
+from ism_core.linalg import blocks_of
 from ism_core.objective import Problem, features_of
 
 BLOCK = 384  # rows at a time

@@ -1,0 +1,36 @@
+"""Starting points: Φ0 and others, the search among them, and continuation from a wide kernel to a narrow one."""
+
+from ism_core.solver.starts.candidates import candidates
+from ism_core.solver.starts.continuation import (
+    LONG_CLIMB_DELTA,
+    SHORT_CLIMB_DELTA,
+    first_width,
+    iter_continuation,
+    open_kernel,
+    path_kernels,
+    path_points,
+    path_widths,
+    widest_width,
+    with_width,
+)
+from ism_core.solver.starts.initial_surrogate import constant_slope_maximum, has_constant_slope
+from ism_core.solver.starts.search import DEFAULT_STARTS, Start, iter_search
+
+__all__ = [
+    "DEFAULT_STARTS",
+    "LONG_CLIMB_DELTA",
+    "SHORT_CLIMB_DELTA",
+    "Start",
+    "candidates",
+    "constant_slope_maximum",
+    "first_width",
+    "has_constant_slope",
+    "iter_continuation",
+    "iter_search",
+    "open_kernel",
+    "path_kernels",
+    "path_points",
+    "path_widths",
+    "widest_width",
+    "with_width",
+]

@@ -1,67 +1,61 @@
-"""Subspaces that an ascent may begin at, and directions that it may be short of."""
+"""Subspaces that an ascent may start from, and outlying directions that it may lack."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.linalg.row_passes import square_lengths
-from ism_core.linalg.subspaces import dominant
+from ism_core.linalg import dominant, project_out, square_lengths
 from ism_core.objective import Problem
-from ism_core.solver.starts.initial_surrogate import first
+from ism_core.solver.starts.initial_surrogate import initial_surrogate
 
-HEAVY = 9.0  # a column's fourth moment over its squared variance; a normal one has 3
-AXES = 8  # of heavy-tailed columns to try
-ROWS = 4  # far from W to try
-FAR_ROWS = 1_000
+HEAVY_TAIL = 9.0  # kurtosis from which a column is heavy-tailed; a normal one has 3
+OUTLYING_AXES = 8  # heavy-tailed columns to try
+OUTLYING_ROWS = 4  # rows far from W to try
+FAR_ROWS = 1_000  # rows that a start from far rows is made of
 
 
 def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
-    """Φ0, where products of rows count the far rows, heavy-tailed axes, principal axes, then random subspaces without
-    end."""
-    yield first(problem).W
-    yield from others(problem, rng)
+    """Yield starting points without end: Φ0, then `further_candidates`."""
+    yield initial_surrogate(problem).W
+    yield from further_candidates(problem, rng)
 
 
-def others(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
-    """Those after Φ0."""
+def further_candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
+    """Yield the far rows (for product kernels), heavy-tailed axes, principal axes, then random subspaces."""
     X, q = problem.X, problem.q
     d = X.shape[1]
-    if _counts_products(problem):
-        yield _far(problem)
-    yield _inside(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
+    if has_product_form(problem):
+        rows, weights = heaviest_rows(problem)
+        yield dominant((X[rows].T * weights) @ X[rows], q, problem)[0]  # Φ(I) with Γ's diagonal alone
+    yield _orthonormal(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
     yield dominant(problem.scatter, q, problem)[0]
     while True:
-        yield _inside(problem, rng.standard_normal((d, q)))
+        yield _orthonormal(problem, rng.standard_normal((d, q)))
 
 
-def outlying(problem: Problem, W: Array) -> Iterator[Array]:
-    """The axes of the heaviest-tailed columns, and the directions of the rows that lie farthest from W."""
+def outlying_directions(problem: Problem, W: Array) -> Iterator[Array]:
+    """Yield the axes of the heaviest-tailed columns, then the directions of the rows that lie farthest from W."""
     X = problem.X
-    spread, fourth = _moments(X)
-    tails = np.divide(fourth, spread**2, out=np.zeros_like(spread), where=spread > 0)
-    for axis in np.argsort(-tails, kind="stable")[:AXES]:
-        if tails[axis] > HEAVY:
-            yield _inside(problem, np.eye(X.shape[1])[:, [axis]])[:, 0]
+    variance, fourth = _moments(X)
+    kurtosis = np.divide(fourth, variance**2, out=np.zeros_like(variance), where=variance > 0)
+    for axis in np.argsort(-kurtosis, kind="stable")[:OUTLYING_AXES]:
+        if kurtosis[axis] > HEAVY_TAIL:
+            yield _orthonormal(problem, np.eye(X.shape[1])[:, [axis]])[:, 0]
     centered = X - X.mean(axis=0)
     squares = np.einsum("ij,ij->i", centered, centered) - np.einsum("iq,iq->i", centered @ W, centered @ W)
-    for row in np.argsort(-squares, kind="stable")[:ROWS]:
-        if squares[row] > HEAVY * squares.mean():
+    for row in np.argsort(-squares, kind="stable")[:OUTLYING_ROWS]:
+        if squares[row] > HEAVY_TAIL * squares.mean():
             yield centered[row] / np.linalg.norm(centered[row])
 
 
-def _counts_products(problem: Problem) -> bool:
+def has_product_form(problem: Problem) -> bool:
+    """Whether all terms of the kernel depend on products of rows, so that far rows weigh most."""
     return all(term.form == "product" for _, term in problem.kernel.terms)
 
 
-def _far(problem: Problem) -> Array:
-    """The directions of the far rows: the dominant ones of Φ(I) with Γ's diagonal alone."""
-    rows, weights = heaviest(problem)
-    return dominant((problem.X[rows].T * weights) @ problem.X[rows], problem.q, problem)[0]
-
-
-def heaviest(problem: Problem) -> tuple[Ints, Array]:
-    """The rows that weigh most in that, and their weights Γii f′(‖xi‖²)."""
+def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:
+    """The rows that weigh most in Φ(I) with Γ's diagonal alone, and their weights Γii f′(‖xi‖²)."""
     squares = square_lengths(problem.X)
     slopes = sum(weight * term.slope(squares, term.value(squares)) for weight, term in problem.kernel.terms)
     weights = slopes * (problem.gamma.U**2 @ problem.gamma.s)
@@ -78,6 +72,6 @@ def _moments(X: Array) -> tuple[Array, Array]:
     return second, np.asarray(powers.mean(axis=0))
 
 
-def _inside(problem: Problem, W: Array) -> Array:
-    """An orthonormal basis of what W spans, less the directions that no row has anything of."""
-    return np.linalg.qr(W - problem.null_directions @ (problem.null_directions.T @ W))[0]
+def _orthonormal(problem: Problem, W: Array) -> Array:
+    """An orthonormal basis of the span of W, without null directions."""
+    return np.linalg.qr(project_out(problem.null_directions, W))[0]

@@ -1,13 +1,13 @@
-"""The path from a wide kernel to a narrow one: each on the way begins where the one before has ended.
+"""Continuation from a wide kernel to a narrow one: each ascent starts where the one before has ended.
 
 The median distance between rows of d columns is far too wide for their projection on a few: on digits at q = 2, an SVM
-tells 59 % of the rows at σ = median, and 78 % at an eighth of it. But J of a narrow kernel has many poor maxima, and
-the one that belongs to Φ0 is among them. From the median downwards, W is led past them. The ascents on the way are
-short: a W that has settled fits the rows it was learnt from, and the next kernel moves it anyway.
+classifies 59 % of the rows correctly at σ = median, and 78 % at an eighth of it. But J of a narrow kernel has many poor
+maxima, and Φ0 leads to one of them. The path from the median downwards passes them by. Its ascents are short: a W that
+has converged fits the rows it was learnt from, and the next kernel moves it anyway.
 
-Where neighbors count, the kernel has to be narrow beside the projected rows, and the path begins there. With them, W
-gets better the longer it climbs: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40. So
-climbs are short only while widths are compared on few rows.
+If neighbors count, the kernel must be narrow beside the projected rows, and the path begins there. Then W improves with
+longer ascents: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40. So ascents are short
+only while widths are compared on few rows.
 """
 
 import math
@@ -19,27 +19,27 @@ from itertools import count, takewhile
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Narrowing, Polynomial, median_distance
 from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
-from ism_core.solver.ascent.lbfgs import climb
-from ism_core.solver.ascent.spectral import ascend
+from ism_core.solver.ascent import LbfgsAscent, Move, iter_ascend, iter_moves
+from ism_core.solver.options import SolveOptions
 from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Step
-from ism_core.solver.starts.initial_surrogate import first
-from ism_core.solver.starts.search import Start, grown
+from ism_core.solver.starts.initial_surrogate import initial_surrogate
+from ism_core.solver.starts.search import Start, iter_grow
 
-STEP = math.sqrt(0.5)  # from one width to the next
-OF_NEIGHBORS = 0.5  # of the median distance between rows that Φ0 projects: where the path begins if neighbors count
-NEAR = 0.75  # of the widest: kernels that are no narrower need no path
-DELTA, ITERATIONS = 0.05, 8  # of the ascents on the way
-SHORT, LONG = 1.0, 0.1  # the delta of climbs, where neighbors count
-ITERATIONS_OF_NEIGHBORS = 60
-FLOPS = 5e9  # of a step: if it costs more, the way is gone on a sample of the rows
+WIDTH_RATIO = math.sqrt(0.5)  # of two successive widths
+NEIGHBOR_WIDTH = 0.5  # of the median distance between rows projected by Φ0: the first width if neighbors count
+WIDE_KERNEL = 0.75  # of the first width: wider kernels need no path
+PATH_DELTA, PATH_STEPS = 0.05, 8  # tolerance and steps of the ascents on the path
+SHORT_CLIMB_DELTA, LONG_CLIMB_DELTA = 1.0, 0.1  # tolerances of the ascents on the path if neighbors count
+CLIMB_STEPS = 60  # steps of these ascents at most
+PATH_FLOPS = 5e9  # flops of Φ beyond which a sample of the rows follows the path
 
 
-def opened(kernel: Kernel | str) -> Narrowing | None:
-    """A kernel whose width is to be chosen; None where it is given."""
+def open_kernel(kernel: Kernel | str) -> Narrowing | None:
+    """The kernel if its width is to be chosen; None if it is given."""
     match kernel:
         case "auto":
             return Gaussian()
@@ -49,8 +49,8 @@ def opened(kernel: Kernel | str) -> Narrowing | None:
             return None
 
 
-def width(kernel: Narrowing) -> float:
-    """How far apart projected rows are told apart."""
+def kernel_width(kernel: Narrowing) -> float:
+    """The distance at which the kernel tells projected rows apart."""
     match kernel:
         case Gaussian():
             return float(kernel.sigma)
@@ -61,7 +61,7 @@ def width(kernel: Narrowing) -> float:
 
 
 def with_width(kernel: Narrowing, width: float) -> Narrowing:
-    """The same kernel, as wide as that."""
+    """The same kernel with another width."""
     match kernel:
         case Gaussian():
             return replace(kernel, sigma=width)
@@ -71,81 +71,81 @@ def with_width(kernel: Narrowing, width: float) -> Narrowing:
             return replace(kernel, gamma=width**-2)
 
 
-def widest(kernel: Narrowing, X: Array, rng: np.random.Generator) -> float:
-    """Where the path begins: the median distance between rows; for a polynomial, the root of the number of columns."""
+def widest_width(kernel: Narrowing, X: Array, rng: np.random.Generator) -> float:
+    """The median distance between the rows of a table; for a polynomial, the root of its number of varying columns."""
     if isinstance(kernel, Polynomial):
         return math.sqrt(max(1, int(np.count_nonzero(np.ptp(X, axis=0)))))
     return median_distance(X, rng)
 
 
-def widths(first: float) -> Iterator[float]:
-    """The widths along the path, without end."""
-    return (first * STEP**number for number in count())
-
-
-def beginning(problem: Problem, rng: np.random.Generator) -> float:
-    """The width that the path to the problem's kernel begins with."""
+def first_width(problem: Problem, X: Array, rng: np.random.Generator) -> float:
+    """The first width on the path to the problem's kernel; X is the table whose row space the problem may be in."""
     kernel = problem.kernel
     assert isinstance(kernel, Narrowing)
     if isinstance(problem, NeighborProblem):
-        return OF_NEIGHBORS * widest(kernel, problem.X @ first(problem).W, rng)
-    return widest(kernel, problem.X, rng)
+        return NEIGHBOR_WIDTH * widest_width(kernel, problem.X @ initial_surrogate(problem).W, rng)
+    return widest_width(kernel, X if isinstance(kernel, Polynomial) else problem.X, rng)
 
 
-def path(problem: Problem, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
-    """The kernels on the way to the problem's, which is the last; one that needs no path, or has none, is alone on it.
+def path_widths(first: float) -> Iterator[float]:
+    """Yield the widths along a path without end."""
+    return (first * WIDTH_RATIO**number for number in count())
 
-    Unless a path was asked for, only narrow gaussians have one.
+
+def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
+    """The kernels on the path to the problem's, which is the last; nothing if it needs no path.
+
+    A path that was asked for has at least one kernel. Otherwise only narrow gaussians have a path.
     """
     kernel = problem.kernel
     if not isinstance(kernel, Narrowing if asked else Gaussian):
         return []
-    begin, end = beginning(problem, rng), width(kernel)
-    if end >= NEAR * begin:
+    first, last = first_width(problem, X, rng), kernel_width(kernel)
+    if last >= WIDE_KERNEL * first:
         return [kernel] if asked else []
-    before = takewhile(lambda each: each * STEP**0.5 >= end, widths(begin))
-    return [*(with_width(kernel, each) for each in before), kernel]
+    before = takewhile(lambda width: width * WIDTH_RATIO**0.5 >= last, path_widths(first))
+    return [*(with_width(kernel, width) for width in before), kernel]
 
 
-def along(problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT) -> Iterator[Array]:
-    """The W that each of the kernels leads to, from Φ0 on; the delta is that of climbs."""
+def path_points(problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT_CLIMB_DELTA) -> Iterator[Array]:
+    """Yield the W that each of the kernels leads to, from Φ0 on; delta is for ascents whose neighbors count."""
     start: Start | None = None
     for kernel in kernels:
-        start = drain(_leg(problem, kernel, start, delta))
+        start = drain(_iter_leg(problem, kernel, start, delta))
         yield start.W
 
 
-def follow(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, None, Start]:
-    """The same way to its end; yields the steps, numbered by their kernel."""
+def iter_continuation(
+    problem: Problem, kernels: list[Kernel], options: SolveOptions, rng: np.random.Generator
+) -> Generator[Step, None, Start]:
+    """Follow the path, on a sample if there are many rows; return where to begin on all rows with the last kernel."""
+    single = problem.in_precision("single")  # exact enough for the path
+    few = single.sampled(problem.rows_within(PATH_FLOPS), rng)
+    if few is single:
+        return Start((yield from _iter_path(few, kernels[:-1])).W)
+    start = yield from _iter_path(few, kernels)
+    return (yield from iter_grow(problem, start, len(few.X), len(kernels), options, rng))
+
+
+def _iter_path(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, None, Start]:
+    """Follow the path; number the steps by their kernel."""
     start: Start | None = None
     for number, kernel in enumerate(kernels):
-        numbered = partial(replace, stage="search", iteration=number)
-        start = yield from relay(_leg(problem, kernel, start, LONG), numbered)
+        as_search = partial(replace, stage="search", iteration=number)
+        start = yield from relay(_iter_leg(problem, kernel, start, LONG_CLIMB_DELTA), as_search)
     assert start is not None
     return start
 
 
-def _leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
-    """One kernel, from where another has led or from Φ0."""
-    each = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.null_directions, problem.options)
+def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
+    """Climb with one kernel, from where another has led or from Φ0."""
+    leg = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.null_directions, problem.options)
     if start is None:
         with own_threads():
-            start = Start(first(each).W)
-    if isinstance(each, NeighborProblem):
-        climbed = yield from climb(each, start.W, delta, ITERATIONS_OF_NEIGHBORS)
-        return Start(climbed.W)
-    rough = each.within([COARSE_TOLERANCE], start.W)
-    point = (yield from ascend(rough, start.W, DELTA, ITERATIONS, known=start.model)).point
-    return Start(point.W, point.model)
-
-
-def descend(
-    problem: Problem, kernels: list[Kernel], rng: np.random.Generator, tolerances: tuple[float, ...], delta: float
-) -> Generator[Step, None, Start]:
-    """Where to begin on all rows with the last of the kernels: after the path, on a sample where there are many."""
-    inexact = problem.in_precision("single")  # which is enough on the way
-    few = inexact.sampled(problem.rows_within(FLOPS), rng)
-    if few is inexact:
-        return Start((yield from follow(few, kernels[:-1])).W)
-    start = yield from follow(few, kernels)
-    return (yield from grown(problem, start, len(few.X), len(kernels), delta, rng, tolerances))
+            start = Start(initial_surrogate(leg).W)
+    if isinstance(leg, NeighborProblem):
+        moves = iter_moves(LbfgsAscent(leg, delta), start.W, CLIMB_STEPS)
+        return Start((yield from relay(moves, Move.as_step)).point.W)
+    coarse = leg.within([COARSE_TOLERANCE], start.W)
+    point = (yield from iter_ascend(coarse, start.W, PATH_DELTA, PATH_STEPS, known=start.phi)).point
+    return Start(point.W, point.phi)

@@ -1,17 +1,17 @@
-"""Where to begin. J has many local maxima, and which one is reached is decided here.
+"""The search for a starting point. J has many local maxima, and the start decides which one is reached.
 
-Starts: the dominant eigenvectors of Φ0 (the paper's), the axes of the heaviest-tailed columns, the principal axes,
-then random ones. From the best of them, exchanges: one of the weakest directions of W gives way to the axis of a
-heavy-tailed column, or to the direction of an outlying row, if that leads higher. On data with such columns (a pixel
-that is almost always 0) the good maxima differ just in which of those axes they hold: on digits this finds
-J = 535,302 (polynomial) and 1,015,124 (multiquadratic) from every start, where single ascents end between 494,149 and
-535,302, and between 1,012,062 and 1,015,123. For a gaussian, far rows weigh nothing, and no exchange ever led higher.
+Starts are the dominant eigenvectors of Φ0 (the paper's), the axes of the heaviest-tailed columns, the principal axes,
+then random ones. From the best of them exchanges are tried: a weak direction of W gives way to the axis of a
+heavy-tailed column, or to the direction of an outlying row, if J rises. On data with such columns (a pixel that is
+almost always 0) good maxima differ in which of those axes they hold. On digits with a multiquadratic kernel this finds
+J = 1,015,124 from every start; single ascents end between 1,012,062 and 1,015,123. Exchanges never raised J for a
+gaussian, for which far rows weigh nothing, nor for polynomial kernels, which start from the far rows.
 
 A polynomial kernel weighs far rows so much that a sample, which has others, says little about all rows. It is searched
 on all rows, within the space that the starts and the outlying directions span.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -20,164 +20,168 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
-from ism_core.linalg.subspaces import largest_angle, orthonormal
+from ism_core.engines import own_threads
+from ism_core.linalg import largest_angle, orthonormal, project_out
 from ism_core.objective import COARSE_TOLERANCE, Problem
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
-from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.ascent.surrogate_model import SurrogateModel
-from ism_core.solver.progress import ReturnCapture, drain, relay
+from ism_core.solver.ascent import (
+    EvaluatedPoint,
+    PolynomialMoments,
+    ascend,
+    everywhere,
+    flops,
+    is_possible,
+    iter_ascend,
+)
+from ism_core.solver.options import SolveOptions
+from ism_core.solver.progress import ReturnCapture, relay
 from ism_core.solver.result import Step
-from ism_core.solver.starts.candidates import AXES, ROWS, candidates, heaviest, others
-from ism_core.solver.starts.candidates import outlying as outlying_of
-from ism_core.solver.starts.initial_surrogate import first
+from ism_core.solver.starts.candidates import (
+    OUTLYING_AXES,
+    OUTLYING_ROWS,
+    candidates,
+    further_candidates,
+    has_product_form,
+    heaviest_rows,
+    outlying_directions,
+)
+from ism_core.solver.starts.initial_surrogate import has_constant_slope, initial_surrogate
 
 DEFAULT_STARTS = 3
-WHOLE_FLOPS = 1e9  # a problem whose Φ costs more is searched on a sample of its rows
-COARSE_FLOPS = 3e8  # of the Φ of that sample
-COARSE_ROWS = 300  # at least
-SPANNING = 1.1  # rows for each column: with fewer, a sample has nothing of some directions, and they would be chosen
-MOST_SPANNING = 1_200  # rows that are taken for that
-COARSE_DELTA = 0.05
-COARSE_ITERATIONS = 25
-GROWING_DELTA = 0.2  # of the samples between the first and all rows: four times the rows move W by more than its tenth
-ROUGH_ITERATIONS = 50
-WORTH = 2  # times the cost of a rough Φ(W)W: if the exact one costs less, rough ones save nothing
-GROWTH = 4  # of the rows from one sample to the next
-REACH = 5  # times the last gain: what an ascent may still gain, its gains shrinking by a sixth a step or more
-SAME_ANGLE = 0.1  # radians: two points on the way up that are nearer than this end in the same maximum
-MOST_DIRECTIONS = 64  # of a space to search in
-EVALUATIONS = 150  # of J and Φ in such a search, about
-SHARE = 5  # of what the ascent costs that follows: what the search may
-WEAKEST = 2  # directions of W that may be exchanged
-EXCHANGES = 5
+WHOLE_FLOPS = 1e9  # flops of Φ beyond which a sample of the rows is searched
+SAMPLE_FLOPS = 3e8  # flops of the Φ of that sample
+SAMPLE_ROWS = 300  # rows of the sample at least
+SPANNING_ROWS = 1.1  # rows of the sample for each column; with fewer, it has null directions that would be chosen
+MOST_SPANNING_ROWS = 1_200  # rows that are taken for that reason at most
+SEARCH_DELTA = 0.05  # convergence tolerance of ascents in the search, unless that of the solve is wider
+SEARCH_STEPS = 25  # steps of an ascent in the search at most
+GROWTH = 4  # ratio of the rows of two successive samples
+GROWTH_DELTA = 0.2  # tolerance on these samples: four times the rows move W by more than a tenth of it
+COARSE_STEPS = 50  # steps on all rows with coarse features at most
+COARSE_GAIN = 2  # Φ(W)W must cost so many coarse ones for coarse steps to come first
+EXPECTED_GAIN = 5  # times the last gain: what an ascent may still gain if its gains shrink by a sixth per step
+SAME_MAXIMUM_ANGLE = 0.1  # radians; two points on the way up that are nearer end in the same maximum
+DISTINCT_MAXIMUM = 1e-6  # share of J by which a maximum must be higher, so that rounding does not decide
+MOST_DIRECTIONS = 64  # of the space that polynomial kernels are searched in
+TYPICAL_EVALUATIONS = 150  # of J and Φ in such a search, for the estimate of its cost
+MOST_EXPENSIVE = 5  # typical ascents that such a search may cost
+WEAKEST_DIRECTIONS = 2  # directions of W that may be exchanged
+MOST_EXCHANGES = 5
+EXCHANGE_TRIALS = 2  # exchanges that are followed by an ascent, those with the highest J
+LEAST_NEW = 0.3  # length outside W from which a direction is not in W already
 
 
 class Start(NamedTuple):
-    """Where to begin, and what is known of Φ there from a sample of the rows, if it was one."""
+    """Where to begin, with the Φ of a similar problem there if it is known."""
 
     W: Array
-    model: SurrogateModel | None = None
+    phi: Array | None = None
     problem: Problem | None = None  # as it is to be solved from there, if that is known
 
 
-def search(
-    problem: Problem, starts: int, delta: float, rng: np.random.Generator, tolerances: Sequence[float] = ()
+def iter_search(
+    problem: Problem, starts: int, options: SolveOptions, rng: np.random.Generator
 ) -> Generator[Step, None, Start]:
-    """The most promising of several starts and of exchanges from the best; yields a Step for each that was tried.
+    """Find the most promising of several starts, and of exchanges from the best; yield a Step for each.
 
-    Where there are many rows it is sought on a sample, and followed up on samples of four times the rows; at last, for
-    kernels that can be cut, on all rows with few features, unless the tolerances ask for few anyway.
+    If there are many rows, a sample is searched, and samples of four times the rows follow. At last come a few steps on
+    all rows with coarse features, if those cost much less.
     """
-    if all(term.has_constant_slope for _, term in problem.kernel.terms):
+    delta = options.delta
+    if has_constant_slope(problem.kernel):
         return Start(next(candidates(problem, rng)))
     moments = everywhere(problem) if starts > 1 else None
     if moments is not None:
-        best, _ = yield from _best(moments, candidates(problem, rng), partial(outlying_of, problem), starts, delta)
+        best, _ = yield from _iter_best(moments, candidates(problem, rng), None, starts, delta)
         return Start(best.W)
     with own_threads():
-        space = _space(problem, starts, rng) if starts > 1 and not problem.is_small else None
+        space = _search_space(problem, starts, rng) if starts > 1 and not problem.is_small else None
     if space is not None:
-        return (yield from _search_within(space, starts, delta))
+        return (yield from _iter_search_within(*space, starts, delta))
     rows = len(problem.X)
     if problem.flops > WHOLE_FLOPS:
-        spanning = min(int(SPANNING * problem.X.shape[1]), MOST_SPANNING)
-        rows = max(problem.rows_within(COARSE_FLOPS), COARSE_ROWS, spanning)
-    coarse = problem.sampled(rows, rng)
-    if coarse is problem and starts == 1:
+        spanning = min(int(SPANNING_ROWS * problem.X.shape[1]), MOST_SPANNING_ROWS)
+        rows = max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS, spanning)
+    sample = problem.sampled(rows, rng)
+    if sample is problem and starts == 1:
         return Start(next(candidates(problem, rng)))
-    outlying = None if problem.kernel.nonnegative else partial(outlying_of, coarse)
-    best, number = yield from _best(coarse, candidates(coarse, rng), outlying, starts, delta)
-    if coarse is problem:
+    has_exchanges = not problem.kernel.nonnegative and not has_product_form(problem)
+    outlying = partial(outlying_directions, sample) if has_exchanges else None
+    best, number = yield from _iter_best(sample, candidates(sample, rng), outlying, starts, delta)
+    if sample is problem:
         return Start(best.W)
-    return (yield from grown(problem, Start(best.W, best.model), rows, number, delta, rng, tolerances))
+    return (yield from iter_grow(problem, Start(best.W, best.phi), rows, number, options, rng))
 
 
-def grown(
-    problem: Problem,
-    start: Start,
-    rows: int,
-    number: int,
-    delta: float,
-    rng: np.random.Generator,
-    tolerances: Sequence[float],
+def iter_grow(
+    problem: Problem, start: Start, rows: int, number: int, options: SolveOptions, rng: np.random.Generator
 ) -> Generator[Step, None, Start]:
-    """From a start on a sample of so many rows to a start on all of them; `number` counts what was tried."""
+    """Bring a start on a sample of so many rows to all rows; `number` counts the starts that were tried."""
+    delta = options.delta
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([COARSE_TOLERANCE], start.W)
-        steps = ascend(finer, start.W, max(delta, GROWING_DELTA), COARSE_ITERATIONS, known=start.model)
-        point = drain(steps).point
-        start = Start(point.W, point.model)
+        point = ascend(finer, start.W, max(delta, GROWTH_DELTA), SEARCH_STEPS, known=start.phi).point
+        start = Start(point.W, point.phi)
         number += 1
         yield _report(number, point)
-    roughly, exactly = problem.within([COARSE_TOLERANCE], start.W), problem.within(tolerances, start.W)
-    if roughly.is_truncated and exactly.half_gradient_flops > WORTH * roughly.half_gradient_flops:
-        steps = ascend(roughly, start.W, delta, ROUGH_ITERATIONS, known=start.model, looking_out=True)
-        point = drain(steps).point
+    coarse, exact = problem.within([COARSE_TOLERANCE], start.W), problem.within(options.tolerances, start.W)
+    if coarse.is_truncated and exact.half_gradient_flops > COARSE_GAIN * coarse.half_gradient_flops:
+        point = ascend(coarse, start.W, delta, COARSE_STEPS, known=start.phi).point
         yield _report(number + 1, point)
-        return Start(point.W, point.model)
-    return start._replace(problem=exactly)
+        return Start(point.W, point.phi)
+    return start._replace(problem=exact)
 
 
-class _Space(NamedTuple):
-    """All rows in the directions of a few starts and of the outlying ones."""
+def _search_space(
+    problem: Problem, starts: int, rng: np.random.Generator
+) -> tuple[PolynomialMoments, list[Array]] | None:
+    """The moments of all rows in the directions of the starts and the outlying ones, and the starts.
 
-    moments: PolynomialMoments
-    pool: list[Array]
-    outlying: list[Array]
-
-
-def _space(problem: Problem, starts: int, rng: np.random.Generator) -> _Space | None:
-    """None where the kernel has no moments, or they would cost much more than the ascent that follows."""
-    q = problem.q
-    width = min(starts * q + AXES + ROWS, MOST_DIRECTIONS)
-    if not is_possible(problem, width) or flops(problem, width, EVALUATIONS) > SHARE * problem.solve_flops:
+    None if the kernel has no moments, or they would cost much more than the ascent that follows.
+    """
+    width = min(starts * problem.q + OUTLYING_AXES + OUTLYING_ROWS, MOST_DIRECTIONS)
+    most = MOST_EXPENSIVE * problem.solve_flops
+    if not is_possible(problem, width) or flops(problem, width, TYPICAL_EVALUATIONS) > most:
         return None
-    far = problem.restricted(heaviest(problem)[0])  # what is outlying is so on these rows
-    pool = [first(problem).W, *islice(others(far, rng), starts - 1)]
-    outlying = list(outlying_of(far, np.zeros((problem.X.shape[1], 0))))
+    far = problem.restricted(heaviest_rows(problem)[0])  # they hold the outlying ones
+    pool = [initial_surrogate(problem).W, *islice(further_candidates(far, rng), starts - 1)]
+    outlying = outlying_directions(far, np.zeros((problem.X.shape[1], 0)))
     columns = [*pool[:2], *(direction[:, None] for direction in outlying), *pool[2:]]
     basis = orthonormal(np.hstack(columns), MOST_DIRECTIONS)
     moments = PolynomialMoments.of(problem, basis)
     assert moments is not None
-    inside = [np.linalg.qr(basis.T @ W)[0] for W in pool]
-    return _Space(moments, inside, [basis.T @ direction for direction in outlying])
+    return moments, [np.linalg.qr(basis.T @ W)[0] for W in pool]
 
 
-def _search_within(space: _Space, starts: int, delta: float) -> Generator[Step, None, Start]:
-    moments, pool, outlying = space
-
-    def seen_outside(step: Step) -> Step:
-        return replace(step, W=moments.basis @ step.W)
-
-    found = _best(moments, iter(pool), lambda W: iter(outlying), starts, delta)
-    best, _ = yield from relay(found, seen_outside)
+def _iter_search_within(
+    moments: PolynomialMoments, pool: list[Array], starts: int, delta: float
+) -> Generator[Step, None, Start]:
+    steps = _iter_best(moments, iter(pool), None, starts, delta)
+    best, _ = yield from relay(steps, lambda step: replace(step, W=moments.basis @ step.W))
     return Start(np.linalg.qr(moments.basis @ best.W)[0])
 
 
-def _best(
+def _iter_best(
     problem: Problem | PolynomialMoments,
     pool: Iterator[Array],
     outlying: Callable[[Array], Iterator[Array]] | None,
     starts: int,
     delta: float,
 ) -> Generator[Step, None, tuple[EvaluatedPoint, int]]:
-    """The best point, and the number of the last that was tried; with exchanges where there are outlying directions."""
+    """Find the best point, with exchanges if there are outlying directions; return it and the number of the last."""
     with own_threads():
         best = _climb(problem, next(pool), delta)
     yield _report(0, best)
-    for tried in range(1, starts):
+    for number in range(1, starts):
         with own_threads():
             point = _climb(problem, next(pool), delta, best)
         best = point if _is_higher(point, best) else best
-        yield _report(tried, point)
+        yield _report(number, point)
     last = starts - 1
     if outlying is None or starts == 1:
         return best, last
-    for _ in range(EXCHANGES):
+    for _ in range(MOST_EXCHANGES):
         with own_threads():
-            better = _exchange(problem, best, list(outlying(best.W)), delta)
+            better = _exchanged(problem, best, list(outlying(best.W)), delta)
         if better is None:
             break
         best = better
@@ -189,33 +193,33 @@ def _best(
 def _climb(
     problem: Problem | PolynomialMoments, W: Array, delta: float, best: EvaluatedPoint | None = None
 ) -> EvaluatedPoint:
-    """The maximum above W, or `best` as soon as the way turns out to lead there, or no higher."""
-    known = None if best is None else best.model
-    ascent = ReturnCapture(ascend(problem, W, max(delta, COARSE_DELTA), COARSE_ITERATIONS, known=known))
+    """The maximum above W; `best` as soon as the ascent seems to lead there, or no higher."""
+    known = None if best is None else best.phi
+    ascent = ReturnCapture(iter_ascend(problem, W, max(delta, SEARCH_DELTA), SEARCH_STEPS, known=known))
     before = -np.inf
     for step in ascent:
         if best is not None and step.objective < best.objective:
-            within_reach = step.objective + REACH * (step.objective - before)
-            if within_reach < best.objective or largest_angle(step.W, best.W) < SAME_ANGLE:
+            within_reach = step.objective + EXPECTED_GAIN * (step.objective - before)
+            if within_reach < best.objective or largest_angle(step.W, best.W) < SAME_MAXIMUM_ANGLE:
                 return best
         before = step.objective
     return ascent.value.point
 
 
-def _exchange(
+def _exchanged(
     problem: Problem | PolynomialMoments, best: EvaluatedPoint, directions: list[Array], delta: float
 ) -> EvaluatedPoint | None:
-    """A higher point reached from `best` with one weak direction replaced by an outlying one."""
+    """A higher point, reached from `best` with one weak direction replaced by an outlying one."""
     trials: list[tuple[float, int, Array]] = []
-    for weak in range(max(0, problem.q - WEAKEST), problem.q):
+    for weak in range(max(0, problem.q - WEAKEST_DIRECTIONS), problem.q):
         kept = np.delete(best.W, weak, axis=1)
         for direction in directions:
-            rest = direction - kept @ (kept.T @ direction)
+            rest = project_out(kept, direction)
             length = np.linalg.norm(rest)
-            if length > 0.3:  # else it is in W already
+            if length > LEAST_NEW:
                 W = np.column_stack([kept, rest / length])
                 trials.append((problem.objective(W), len(trials), W))
-    for _, _, W in sorted(trials, reverse=True)[:2]:
+    for _, _, W in sorted(trials, reverse=True)[:EXCHANGE_TRIALS]:
         point = _climb(problem, W, delta, best)
         if _is_higher(point, best):
             return point
@@ -223,9 +227,8 @@ def _exchange(
 
 
 def _is_higher(point: EvaluatedPoint, best: EvaluatedPoint) -> bool:
-    """By more than the coarse delta leaves open: which of two equal maxima is taken must not hang on rounding."""
-    return point.objective > best.objective + 1e-6 * abs(best.objective)
+    return point.objective > best.objective + DISTINCT_MAXIMUM * abs(best.objective)
 
 
-def _report(tried: int, point: EvaluatedPoint) -> Step:
-    return Step("search", 0, tried, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
+def _report(number: int, point: EvaluatedPoint) -> Step:
+    return Step("search", 0, number, point.objective, point.eigenvalues, None, None, point.gradient, point.W)

@@ -1,6 +1,6 @@
 """Problems whose Φ is dear: a makeshift Φ, set right along W, leads to the same maximum as the true one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -19,10 +19,11 @@ from ism_core.objective.problem import Problem
 from ism_core.objective.strategies import TruncatedFeatures, all_pairs
 from ism_core.objective.strategies import base as strategies_module
 from ism_core.solver import certificate
+from ism_core.solver.ascent import Ascent, EvaluatedPoint, iter_ascend
 from ism_core.solver.ascent import spectral as ascent_module
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.ascent.spectral import ascend
-from ism_core.solver.ascent.surrogate_model import SurrogateModel
+from ism_core.solver.ascent.spectral import SpectralAscent
+from ism_core.solver.options import SolveOptions
+from ism_core.solver.progress import ReturnCapture
 from ism_core.solver.result import Step
 from ism_core.solver.starts import search as starts_module
 from tests.ism_core.conftest import Labelled, Planted
@@ -36,11 +37,11 @@ CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussi
 def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
     monkeypatch.setattr(strategies_module, "SMALL_FLOPS", 0.0)
-    monkeypatch.setattr(ascent_module, "DEAR", 1)
+    monkeypatch.setattr(ascent_module, "EXPENSIVE_SURROGATE", 1)
     monkeypatch.setattr(all_pairs, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
     monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
-    monkeypatch.setattr(starts_module, "COARSE_FLOPS", 1e4)
-    monkeypatch.setattr(starts_module, "COARSE_ROWS", 30)
+    monkeypatch.setattr(starts_module, "SAMPLE_FLOPS", 1e4)
+    monkeypatch.setattr(starts_module, "SAMPLE_ROWS", 30)
     monkeypatch.setattr(certificate, "SAMPLE_FLOPS", 1e4)
 
 
@@ -48,13 +49,9 @@ def turned(d: int, q: int, seed: int = 0) -> Array:
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, q)))[0]
 
 
-def drive(steps: Iterator[Step]) -> tuple[list[Step], EvaluatedPoint]:
-    taken = []
-    while True:
-        try:
-            taken.append(next(steps))
-        except StopIteration as end:
-            return taken, end.value.point
+def drive(ascent: Generator[Step, None, Ascent[EvaluatedPoint]]) -> tuple[list[Step], EvaluatedPoint]:
+    steps = ReturnCapture(ascent)
+    return list(steps), steps.value.point
 
 
 def falls(steps: list[Step]) -> float:
@@ -106,7 +103,7 @@ def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
     known = problem.restricted(np.arange(0, 569, 3)).evaluate(W)[0]
     with monkeypatch.context() as patch:
         counting = Counting(patch)
-        steps, point = drive(ascend(problem, W, 1e-6, 300, known=SurrogateModel(known, problem, 2)))
+        steps, point = drive(iter_ascend(problem, W, 1e-6, 300, known=known))
     assert counting.calls.count("half_gradient") > 2 * counting.calls.count("evaluate")
     assert falls(steps) < 1e-12
     phi, J = problem.evaluate(point.W)
@@ -120,7 +117,7 @@ def test_a_gamma_with_both_signs_climbs_by_a_makeshift_phi_too(blobs: Labelled) 
     rng = np.random.default_rng(4)
     gamma = Gamma(rng.standard_normal((60, 4)), np.array([1.0, 0.5, -1.0, -3.0]))
     for kernel in (Gaussian(2.0), Polynomial(3, 1.0, 0.2), Multiquadratic()):
-        steps, point = drive(ascend(Problem.of(blobs.X, gamma, kernel, 2), turned(5, 2), 1e-4, 300))
+        steps, point = drive(iter_ascend(Problem.of(blobs.X, gamma, kernel, 2), turned(5, 2), 1e-4, 300))
         assert falls(steps) < 1e-12
         assert point.gradient < 1e-5
 
@@ -133,12 +130,12 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
     cost = problem.strategy.cost._replace(surrogate=3.5 * problem.half_gradient_flops)
     monkeypatch.setitem(vars(problem.strategy), "cost", cost)
     counting = Counting(monkeypatch)
-    points = ascent_module._Points(problem)
-    point = points.first(turned(13, 2), None)
+    ascent = SpectralAscent(problem, 0.01)
+    point = ascent.init(turned(13, 2))
     assert not point.surrogate_error
     doubts = []
     for seed in range(1, 9):
-        point = points.next(point, turned(13, 2, seed))
+        point = ascent.evaluate(point, turned(13, 2, seed))
         doubts.append(point.surrogate_error)
     assert counting.calls == ["evaluate", *["half_gradient"] * 3, "evaluate", *["half_gradient"] * 3, "evaluate"]
     assert [surrogate_error > 0 for surrogate_error in doubts] == [True, True, True, False, True, True, True, False]
@@ -148,7 +145,7 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
 def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     problem = labelled(wine, Gaussian())
-    drive(ascend(problem, turned(13, 2), 0.01, 300, known=SurrogateModel(np.eye(13), problem, 2)))
+    drive(iter_ascend(problem, turned(13, 2), 0.01, 300, known=np.eye(13)))
     assert set(counting.calls) == {"evaluate"}
 
 
@@ -156,15 +153,14 @@ def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, mon
 def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
     phi, J = problem.evaluate(W)
-    points = ascent_module._Points(problem)
     counting = Counting(monkeypatch)
     for scale in (1e-6, 1.0, 1e6):
-        point = points.first(W, SurrogateModel(scale * phi, problem, 2))
+        point = SpectralAscent(problem, 0.01, scale * phi).init(W)
         np.testing.assert_allclose(point.phi, phi, rtol=1e-9, atol=1e-9 * np.abs(phi).max())
         assert point.objective == pytest.approx(J)
     assert counting.calls == ["half_gradient"] * 3
     for unlike in (-phi, np.zeros_like(phi), np.diag(np.arange(13.0))):
-        np.testing.assert_array_equal(points.first(W, SurrogateModel(unlike, problem, 2)).phi, phi)
+        np.testing.assert_array_equal(SpectralAscent(problem, 0.01, unlike).init(W).phi, phi)
     assert counting.calls[3:] == ["half_gradient", "evaluate"] * 3
 
 
@@ -172,13 +168,12 @@ def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, mo
 def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labelled) -> None:
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
     true = EvaluatedPoint.at(problem, W)
-    points = ascent_module._Points(problem)
-    assert points.sure(true, 0.01) is true
+    assert SpectralAscent(problem, 0.01)._certain(true) is true
     size = float(np.linalg.norm(true.phi))
     gap = dominant(true.phi, 2, problem)[1]
     little, much = (replace(true, surrogate_error=surrogate_error) for surrogate_error in (1e-4 * size, gap))
-    assert points.sure(little, 0.01) is little
-    sure = points.sure(much, 1e-9)
+    assert SpectralAscent(problem, 0.01)._certain(little) is little
+    sure = SpectralAscent(problem, 1e-9)._certain(much)
     assert sure.surrogate_error == 0
     np.testing.assert_allclose(sure.phi, true.phi, rtol=1e-12)
 
@@ -194,9 +189,9 @@ def test_a_phi_that_is_set_right_along_w_asks_for_that_once(
     problem = replace(problem, strategy=TruncatedFeatures(problem.data, maps, coarse_maps=fewer))
     assert problem.is_corrected
     phi, objective = problem.evaluate(W)
-    known = SurrogateModel(phi if alike else np.diag(np.arange(13.0)), problem, 2)
+    known = phi if alike else np.diag(np.arange(13.0))
     counting = Counting(monkeypatch)
-    point = ascent_module._Points(problem).first(W, known)
+    point = SpectralAscent(problem, 0.01, known).init(W)
     assert counting.calls == (["half_gradient"] if alike else ["half_gradient", "evaluate"])
     assert point.objective == pytest.approx(objective, rel=1e-12)
     np.testing.assert_allclose(point.phi, phi, atol=1e-12 * np.linalg.norm(phi))
@@ -214,7 +209,7 @@ def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
     noise = 0.3 * (second @ phi @ second) * turned(20, 1)
     hidden = phi - np.outer(best, best) * (best @ phi @ best) + second[:, None] @ noise.T + noise @ second[None]
     counting = Counting(monkeypatch)
-    steps, point = drive(ascend(problem, second[:, None], 0.01, 300, known=SurrogateModel(hidden, problem, 1)))
+    steps, point = drive(iter_ascend(problem, second[:, None], 0.01, 300, known=hidden))
     assert counting.calls[0] == "half_gradient"
     assert largest_angle(steps[0].W, second[:, None]) < 1e-9
     assert largest_angle(point.W, best[:, None]) < 0.2
@@ -223,17 +218,12 @@ def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
 @pytest.mark.usefixtures("everything_is_dear")
 def test_a_search_goes_through_growing_samples(digits: Labelled) -> None:
     problem = labelled(Labelled(digits.X[:600], digits.y[:600]), Polynomial(3, 1.0, 0.02))
-    search = starts_module.search(problem, 2, 0.01, np.random.default_rng(0))
-    steps = []
-    while True:
-        try:
-            steps.append(next(search))
-        except StopIteration as end:
-            start = end.value
-            break
+    search = ReturnCapture(starts_module.iter_search(problem, 2, SolveOptions(), np.random.default_rng(0)))
+    steps = list(search)
+    start = search.value
     assert all(step.stage == "search" for step in steps)
     assert [step.iteration for step in steps] == list(range(len(steps)))
-    assert start.model is not None
+    assert start.phi is not None
     J = [step.objective for step in steps[-2:]]  # Σ over 4 times the rows on either side: of the last two samples
     assert J[1] > 2 * J[0]
     assert problem.objective(start.W) > 2 * J[1]

@@ -15,7 +15,7 @@ from ism_core.kernels import Kernel
 from ism_core.objective import EvaluationOptions, Precision, Problem
 from ism_core.scaling import standardized
 from ism_core.selection.choose import choose
-from ism_core.solver.starts.continuation import beginning
+from ism_core.solver.starts import first_width
 from tests.ism_core.conftest import Labelled
 
 KERNELS = [Gaussian(0.8), Gaussian(0.3) + 0.5 * Gaussian(2.0)]
@@ -119,7 +119,9 @@ def test_a_choice_tries_neighbors_too_and_what_it_takes_can_be_given() -> None:
 def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(wdbc: Labelled) -> None:
     paradigm = Supervised(wdbc.y, neighbors=True)
     widest = choose(wdbc.X, paradigm, "auto", 2, scale="standard").candidates[0].kernel
-    begin = beginning(Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(1.0), 2), np.random.default_rng(0))
+    begin = first_width(
+        Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(1.0), 2), wdbc.X, np.random.default_rng(0)
+    )
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from
 

@@ -1,10 +1,10 @@
-"""Mixing the Φs of the last rounds."""
+"""NewtonMixing the Φs of the last rounds."""
 
 import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.linalg.subspaces import eigenpairs, largest_angle
-from ism_core.solver.newton_mixing import Mixing
+from ism_core.solver.newton_mixing import NewtonMixing
 
 D, Q = 30, 3
 
@@ -23,7 +23,7 @@ def phi_at(W: Array) -> Array:
     return base + 0.8 * (moved @ moved.T + back @ back.T)
 
 
-def rounds(mixing: Mixing | None, count: int) -> list[float]:
+def rounds(mixing: NewtonMixing | None, count: int) -> list[float]:
     """The residual round by round."""
     W = np.eye(D)[:, :Q]
     residuals = []
@@ -36,7 +36,7 @@ def rounds(mixing: Mixing | None, count: int) -> list[float]:
 
 
 def test_mixing_reaches_the_fixed_point_in_fewer_rounds() -> None:
-    plain, mixed = rounds(None, 25), rounds(Mixing(), 25)
+    plain, mixed = rounds(None, 25), rounds(NewtonMixing(), 25)
     assert mixed[-1] < 1e-3 * plain[-1]
     assert mixed[-1] < 1e-6
 
@@ -44,13 +44,13 @@ def test_mixing_reaches_the_fixed_point_in_fewer_rounds() -> None:
 def test_the_first_round_is_not_mixed() -> None:
     W = np.eye(D)[:, :Q]
     phi = phi_at(W)
-    np.testing.assert_allclose(Mixing().mixed(phi, W), phi)
+    np.testing.assert_allclose(NewtonMixing().mixed(phi, W), phi)
 
 
 def test_a_fixed_point_is_left_alone() -> None:
     base, _ = problem()
     W = eigenpairs(base, Q)[1]
-    mixing = Mixing()
+    mixing = NewtonMixing()
     for _ in range(12):
         assert largest_angle(W, eigenpairs(mixing.mixed(base, W), Q)[1]) < 1e-9
 
@@ -65,7 +65,7 @@ def test_a_saddle_is_passed_by() -> None:
 
     w = np.array([1.02, 1.0, 0.2, 0.1])
     w /= np.linalg.norm(w)
-    mixing = Mixing()
+    mixing = NewtonMixing()
     for _ in range(25):
         w = eigenpairs(mixing.mixed(B + np.diag(w**2), w[:, None]), 1)[1][:, 0]
     residual = B @ w + w**3

@@ -9,10 +9,11 @@ from ism_core import Gaussian
 from ism_core.arrays import Array
 from ism_core.gamma import NeighborGamma
 from ism_core.objective import Problem
-from ism_core.solver.ascent.lbfgs import Climb, climb
-from ism_core.solver.progress import drain
+from ism_core.solver.ascent import Ascent, LbfgsAscent, iter_moves
+from ism_core.solver.ascent.lbfgs import GradientPoint
+from ism_core.solver.progress import ReturnCapture
 from ism_core.solver.result import Step, Stop
-from ism_core.solver.starts.initial_surrogate import first
+from ism_core.solver.starts.initial_surrogate import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
 
@@ -21,18 +22,13 @@ def problem(wdbc: Labelled) -> Problem:
     return Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(0.5), 2)
 
 
-def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Climb]:
-    steps: list[Step] = []
-    walk = climb(problem, W, delta, most)
-    while True:
-        try:
-            steps.append(next(walk))
-        except StopIteration as end:
-            return steps, end.value
+def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Ascent[GradientPoint]]:
+    moves = ReturnCapture(iter_moves(LbfgsAscent(problem, delta), W, most))
+    return [move.as_step() for move in moves], moves.value
 
 
 def test_every_step_goes_up_and_keeps_the_columns_orthonormal(problem: Problem) -> None:
-    steps, _ = climbed(problem, first(problem).W, 0.01)
+    steps, _ = climbed(problem, initial_surrogate(problem).W, 0.01)
     assert all(after.objective > before.objective for before, after in pairwise(steps))
     for step in steps:
         np.testing.assert_allclose(step.W.T @ step.W, np.eye(2), atol=1e-12)
@@ -40,15 +36,17 @@ def test_every_step_goes_up_and_keeps_the_columns_orthonormal(problem: Problem) 
 
 
 def test_with_a_small_delta_it_ends_where_the_gradient_is_next_to_nothing(problem: Problem) -> None:
-    steps, end = climbed(problem, first(problem).W, 1e-10, 1_000)
+    steps, end = climbed(problem, initial_surrogate(problem).W, 1e-10, 1_000)
     assert end.stop is not Stop.MAX_ITER
     assert steps[-1].gradient < 1e-4
-    half_gradient = problem.half_gradient(end.W)[0]
-    assert np.linalg.norm(half_gradient - end.W @ (end.W.T @ half_gradient)) < 1e-4 * np.linalg.norm(half_gradient)
+    half_gradient = problem.half_gradient(end.point.W)[0]
+    assert np.linalg.norm(half_gradient - end.point.W @ (end.point.W.T @ half_gradient)) < 1e-4 * np.linalg.norm(
+        half_gradient
+    )
 
 
 def test_it_ends_once_three_steps_together_have_gained_next_to_nothing(problem: Problem) -> None:
-    steps, end = climbed(problem, first(problem).W, 0.1)
+    steps, end = climbed(problem, initial_surrogate(problem).W, 0.1)
     gains = [after.objective - before.objective for before, after in zip(steps, steps[3:], strict=False)]
     enough = [0.003 * 0.1 * step.objective for step in steps[3:]]
     assert end.stop.converged
@@ -56,15 +54,15 @@ def test_it_ends_once_three_steps_together_have_gained_next_to_nothing(problem: 
 
 
 def test_where_it_stopped_for_want_of_steps_it_says_so_and_another_climb_goes_on(problem: Problem) -> None:
-    steps, end = climbed(problem, first(problem).W, 1e-6, 4)
+    steps, end = climbed(problem, initial_surrogate(problem).W, 1e-6, 4)
     assert (end.stop, end.iteration, len(steps)) == (Stop.MAX_ITER, 4, 5)
-    again, _ = climbed(problem, end.W, 1e-6)
+    again, _ = climbed(problem, end.point.W, 1e-6)
     assert again[0].objective == pytest.approx(steps[-1].objective, rel=1e-12)
     assert again[-1].objective > steps[-1].objective
 
 
 def test_at_a_maximum_it_stays(problem: Problem) -> None:
-    top = drain(climb(problem, first(problem).W, 1e-9, 500)).W
+    top = climbed(problem, initial_surrogate(problem).W, 1e-9, 500)[1].point.W
     steps, end = climbed(problem, top, 0.01)
     assert end.stop.converged
     assert steps[-1].objective == pytest.approx(steps[0].objective, rel=1e-6)

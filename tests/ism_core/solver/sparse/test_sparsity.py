@@ -11,7 +11,7 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels import KERNELS, as_kernel
 from ism_core.objective import Problem
 from ism_core.scaling import Scaling, standardized
-from ism_core.solver.sparse.support_ascent import Axes, at, climbed, onto
+from ism_core.solver.sparse.support_ascent import Axes, ascend_on_supports, project_onto_supports
 from tests.ism_core.conftest import Labelled, TwoClusterings
 
 
@@ -26,8 +26,8 @@ def axes_on(problem: Problem, supports: tuple[tuple[int, ...], ...], start: Arra
     for column, features in enumerate(supports):
         support[list(features), column] = True
     metric = np.eye(len(start))
-    W = onto(start, support, metric)
-    return None if W is None else climbed(problem, at(problem, W, support, metric), 1e-9, 100)
+    W = project_onto_supports(start, support, metric)
+    return None if W is None else ascend_on_supports(problem, W, support, metric, 1e-9, 100)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -111,11 +111,11 @@ def test_whitened_axes_are_sparse_in_the_features_before(wine: Labelled) -> None
 def test_the_objective_never_goes_down_on_given_supports(kernel: str, wine: Labelled, rng: np.random.Generator) -> None:
     problem = problem_of(wine, kernel, 3)
     support = rng.random((13, 3)) < 0.5
-    W = onto(rng.standard_normal((13, 3)), support, np.eye(13))
+    W = project_onto_supports(rng.standard_normal((13, 3)), support, np.eye(13))
     assert W is not None
-    axes = at(problem, W, support, np.eye(13))
+    axes = ascend_on_supports(problem, W, support, np.eye(13), 0.0, 0)
     for _ in range(20):
-        there = climbed(problem, axes, 0.0, 1)
+        there = ascend_on_supports(problem, axes.W, support, np.eye(13), 0.0, 1)
         assert there.objective >= axes.objective * (1 - 1e-12)
         assert not there.W[~support].any()
         np.testing.assert_allclose(there.W.T @ there.W, np.eye(3), atol=1e-10)

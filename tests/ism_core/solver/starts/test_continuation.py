@@ -11,8 +11,8 @@ from ism_core.gamma import NeighborGamma
 from ism_core.kernels import Kernel, median_distance
 from ism_core.objective import Problem
 from ism_core.scaling import standardized
-from ism_core.solver.starts.continuation import STEP, path, width, with_width
-from ism_core.solver.starts.initial_surrogate import first
+from ism_core.solver.starts.continuation import WIDTH_RATIO, kernel_width, path_kernels, with_width
+from ism_core.solver.starts.initial_surrogate import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
 
@@ -26,33 +26,33 @@ def supervised(data: Labelled, kernel: Kernel) -> Problem:
 
 
 def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Labelled, median: float) -> None:
-    kernels = path(supervised(wdbc, Gaussian(0.2 * median)), np.random.default_rng(0), asked=False)
-    found = [width(kernel) for kernel in kernels if isinstance(kernel, Gaussian)]
+    kernels = path_kernels(supervised(wdbc, Gaussian(0.2 * median)), wdbc.X, np.random.default_rng(0), asked=False)
+    found = [kernel_width(kernel) for kernel in kernels if isinstance(kernel, Gaussian)]
     assert found[0] == median
     assert found[-1] == 0.2 * median
-    assert all(after / before == pytest.approx(STEP) for before, after in pairwise(found[:-1]))
-    assert STEP**1.5 < found[-1] / found[-2] < STEP**0.4
+    assert all(after / before == pytest.approx(WIDTH_RATIO) for before, after in pairwise(found[:-1]))
+    assert WIDTH_RATIO**1.5 < found[-1] / found[-2] < WIDTH_RATIO**0.4
 
 
 def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: float) -> None:
     problem, rng = supervised(wdbc, Gaussian(0.8 * median)), np.random.default_rng(0)
-    assert path(problem, rng, asked=False) == []
-    assert path(problem, rng, asked=True) == [Gaussian(0.8 * median)]
+    assert path_kernels(problem, wdbc.X, rng, asked=False) == []
+    assert path_kernels(problem, wdbc.X, rng, asked=True) == [Gaussian(0.8 * median)]
 
 
 def test_where_neighbors_count_a_path_begins_at_half_the_median_distance_of_projected_rows(wdbc: Labelled) -> None:
     gamma, kernel, rng = NeighborGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
     problem = Problem.of(wdbc.X, gamma, kernel, 2)
-    kernels = path(problem, rng, asked=True)
+    kernels = path_kernels(problem, wdbc.X, rng, asked=True)
     assert isinstance(kernels[0], Gaussian)
-    assert width(kernels[0]) == pytest.approx(0.5 * median_distance(wdbc.X @ first(problem).W, rng))
+    assert kernel_width(kernels[0]) == pytest.approx(0.5 * median_distance(wdbc.X @ initial_surrogate(problem).W, rng))
     assert kernels[-1] == kernel
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Multiquadratic(2.0), Polynomial(gamma=0.25)])
 def test_widths_are_lengths_for_all_kernels_that_have_one(kernel: Any) -> None:
-    assert width(kernel) == pytest.approx(2.0)
-    assert width(with_width(kernel, 0.5)) == pytest.approx(0.5)
+    assert kernel_width(kernel) == pytest.approx(2.0)
+    assert kernel_width(with_width(kernel, 0.5)) == pytest.approx(0.5)
 
 
 def test_a_narrow_gaussian_ends_higher_by_the_path_than_from_the_papers_own_start(digits: Labelled) -> None:

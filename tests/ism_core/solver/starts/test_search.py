@@ -20,23 +20,19 @@ from ism_core.gamma import LabelGamma
 from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import Problem
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent import EvaluatedPoint
+from ism_core.solver.options import SolveOptions
+from ism_core.solver.progress import ReturnCapture
 from ism_core.solver.result import Step
 from ism_core.solver.starts import search as module
-from ism_core.solver.starts.candidates import candidates
-from ism_core.solver.starts.candidates import outlying as outlying_of
-from ism_core.solver.starts.search import Start, search
+from ism_core.solver.starts.candidates import candidates, outlying_directions
+from ism_core.solver.starts.search import Start, iter_search
 from tests.ism_core.conftest import Labelled, Planted
 
 
 def searched(problem: Problem, starts: int) -> tuple[list[Step], Start]:
-    steps = search(problem, starts, 0.01, np.random.default_rng(0))
-    tried = []
-    while True:
-        try:
-            tried.append(next(steps))
-        except StopIteration as end:
-            return tried, end.value
+    steps = ReturnCapture(iter_search(problem, starts, SolveOptions(), np.random.default_rng(0)))
+    return list(steps), steps.value
 
 
 @pytest.fixture
@@ -49,7 +45,7 @@ def test_one_start_is_the_papers_own(problem: Problem) -> None:
     steps, start = searched(problem, 1)
     assert steps == []
     np.testing.assert_array_equal(start.W, dominant(problem.initial_surrogate(), 2, problem)[0])
-    assert start.model is None
+    assert start.phi is None
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), 2 * Linear() + Squared()], ids=repr)
@@ -105,13 +101,13 @@ def test_the_direction_of_an_outlying_row_may_take_the_place_of_a_weak_one(rng: 
     X[[1, 11]] = 14.0 * direction + 0.1 * rng.standard_normal((2, 8))
     problem = Problem.of(X - X.mean(axis=0), LabelGamma.of(y), Polynomial(3, 1.0, 1.0), 1)
     away = np.linalg.qr(np.column_stack([direction, np.eye(8)[:, 0]]))[0][:, [1]]
-    outlying = list(outlying_of(problem, away))
+    outlying = list(outlying_directions(problem, away))
     assert max(abs(each @ direction) for each in outlying) > 0.98
     np.testing.assert_allclose(np.linalg.norm(outlying, axis=1), 1)
-    better = module._exchange(problem, EvaluatedPoint.at(problem, away), outlying, 0.01)
+    better = module._exchanged(problem, EvaluatedPoint.at(problem, away), outlying, 0.01)
     assert better.objective > 2 * problem.objective(away)
     assert largest_angle(better.W, direction[:, None]) < 0.2
-    assert len(list(outlying_of(problem, direction[:, None]))) < len(outlying)  # which is not far from W then
+    assert len(list(outlying_directions(problem, direction[:, None]))) < len(outlying)  # which is not far from W then
 
 
 @pytest.mark.parametrize(
@@ -122,8 +118,8 @@ def test_a_search_on_a_sample_of_the_rows_ends_at_the_same_subspace(
 ) -> None:
     on_all = solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5)
     monkeypatch.setattr(module, "WHOLE_FLOPS", 1e4)
-    monkeypatch.setattr(module, "COARSE_FLOPS", 1e4)
-    monkeypatch.setattr(module, "COARSE_ROWS", 60)
+    monkeypatch.setattr(module, "SAMPLE_FLOPS", 1e4)
+    monkeypatch.setattr(module, "SAMPLE_ROWS", 60)
     steps = list(iter_solve(planted.X, Supervised(planted.labels), kernel, 2, delta=1e-5))
     problem = Problem.of(planted.X, LabelGamma.of(planted.labels), on_all.kernel, 2)
     assert steps[0].stage == "search"

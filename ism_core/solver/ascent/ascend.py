@@ -1,0 +1,57 @@
+"""Choose the ascent method for a problem and run it."""
+
+from collections.abc import Generator
+from functools import partial
+
+from ism_core.arrays import Array
+from ism_core.engines import own_threads
+from ism_core.objective import NeighborProblem
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
+from ism_core.solver.ascent.lbfgs import LbfgsAscent
+from ism_core.solver.ascent.leaps import LeapAscent, can_leap
+from ism_core.solver.ascent.loop import Ascent, Move, iter_moves
+from ism_core.solver.ascent.spectral import SpectralAscent
+from ism_core.solver.progress import drain, relay
+from ism_core.solver.result import Step
+
+
+def ascend(
+    problem: Objective, W: Array, delta: float, max_iter: int, *, known: Array | None = None
+) -> Ascent[EvaluatedPoint]:
+    """Climb from W to a local maximum of J; the arguments are those of `iter_ascend`."""
+    return drain(iter_ascend(problem, W, delta, max_iter, known=known))
+
+
+def iter_ascend(
+    problem: Objective,
+    W: Array,
+    delta: float,
+    max_iter: int,
+    *,
+    round: int = 0,
+    first: int = 0,
+    known: Array | None = None,
+    leaping: bool = True,
+) -> Generator[Step, None, Ascent[EvaluatedPoint]]:
+    """Climb from W to a local maximum of J; yield the steps.
+
+    Parameters
+    ----------
+    delta
+        Convergence tolerance, as in `solve`.
+    max_iter
+        The largest number of steps.
+    round, first
+        The round of a clustering, and the number of the first step.
+    known
+        The Φ of a similar problem near W, of any scale.
+    leaping
+        Whether leaps are allowed.
+    """
+    as_step = partial(Move.as_step, round=round)
+    if isinstance(problem, NeighborProblem):
+        climb = yield from relay(iter_moves(LbfgsAscent(problem, delta), W, max_iter, first), as_step)
+        with own_threads():
+            return Ascent(EvaluatedPoint.at(problem, climb.point.W), climb.stop, climb.iteration)
+    method = LeapAscent if leaping and can_leap(problem) else SpectralAscent
+    return (yield from relay(iter_moves(method(problem, delta, known), W, max_iter, first), as_step))

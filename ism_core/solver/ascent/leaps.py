@@ -1,0 +1,64 @@
+"""Leaps for polynomial kernels: many steps for one pass over the rows.
+
+A leap goes to the maximum of J among all W in a space of a few directions, which holds W, the gradient and the dominant
+eigenvectors of Φ. J and Φ of any W in that space follow from the moments of the rows (`polynomial_moments`). From leap
+to leap the gradient shrinks about fifty times.
+"""
+
+from dataclasses import replace
+from typing import TypeGuard
+
+import numpy as np
+
+from ism_core.arrays import Array
+from ism_core.linalg import dominant, eigenpairs, largest_angle, orthonormal
+from ism_core.objective import Problem
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
+from ism_core.solver.ascent.loop import Move, iter_moves
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, flops, is_possible
+from ism_core.solver.ascent.spectral import SMALLEST_ANGLE, SpectralAscent
+from ism_core.solver.progress import drain
+from ism_core.solver.result import Stop
+
+MOST_EXPENSIVE = 6  # Φ(W)W that a leap may cost
+FURTHER_DIRECTIONS = 10  # directions of a leap beside W and the gradient
+TYPICAL_EVALUATIONS = 20  # of Φ by moments in one leap, for the estimate of its cost
+MAX_STEPS = 100  # of one leap
+
+
+class LeapAscent(SpectralAscent):
+    """Leaps, and a spectral step if a leap leads nowhere with an uncertain Φ."""
+
+    problem: Problem
+
+    def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
+        moments = moments_around(self.problem, here)
+        steps = iter_moves(SpectralAscent(moments, self.delta / 10), moments.basis.T @ here.W, MAX_STEPS)
+        W = np.linalg.qr(moments.basis @ drain(steps).point.W)[0]
+        if largest_angle(here.W, W) >= SMALLEST_ANGLE:
+            return replace(self.evaluate(here, W), moments=moments), None
+        return super().step(self._certain(here))
+
+    def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:
+        """The angle of the spectral step from here: the last leap may have been long."""
+        here = move.point
+        return largest_angle(here.W, dominant(here.phi, self.problem.q, self.problem)[0])
+
+
+def can_leap(problem: Objective) -> TypeGuard[Problem]:
+    """Whether the kernel has moments that cost little beside the steps that they save."""
+    if not isinstance(problem, Problem) or problem.is_small:
+        return False
+    s = min(2 * problem.q + FURTHER_DIRECTIONS, problem.dimensions)
+    most = MOST_EXPENSIVE * problem.half_gradient_flops
+    return is_possible(problem, s) and flops(problem, s, TYPICAL_EVALUATIONS) < most
+
+
+def moments_around(problem: Problem, point: EvaluatedPoint) -> PolynomialMoments:
+    """The moments in a space that holds W, the gradient and the dominant eigenvectors of Φ."""
+    count = min(problem.q + FURTHER_DIRECTIONS, problem.dimensions)
+    eigenvectors = eigenpairs(problem.without_null_directions(point.phi), count)[1]
+    columns: Array = np.hstack([point.W, point.half_gradient, eigenvectors])
+    moments = PolynomialMoments.of(problem, orthonormal(columns, 2 * problem.q + FURTHER_DIRECTIONS))
+    assert moments is not None
+    return moments

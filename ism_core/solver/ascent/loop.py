@@ -1,0 +1,203 @@
+"""The loop that every ascent shares: step, accept, report, stop.
+
+An ascent method is a class with `init`, `step` and `done`; `iter_moves` drives it. The methods are
+
+    spectral.SpectralAscent       dominant eigenvectors of Φ(W), the ISM iteration
+    leaps.LeapAscent              the maximum within a few directions, for polynomial kernels
+    lbfgs.LbfgsAscent             gradients only, for a Γ that depends on W
+    support_ascent.SupportAscent  columns with few features (in `solver.sparse`)
+    alternation.ClusteringAscent  one step of W for each clustering (in `solver`)
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from ism_core.arrays import Array
+from ism_core.engines import own_threads
+from ism_core.linalg import largest_angle
+from ism_core.solver.result import Step, Stop
+
+OBJECTIVE_ROUNDING = 1e-13  # share of J, or of ‖Φ‖, below which two values of J are equal
+MOST_REFUSALS = 100  # refused trials of one step; each at least doubles the shift
+
+
+class Point(Protocol):
+    """A W with what is known there."""
+
+    @property
+    def W(self) -> Array:  # noqa: N802
+        """d×q, orthonormal columns."""
+
+    @property
+    def objective(self) -> float:
+        """J(W)"""
+
+    @property
+    def eigenvalues(self) -> Array:
+        """The eigenvalues of WᵀΦW, largest first."""
+
+    @property
+    def gradient(self) -> float:
+        """The norm of the gradient on the manifold, relative to the size of Φ."""
+
+
+P = TypeVar("P", bound=Point)
+
+
+@dataclass(frozen=True)
+class Move(Generic[P]):
+    """A point that an ascent reached, and the one before it."""
+
+    iteration: int
+    point: P
+    before: P | None = None
+
+    @cached_property
+    def change(self) -> float | None:
+        """The relative change of the eigenvalues; None at the first point."""
+        if self.before is None:
+            return None
+        now = self.point.eigenvalues
+        return float(np.linalg.norm(now - self.before.eigenvalues) / (np.linalg.norm(now) or 1.0))
+
+    @cached_property
+    def angle(self) -> float | None:
+        """The largest principal angle between the two subspaces, in radians; None at the first point."""
+        return None if self.before is None else largest_angle(self.before.W, self.point.W)
+
+    def is_within(self, delta: float) -> bool:
+        """Whether eigenvalues and gradient have settled within delta."""
+        return self.change is not None and self.change < delta and self.point.gradient < delta / 10
+
+    def as_step(self, round: int = 0) -> Step:
+        """The move as `iter_solve` reports it."""
+        here = self.point
+        return Step(
+            "ascent",
+            round,
+            self.iteration,
+            here.objective,
+            here.eigenvalues,
+            self.change,
+            self.angle,
+            here.gradient,
+            here.W,
+        )
+
+
+class Ascent(NamedTuple, Generic[P]):
+    """Where an ascent ended, why, and the number of its last iteration."""
+
+    point: P
+    stop: Stop
+    iteration: int
+
+
+class AscentMethod(Protocol[P]):
+    """One way up. It may keep state from step to step."""
+
+    def init(self, W: Array, /) -> P:
+        """Evaluate the first point."""
+
+    def step(self, here: P, /) -> tuple[P, Stop | None]:
+        """Return the next point; or, with a reason to stop, the last one."""
+
+    def done(self, move: Move[P], /) -> tuple[P, Stop | None]:
+        """Return the point to continue from, which is the one reached or the same W evaluated anew; and a reason to
+        stop there, if there is one."""
+
+
+def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0) -> Generator[Move[P], None, Ascent[P]]:
+    """Run an ascent from W for at most `max_iter` steps; yield the points, numbered from `first`."""
+    with own_threads():  # the threads of the BLAS would compete with ours
+        here = method.init(W)
+    yield Move(first, here)
+    for iteration in range(first + 1, first + max_iter + 1):
+        with own_threads():
+            there, stop = method.step(here)
+        if stop is not None:
+            return Ascent(there, stop, iteration - 1)
+        move = Move(iteration, there, here)
+        yield move
+        with own_threads():
+            here, stop = method.done(move)
+        if stop is not None:
+            return Ascent(here, stop, iteration)
+    return Ascent(here, Stop.MAX_ITER, first + max_iter)
+
+
+def stop_at_rest(point: Point, delta: float) -> Stop:
+    """The reason to stop at a point from which no step leads up."""
+    return Stop.FIXED_POINT if point.gradient < delta / 10 else Stop.STALLED
+
+
+class Sized(Point, Protocol):
+    """A point that knows ‖Φ‖."""
+
+    @property
+    def size(self) -> float:
+        """‖Φ‖"""
+
+
+S = TypeVar("S", bound=Sized)
+
+
+class Trial(NamedTuple):
+    """The best W for Φ + ρ WWᵀ at a point."""
+
+    W: Array
+    squared_sines: float  # of the angles to the point, added up
+    predicted_gain: float  # of tr VᵀΦV, which is that of J to first order
+    lowest_shift: float  # that the next step may have
+
+
+class LevelShiftedAscent(ABC, Generic[S]):
+    """The step of an eigenvector iteration that never lowers J.
+
+    A plain step replaces W by the dominant eigenvectors of Φ(W). This maximizes tr VᵀΦ(W)V, which is J to first order
+    only: if Φ turns quickly with W, the iteration overshoots. Here W becomes the dominant eigenvectors of
+
+        Φ(W) + ρ WWᵀ
+
+    The shift ρ is the curvature that the last step has shown: the predicted gain less the actual one, per squared sine.
+    ρ = 0 is the plain step. ρ > 0 shortens the step, ρ < 0 lengthens it. A step that would lower J is refused and tried
+    again with a larger ρ. (Quantum chemistry has the same iteration and calls the remedy level shifting.)
+    """
+
+    _shift = 0.0
+
+    @property
+    @abstractmethod
+    def resolution(self) -> float:
+        """The share of J below which a change of J says nothing."""
+
+    @abstractmethod
+    def propose(self, here: S, shift: float) -> Trial | None:
+        """The best W for the shifted Φ; None if it is the point itself, up to rounding."""
+
+    @abstractmethod
+    def evaluate(self, here: S, W: Array) -> S:
+        """The point at another W."""
+
+    def uphill(self, here: S) -> S | None:
+        """The next point, no lower than this one; None if every step is down to rounding."""
+        size = abs(here.objective)
+        noise = max(OBJECTIVE_ROUNDING * max(size, here.size), self.resolution * size)
+        shift = self._shift
+        for _ in range(MOST_REFUSALS):
+            trial = self.propose(here, shift)
+            if trial is None:
+                return None
+            there = self.evaluate(here, trial.W)
+            gained = there.objective - here.objective
+            curvature = (trial.predicted_gain - gained) / trial.squared_sines
+            if gained >= -noise:
+                self._shift = max(curvature, trial.lowest_shift)
+                return there
+            shift = max(2 * shift, curvature, OBJECTIVE_ROUNDING * here.size)
+        return None
