@@ -84,5 +84,5 @@ def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
 
 @pytest.mark.parametrize("kernel", [Gaussian("auto"), Multiquadratic("auto"), Polynomial(gamma="auto")])
 def test_a_width_that_is_to_be_chosen_must_be_chosen_first(kernel: Any, wine: Labelled) -> None:
-    with pytest.raises(InvalidInput, match="ask `choose` for it, or an estimator"):
+    with pytest.raises(InvalidInput, match="call `choose`, use an estimator"):
         solve(wine.X, Supervised(wine.y), kernel, 2)
