@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
-from typing import Any, Generic, ParamSpec, TypeVar
+from inspect import signature
+from typing import Any, Generic, ParamSpec, TypeVar, get_type_hints
 
 Item = TypeVar("Item")
 Changed = TypeVar("Changed")
@@ -48,4 +49,6 @@ def drained(iterate: Callable[P, Generator[Any, None, Returned]]) -> Callable[P,
         return drain(iterate(*args, **kwargs))
 
     run.__name__ = run.__qualname__ = iterate.__name__.removeprefix("iter_")
+    returned = get_type_hints(iterate)["return"].__args__[2]
+    run.__signature__ = signature(iterate).replace(return_annotation=returned)  # type: ignore[attr-defined]
     return run

@@ -1,4 +1,4 @@
-"""ISM from beginning to end: `iter_solve` gives every step to whoever drives it, `solve` drives it to the result."""
+"""`solve` and `iter_solve`: from the arguments to the Result."""
 
 import math
 from collections.abc import Generator, Mapping
@@ -22,7 +22,7 @@ from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
 from ism_core.solver.certificate import certify, error, is_within
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
-from ism_core.solver.progress import drain, relay
+from ism_core.solver.progress import drained, relay
 from ism_core.solver.result import Result, Step, Stop
 from ism_core.solver.sparse import iter_sparse_result
 from ism_core.solver.starts import (
@@ -38,7 +38,7 @@ from ism_core.solver.starts import (
 CENTERED = 0.1  # a mean of this share of the deviation costs no digits
 
 
-def solve(
+def iter_solve(
     X: ArrayLike,
     paradigm: Paradigm,
     kernel: Kernel | str,
@@ -56,11 +56,15 @@ def solve(
     memory_limit: int | None = None,
     features_per_axis: int | None = None,
     whitening: Whitening | None = None,
-) -> Result:
+) -> Generator[Step, None, Result]:
     """Find the W (d×q, orthonormal columns) that maximizes J(W) = Σij Γij f(βij).
 
     The paradigm defines the weights Γ, the kernel defines f. X is taken as it is: standardize it first, unless its
     scales mean something.
+
+    `iter_solve` is the same as a generator: it yields a `Step` for each start tried and each iteration, and returns the
+    Result. Steps of the stages "search" and "sparsity" may have the J of a sample of the rows, and are not part of
+    `Result.steps`. A caller that stops early can continue from the W of the last Step with `initial_W`.
 
     Parameters
     ----------
@@ -135,65 +139,10 @@ def solve(
         features_per_axis=features_per_axis,
         whitening=whitening,
     )
-    return drain(_iter_solve(SolveInput.of(X, paradigm, kernel, q, options)))
-
-
-def iter_solve(
-    X: ArrayLike,
-    paradigm: Paradigm,
-    kernel: Kernel | str,
-    q: int,
-    *,
-    delta: float = 0.01,
-    max_iter: int = 300,
-    starts: int | Literal["path"] | None = None,
-    seed: int = 0,
-    initial_W: ArrayLike | None = None,
-    precision: Literal["double", "single"] = "double",
-    tolerance: float | None = None,
-    approximation: Mapping[str, int] | None = None,
-    engine: Engine | Literal["local", "dask"] = "local",
-    memory_limit: int | None = None,
-    features_per_axis: int | None = None,
-    whitening: Whitening | None = None,
-) -> Generator[Step, None, Result]:
-    """Solve as a generator: yield a Step for each start tried and each iteration, and return the Result.
-
-    Bad input is refused at once, before the first step. Steps of the stages "search" and "sparsity" may tell J of a
-    sample of the rows, and are not part of `Result.steps`. A caller that stops early keeps the W of the last Step, and
-    may continue from it later with `initial_W`.
-
-    Parameters
-    ----------
-    X, paradigm, kernel, q, delta, max_iter, starts, seed, initial_W, precision, tolerance, approximation, engine, \
-    memory_limit, features_per_axis, whitening
-        As for `solve`.
-
-    Yields
-    ------
-    Step
-        A starting point or an iterate.
-
-    Returns
-    -------
-    Result
-        What `solve` returns.
-    """
-    options = SolveOptions(
-        delta=delta,
-        max_iter=max_iter,
-        starts=starts,
-        seed=seed,
-        initial_W=initial_W,
-        precision=precision,
-        tolerance=tolerance,
-        approximation=approximation,
-        engine=engine,
-        memory_limit=memory_limit,
-        features_per_axis=features_per_axis,
-        whitening=whitening,
-    )
     return _iter_solve(SolveInput.of(X, paradigm, kernel, q, options))
+
+
+solve = drained(iter_solve)
 
 
 def _iter_solve(given: SolveInput) -> Generator[Step, None, Result]:
