@@ -1,47 +1,47 @@
-"""Sums over the features of some rows: of a matrix of them, or compiled where that pays, without one."""
+"""Sums over the features of a block of rows: by a matrix of features, or compiled, without storing one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Features
-from ism_core.kernels import Taylor
 from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.kernels.random_features import Fourier
+from ism_core.kernels.taylor import Taylor
 from ism_core.linalg.buffers import buffers
+from ism_core.objective import compiled
 
-COMPILED_NUMBERS = 2e7  # features of all rows: from here on a few passes save more than importing numba costs
-OF_GAUSSIANS = 2e6  # the same for features that were cut or are random: dozens of passes are made, in the end with more
-COMPILED_BLOCK = 1_024  # rows at a time, where that is so
-ROOM = 2**16  # features at a time: they stay in the core's own cache
-ROOMS = (16, 128)  # rows at a time
-BEYOND = 16  # numbers and rows that the last piece of a product may reach further, at most
+COMPILED_NUMBERS = 2e7  # from so many features of all rows on, a few passes save more than importing numba takes
+COMPILED_NUMBERS_OF_GAUSSIANS = 2e6  # the same for truncated and random features, which solves evaluate dozens of times
+COMPILED_BLOCK = 1_024  # rows of a block of compiled sums
+CACHED_NUMBERS = 2**16  # features that are made at a time: they stay in the second-level cache
+CACHED_ROWS = (16, 128)  # fewest and most rows whose features are made at a time; multiples of 8
+MARGIN = 16  # numbers and rows by which the last piece of a compiled product may exceed an array
 
 
 def are_compiled(maps: list[FeatureMap], rows: int) -> bool:
-    """Whether sums over so many rows are, for some of the maps."""
-    return any(_pays(each, rows) for each in maps) and _compiled() is not None
+    """Return whether sums over so many rows are compiled, for some of the maps."""
+    return any(_pays(each, rows) for each in maps) and compiled.load("features") is not None
 
 
 def features_of(map: FeatureMap, P: Array, rows: int) -> Features:
-    """The features of some of so many rows; good until this thread asks for others."""
-    compiled = _compiled() if _pays(map, rows) else None
-    if compiled is not None and isinstance(map, Compilable):
-        return Compiled(compiled, map.recipe(P), map.count)
-    return Matrix(map.of(P, buffers("features", np.float64, 1, map.made * len(P))[0]))
+    """Return the features of P, a block of `rows` rows in all; they are valid until this thread asks for others."""
+    module = compiled.load("features") if _pays(map, rows) else None
+    if module is not None and isinstance(map, Compilable):
+        return CompiledFeatures(module.over_features, map.recipe(P), map.count)
+    return FeatureMatrix(map.of(P, buffers("features", np.float64, 1, map.made * len(P))[0]))
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """As `ism_core.gamma.Features` says. The BLAS is faster where the longer side of a product is its last."""
+class FeatureMatrix:
+    """Sums by a matrix F of features. The BLAS is faster if the longer side of a product comes last."""
 
     F: Array
 
-    def __getitem__(self, rows: slice) -> "Matrix":
-        return Matrix(self.F[rows])
+    def __getitem__(self, rows: slice) -> "FeatureMatrix":
+        return FeatureMatrix(self.F[rows])
 
     def gathered(self, X: Array) -> Array:
         return (X.T @ self.F).T
@@ -51,15 +51,15 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """The same, with features that are made anew for every sum."""
+class CompiledFeatures:
+    """Compiled sums, which make the features again for every sum."""
 
     over_features: Callable[..., None]
     recipe: Recipe
-    count: int  # of features
+    count: int  # number of features
 
-    def __getitem__(self, rows: slice) -> "Compiled":
-        return Compiled(self.over_features, self.recipe.of(rows), self.count)
+    def __getitem__(self, rows: slice) -> "CompiledFeatures":
+        return CompiledFeatures(self.over_features, self.recipe.of(rows), self.count)
 
     def gathered(self, X: Array) -> Array:
         return self._sums(True, X, np.zeros((self.count, X.shape[1])))
@@ -68,32 +68,22 @@ class Compiled:
         return self._sums(False, G, np.zeros((len(self.recipe.rows), G.shape[1])))
 
     def _sums(self, gathers: bool, X: Array, out: Array) -> Array:
-        made, least, most = self.recipe.begin + self.count, *ROOMS
-        room = min(max(ROOM // made // least * least, least), most)
-        wide = X.shape[1] + BEYOND
+        made, least, most = self.recipe.begin + self.count, *CACHED_ROWS
+        block = min(max(CACHED_NUMBERS // made // least * least, least), most)
+        width = X.shape[1] + MARGIN
         self.over_features(
             gathers,
             *self.recipe,
-            room,
+            block,
             np.ascontiguousarray(X),
-            buffers("features", np.float64, made + BEYOND, room).reshape(-1),
-            buffers("packed", np.float64, max(made, room), wide).reshape(-1),
-            buffers("sums of features", np.float64, max(made, room) + BEYOND, wide).reshape(-1),
+            buffers("features", np.float64, made + MARGIN, block).reshape(-1),
+            buffers("packed", np.float64, max(made, block), width).reshape(-1),
+            buffers("sums of features", np.float64, max(made, block) + MARGIN, width).reshape(-1),
             out,
         )
         return out
 
 
 def _pays(map: FeatureMap, rows: int) -> bool:
-    least = OF_GAUSSIANS if isinstance(map, Taylor | Fourier) else COMPILED_NUMBERS
+    least = COMPILED_NUMBERS_OF_GAUSSIANS if isinstance(map, Taylor | Fourier) else COMPILED_NUMBERS
     return isinstance(map, Compilable) and rows * map.made >= least
-
-
-@cache
-def _compiled() -> Callable[..., None] | None:
-    """What is compiled, where numba is there and works."""
-    try:
-        from ism_core.objective.compiled.features import over_features
-    except Exception:  # missing, or at odds with the numpy it finds: numpy alone does the same more slowly
-        return None
-    return over_features

@@ -20,7 +20,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, Form, TermMap
+from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, TermMap
 from ism_core.linalg.row_passes import blocks_of, projected
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 
@@ -79,13 +79,6 @@ def initial_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *,
     slopes = kernel.slopes_at_zero
     maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
     return evaluate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
-
-
-def value_maps(kernel: Kernel, q: int) -> list[tuple[float, Form, FeatureMap]] | None:
-    """The feature maps of the terms' f, or None where one has none."""
-    maps = [(weight, term.exact_map(q)) for weight, term in kernel.terms]
-    found = [(weight, each.form, each.value) for weight, each in maps if each is not None]
-    return found if len(found) == len(maps) else None
 
 
 @dataclass(frozen=True)

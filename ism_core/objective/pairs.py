@@ -1,30 +1,36 @@
-"""What a kernel makes of pairs of projected rows, a tile at a time: by numpy, or compiled where that pays."""
+"""f(β) and f′(β) of pairs of projected rows, a tile at a time: compiled for many rows, by numpy for few."""
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.kernels import Gaussian, Kernel, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.linalg.buffers import Dtype, Tile
-from ism_core.objective.numpy_pairs import NumpyPairs
+from ism_core.kernels import (
+    Form,
+    Gaussian,
+    Kernel,
+    Linear,
+    Multiquadratic,
+    Polynomial,
+    RelativeGaussian,
+    Squared,
+)
+from ism_core.linalg.buffers import Dtype, Tile, buffers
+from ism_core.objective import compiled
 
-COMPILED_ROWS = 1_000  # from here on some dozen evaluations save more than importing numba costs
-OFTEN = 2  # times as few in single precision, which is for those who evaluate often
-KNOWN = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}  # to what is compiled
+COMPILED_ROWS = 1_000  # from so many rows on, a dozen evaluations save more time than importing numba takes
+COMPILED_TERMS = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}
 
 
 class Pairs(Protocol):
-    """f(β) and M = Ψp − 2Ψd, for Ψ = Γ ⊙ f′(β) by form. What threads need of their own is in buffers."""
+    """Tiles of f(β) and of M = Ψp − 2Ψd, where Ψ = Γ ⊙ f′(β) is summed by form. Threads use buffers of their own."""
 
     dtype: Dtype
-    width: float  # of a tile, in heights
+    width: float  # of a tile, relative to its height
 
     def factor(self, X: Tile) -> Any:
-        """X, as tiles can be multiplied by it."""
+        """Return X in the layout that tiles can be multiplied by."""
 
     def slopes_times(
         self,
@@ -36,33 +42,135 @@ class Pairs(Protocol):
         mirrored: Array | None = None,
         share: float = 1,
     ) -> float:
-        """Add a share of M X[columns] to out, and of Mᵀ X[rows] to what is mirrored; Σ Γ ⊙ f of the tile is returned.
+        """Add a share of M X[columns] to `out` and of Mᵀ X[rows] to `mirrored`; return Σ Γ ⊙ f of the tile.
 
         Ψd 1 and 1ᵀΨd are added to the degrees, once for a tile on the diagonal.
         """
 
     def values_times(self, rows: slice, columns: slice, factor: Any, out: Array, mirrored: Array | None = None) -> None:
-        """The same with f(β) in the place of M."""
+        """Do the same with f(β) in place of M."""
 
     def values(self, rows: slice, columns: slice) -> Tile:
-        """f(β), in a buffer that is good until the next tile."""
+        """Return f(β), in a buffer that the next tile overwrites."""
 
 
 def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> Pairs:
-    """The pairs of projected rows P, in whichever way is faster for so many."""
-    fewest = COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // OFTEN
-    if len(P) >= fewest and kernel.terms and all(type(term) in KNOWN for _, term in kernel.terms):
-        compiled = _compiled()
-        if compiled is not None:
-            return compiled(P, kernel, gamma, dtype)
+    """Return the pairs of projected rows P, compiled if they are many and the kernel's terms have compiled code."""
+    # callers who choose single precision evaluate often
+    fewest = COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // 2
+    if len(P) >= fewest and kernel.terms and all(type(term) in COMPILED_TERMS for _, term in kernel.terms):
+        module = compiled.load("pairs")
+        if module is not None:
+            pairs: Pairs = module.CompiledPairs(P, kernel, gamma, dtype)
+            return pairs
     return NumpyPairs(P, kernel, gamma, dtype)
 
 
-@cache
-def _compiled() -> Callable[..., Pairs] | None:
-    """The compiled way, where numba is there and works."""
-    try:
-        from ism_core.objective.compiled.pairs import CompiledPairs
-    except Exception:  # missing, or at odds with the numpy it finds: numpy alone does the same more slowly
-        return None
-    return CompiledPairs
+class NumpyPairs:
+    """Pairs of any kernel, by numpy."""
+
+    width: float = 0.5  # so that a tile stays in the second-level cache between numpy's passes over it
+
+    def __init__(self, P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> None:
+        self.dtype = dtype
+        self._kernel = kernel
+        self._factors: dict[Form, tuple[Tile, Tile]] = {}
+        for form in {term.form for _, term in kernel.terms}:
+            left, right = beta_factors(P, form)
+            self._factors[form] = left.astype(dtype), right.astype(dtype, order="C")
+        if gamma is not None:
+            # always double: the rounding error is the same for all pairs of two classes and would not average out in J
+            self._gamma: tuple[Tile, Tile] = gamma.U * gamma.s, np.ascontiguousarray(gamma.U.T)
+
+    def factor(self, X: Tile) -> Tile:
+        return X.astype(self.dtype, copy=False)
+
+    def slopes_times(
+        self,
+        rows: slice,
+        columns: slice,
+        factor: Tile,
+        degrees: Array,
+        out: Array,
+        mirrored: Array | None = None,
+        share: float = 1,
+    ) -> float:
+        M, objective = self._slopes(rows, columns, degrees)
+        if share != 1:
+            M *= share
+        multiply(M, rows, columns, factor, out, mirrored)
+        return objective
+
+    def values_times(
+        self, rows: slice, columns: slice, factor: Tile, out: Array, mirrored: Array | None = None
+    ) -> None:
+        multiply(self.values(rows, columns), rows, columns, factor, out, mirrored)
+
+    def values(self, rows: slice, columns: slice) -> Tile:
+        total = self._buffer("total", rows, columns)
+        total.fill(0)
+        for weight, term in self._kernel.restricted(rows, columns).terms:
+            beta = self.beta(term.form, rows, columns)
+            total += weight * term.value(beta, out=self._buffer("value", rows, columns))
+        return total
+
+    def _slopes(self, rows: slice, columns: slice, degrees: Array) -> tuple[Tile, float]:
+        """Return M = Ψp − 2Ψd and Σ Γ ⊙ f; add Ψd 1 and 1ᵀΨd to the degrees, once for a tile on the diagonal."""
+        gamma = self._product("gamma", self._gamma, rows, columns, np.float64)
+        psi: dict[Form, Tile] = {}
+        objective = 0.0
+        for weight, term in self._kernel.restricted(rows, columns).terms:
+            beta = self.beta(term.form, rows, columns)
+            value = term.value(beta, out=self._buffer("value", rows, columns))
+            slope = term.slope(beta, value, out=self._buffer("slope" if term.form in psi else term.form, rows, columns))
+            objective += weight * float(np.vdot(gamma, value))
+            if weight != 1:
+                slope *= weight
+            if term.form in psi:
+                psi[term.form] += slope
+            else:
+                psi[term.form] = slope
+        for slopes in psi.values():
+            slopes *= gamma
+        if not psi:
+            return np.multiply(gamma, 0, dtype=self.dtype), objective
+        if "difference" not in psi:
+            return psi["product"], objective
+        difference = psi["difference"]
+        degrees[rows] += difference.sum(axis=1)
+        if rows != columns:
+            degrees[columns] += difference.sum(axis=0)
+        difference *= -2
+        if "product" in psi:
+            difference += psi["product"]
+        return difference, objective
+
+    def beta(self, form: Form, rows: slice, columns: slice) -> Tile:
+        """Return β, which is xiᵀWWᵀxj or ‖Wᵀ(xi − xj)‖²."""
+        beta = self._product("beta", self._factors[form], rows, columns)
+        return np.maximum(beta, 0, out=beta) if form == "difference" else beta
+
+    def _product(
+        self, name: str, factors: tuple[Tile, Tile], rows: slice, columns: slice, dtype: Dtype | None = None
+    ) -> Tile:
+        return np.matmul(factors[0][rows], factors[1][:, columns], out=self._buffer(name, rows, columns, dtype))
+
+    def _buffer(self, name: str, rows: slice, columns: slice, dtype: Dtype | None = None) -> Tile:
+        return buffers(name, dtype or self.dtype, rows.stop - rows.start, columns.stop - columns.start)
+
+
+def beta_factors(P: Array, form: Form) -> tuple[Array, Array]:
+    """Return the left and the right factor of β. For distances the rows are centered, which reduces rounding errors."""
+    if form == "product":
+        return P, P.T
+    centered = P - P.mean(axis=0)
+    norms = np.einsum("iq,iq->i", centered, centered)[:, None]
+    ones = np.ones_like(norms)
+    return np.hstack([-2 * centered, norms, ones]), np.hstack([centered, ones, norms]).T
+
+
+def multiply(tile: Tile, rows: slice, columns: slice, factor: Tile, out: Array, mirrored: Array | None) -> None:
+    """Add the product of a tile with factor[columns] to `out`, and of its transpose with factor[rows] to `mirrored`."""
+    out += np.matmul(tile, factor[columns], out=buffers("part", tile.dtype.type, len(tile), out.shape[1]))
+    if mirrored is not None:
+        mirrored += tile.T @ factor[rows]

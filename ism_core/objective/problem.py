@@ -11,7 +11,7 @@ from ism_core.engines.base import Placed
 from ism_core.engines.threads import own_threads
 from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
-from ism_core.objective import features, tiles
+from ism_core.objective import compiled, features, tiles
 from ism_core.objective.data import ProblemData
 from ism_core.objective.options import EvaluationOptions, Precision
 from ism_core.objective.plan import exact_strategy, strategy_within
@@ -147,6 +147,14 @@ class Problem:
     def method(self) -> Method:
         """The name of the strategy, as results report it."""
         return self.strategy.method
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know about how J and Φ were computed."""
+        failure = compiled.load_failure()
+        if failure is None:
+            return []
+        return [f"Compiled code could not be loaded ({failure}); numpy computed sums over many rows, more slowly."]
 
     @property
     def flops(self) -> float:

@@ -204,7 +204,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         kernel=bound,
         method=problem.method,
         error=found.error or error(problem, point),
-        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1])),
+        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1]) + problem.warnings),
         labels=None if found.clustering is None else found.clustering.labels(options.seed),
         spectral=None if found.clustering is None else found.clustering.Y,
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
-from ism_core.objective.feature_blocks import Matrix
+from ism_core.objective.feature_blocks import FeatureMatrix
 from tests.ism_core.reference import dense
 
 
@@ -34,7 +34,7 @@ def test_moments_are_products_with_every_column_of_u(
     total = gamma.no_moments(3, 4)
     for block in BLOCKS:
         some = gamma.rows(block)
-        gamma.add_moments(total, block, Matrix(F[some]), rows[some])
+        gamma.add_moments(total, block, FeatureMatrix(F[some]), rows[some])
     expected = [F.T @ np.diag(u) @ rows for u in gamma.U.T]
     np.testing.assert_allclose(gamma.finished(total), expected, atol=1e-12)
 
@@ -48,7 +48,7 @@ def test_mixing_gives_each_row_its_part_of_every_column_of_u(
     spread = gamma.spread(G)
     mixed = np.empty((23, 2))
     for block in BLOCKS:
-        mixed[gamma.rows(block)] = gamma.mix(block, Matrix(F[gamma.rows(block)]), spread)
+        mixed[gamma.rows(block)] = gamma.mix(block, FeatureMatrix(F[gamma.rows(block)]), spread)
     np.testing.assert_allclose(mixed, sum(np.diag(u) @ F @ g for u, g in zip(gamma.U.T, G, strict=True)), atol=1e-12)
 
 

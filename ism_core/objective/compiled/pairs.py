@@ -14,7 +14,7 @@ from ism_core.linalg.buffers import Dtype, Tile, buffers
 from ism_core.objective.compiled.products import PIECE_ROWS, PIECE_VECTORS, VECTOR_BYTES, Strips
 from ism_core.objective.compiled.terms import GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL, Terms
 from ism_core.objective.compiled.tiles import BLOCK_ROWS, ROW_BYTES, Factors, Weights, over_tile
-from ism_core.objective.numpy_pairs import beta_factors, multiply
+from ism_core.objective.pairs import beta_factors, multiply
 from ism_core.objective.tiling import PACKED_COLUMNS
 
 FORMS: tuple[Form, Form] = ("product", "difference")

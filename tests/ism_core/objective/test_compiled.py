@@ -28,7 +28,7 @@ from ism_core.objective.compiled import features as compiled_features
 from ism_core.objective.compiled import terms as compiled_terms
 from ism_core.objective.compiled import tiles as compiled
 from ism_core.objective.compiled.pairs import CompiledPairs
-from ism_core.objective.numpy_pairs import NumpyPairs
+from ism_core.objective.pairs import NumpyPairs
 
 
 @njit
@@ -173,3 +173,25 @@ def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(twice: Callable[.
 
 def test_sums_over_a_tile_are_kept() -> None:
     assert Path(compiled.over_tile.stats.cache_path).exists()
+
+
+@pytest.mark.parametrize("works", [False, True], ids=["numba is missing", "numba works"])
+def test_a_failure_to_load_compiled_code_is_logged_once_and_told_with_the_result(works: bool) -> None:
+    code = f"""
+import logging, sys
+if not {works}:
+    sys.modules["numba"] = None
+import numpy as np
+from ism_core import Gaussian, Supervised, solve
+records = []
+handler = logging.Handler()
+handler.emit = records.append
+logging.getLogger("ism_core").addHandler(handler)
+X = np.random.default_rng(0).standard_normal((1_200, 4))
+for _ in range(2):
+    result = solve(X, Supervised(X[:, 0] > 0), Gaussian(2.0), 1, approximation={{"features": 4_096}})
+    told = [warning for warning in result.warnings if "Compiled code could not be loaded" in warning]
+    assert len(told) == len(records) == (0 if {works} else 1), (told, records)
+    assert result.method == "random features"
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

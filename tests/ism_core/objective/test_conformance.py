@@ -54,7 +54,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     least = 0 if request.param == "compiled" else NEVER
     monkeypatch.setattr(pairs, "COMPILED_ROWS", least)
     monkeypatch.setattr(feature_blocks, "COMPILED_NUMBERS", least)
-    monkeypatch.setattr(feature_blocks, "OF_GAUSSIANS", least)
+    monkeypatch.setattr(feature_blocks, "COMPILED_NUMBERS_OF_GAUSSIANS", least)
 
 
 @pytest.fixture(params=[512, 7, 1])

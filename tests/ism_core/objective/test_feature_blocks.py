@@ -7,8 +7,9 @@ from ism_core.arrays import Array
 from ism_core.kernels import Taylor
 from ism_core.kernels.feature_maps import FeatureMap, Power, Product
 from ism_core.kernels.random_features import gaussian_maps
+from ism_core.objective import compiled
 from ism_core.objective import feature_blocks as feature_sums
-from ism_core.objective.feature_blocks import Compiled, Matrix, features_of
+from ism_core.objective.feature_blocks import CompiledFeatures, FeatureMatrix, features_of
 
 MANY = 10**9  # rows: of so many, some are summed up by what is compiled
 
@@ -34,7 +35,7 @@ def test_compiled_sums_are_those_of_a_matrix(name: str, rows: int, columns: int,
     X, G = rng.standard_normal((rows, columns)), rng.standard_normal((map.count, columns))
     F = map.of(P)
     found = features_of(map, P, MANY)
-    assert isinstance(found, Compiled)
+    assert isinstance(found, CompiledFeatures)
     assert_equal(found.gathered(X), F.T @ X)
     assert_equal(found.times(G), F @ G)
     some = slice(rows // 3, rows // 3 + max(1, rows // 2))
@@ -55,16 +56,16 @@ def test_what_is_compiled_is_for_many_features_only() -> None:
     pytest.importorskip("numba")
     P = np.ones((5, 2))
     taylor, power = Taylor(2, 3, 1.0), Power(2, 3, 1.0, 1.0)
-    assert isinstance(features_of(taylor, P, 5), Matrix)
-    assert isinstance(features_of(taylor, P, int(feature_sums.OF_GAUSSIANS) // 10), Compiled)
-    assert isinstance(features_of(power, P, int(feature_sums.OF_GAUSSIANS) // 10), Matrix)
-    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS) // 10), Compiled)
-    assert isinstance(features_of(Product(2), P, MANY), Matrix)
+    assert isinstance(features_of(taylor, P, 5), FeatureMatrix)
+    assert isinstance(features_of(taylor, P, int(feature_sums.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), CompiledFeatures)
+    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), FeatureMatrix)
+    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS) // 10), CompiledFeatures)
+    assert isinstance(features_of(Product(2), P, MANY), FeatureMatrix)
 
 
 def test_numpy_does_it_where_nothing_can_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_sums, "_compiled", lambda: None)
-    assert isinstance(features_of(Taylor(2, 3, 1.0), np.ones((5, 2)), MANY), Matrix)
+    monkeypatch.setattr(compiled, "load", lambda name: None)
+    assert isinstance(features_of(Taylor(2, 3, 1.0), np.ones((5, 2)), MANY), FeatureMatrix)
     assert not feature_sums.are_compiled([Taylor(2, 3, 1.0)], MANY)
 
 

@@ -18,8 +18,8 @@ from ism_core.objective import pairs, tiles
 from ism_core.objective import tiling as panels
 from ism_core.objective.compiled import pairs as compiled_pairs
 from ism_core.objective.compiled import tiles as compiled
-from ism_core.objective.numpy_pairs import NumpyPairs
 from ism_core.objective.options import Precision
+from ism_core.objective.pairs import NumpyPairs
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY
 
