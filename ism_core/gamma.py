@@ -1,7 +1,7 @@
-"""Γ, which pairs of rows should be alike, as a low-rank product: Γ = U diag(s) Uᵀ. The n×n matrix is never formed.
+"""Γ, the target similarity of each pair of rows, as a low-rank product Γ = U diag(s) Uᵀ, without the n×n matrix.
 
-Sums over the rows are taken block by block, in an order that Γ chooses: class labels put the rows of a class side by
-side, so that sums over classes stand for products with the columns of U.
+Sums over the rows are taken block by block, in an order that Γ chooses. Class labels sort the rows by class: then sums
+over each class replace products with the columns of U.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,16 @@ from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
 
-LONELY = 0.01  # ε: a row whose neighbors all together are no nearer than this hardly counts
-WIDTH = 512  # columns of a product, before the columns of U are taken a few at a time
+ISOLATION = 0.01  # ε: a row whose total nearness to all others is below it hardly counts
+PRODUCT_COLUMNS = 512  # largest width of a product with several columns of U at once
+MIN_CLASS_ROWS = 5  # rows of every class that a sample holds at least, if the class has them
 
 
 class Features(Protocol):
-    """F, the features of some rows."""
+    """The features F of some rows."""
 
     def __getitem__(self, rows: slice, /) -> "Features":
-        """Of some of these."""
+        """Return the features of some of these rows."""
 
     def gathered(self, X: Array) -> Array:
         """FᵀX"""
@@ -33,36 +34,36 @@ class Features(Protocol):
 
 @dataclass(frozen=True)
 class Gamma:
-    """U is n×r and s holds r signed weights."""
+    """Γ = U diag(s) Uᵀ"""
 
-    U: Array
-    s: Array
+    U: Array  # n×r
+    s: Array  # r signed weights
 
     def rows(self, block: slice) -> slice | Ints:
-        """Which rows lie in a block of the order that sums are taken in."""
+        """Return the rows of a block, in the order in which sums are taken."""
         return block
 
     def no_moments(self, m: int, d: int) -> Array:
-        """An r×m×d array of zeros, to add moments to."""
+        """Return an r×m×d array of zeros to which moments are added."""
         return np.zeros((len(self.s), m, d))
 
     def add_moments(self, total: Array, block: slice, F: Features, Z: Array) -> None:
-        """Add Fᵀ Diag(ua) Z to total[a] for every column ua of U, where F and Z are of the rows of the block."""
+        """Add Fᵀ Diag(ua) Z to total[a] for every column ua of U; F and Z belong to the rows of the block."""
         for some in self._groups(Z.shape[1]):
             U = self.U[block, some]
             weighted = (U[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
             total[some] += F.gathered(weighted).reshape(-1, U.shape[1], Z.shape[1]).transpose(1, 0, 2)
 
     def finished(self, total: Array) -> Array:
-        """What the moments added up to, once all rows are in; written over them."""
+        """Return the moments once all rows are added; may overwrite `total`."""
         return total
 
     def spread(self, G: Array) -> Array:
-        """G[a] for every column of U, made ready for `mix`."""
+        """Return G, with one matrix for each column of U, in the layout that `mix` takes."""
         return np.ascontiguousarray(G.transpose(1, 0, 2))
 
     def mix(self, block: slice, F: Features, G: Array) -> Array:
-        """Σa Diag(ua) F G[a] for the rows of the block."""
+        """Return Σa Diag(ua) F G[a] for the rows of the block."""
         m, _, k = G.shape
         U = self.U[block]
         mixed = np.zeros((len(U), k))
@@ -72,42 +73,45 @@ class Gamma:
         return mixed
 
     def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:
-        """Σ |uai| columns[i] over the rows i of each bin, as a count×r×k array."""
+        """Return Σ |uai| columns[i] over the rows i of each bin, as a count×r×k array."""
         gather = _gathering(bins, count)
         return np.stack([gather @ (u[:, None] * columns) for u in np.abs(self.U.T)], axis=1)
 
     @property
     def majorant(self) -> Array:
-        """An r×r positive semidefinite B: |Γij| ≤ Σab |uai| Bab |ubj|."""
+        """A positive semidefinite r×r matrix B with |Γij| ≤ Σab |uai| Bab |ubj|."""
         return np.diag(np.abs(self.s))
 
     def moment_flops(self, d: int, m: int) -> float:
-        """What the moments cost for Z with d columns and F with m."""
+        """Return the flops of the moments for Z with d columns and F with m."""
         n, r = self.U.shape
         return float(2 * n * d * m * r)
 
-    def sample(self, count: int, rng: np.random.Generator) -> Ints:
-        """Some of the rows, in order."""
+    def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
+        """Return a random sample of the rows, in order.
+
+        If rows have classes, every class has its share in the sample, and `fewest` rows at least if it has them.
+        """
         return np.sort(rng.choice(len(self.U), count, replace=False))
 
     def restricted(self, rows: Ints) -> "Gamma":
-        """Γ among some of the rows."""
+        """Return Γ of some of the rows."""
         return Gamma(self.U[rows], self.s)
 
     def _groups(self, k: int) -> Iterator[slice]:
-        step = max(1, WIDTH // max(k, 1))
+        step = max(1, PRODUCT_COLUMNS // max(k, 1))
         return (slice(start, start + step) for start in range(0, len(self.s), step))
 
 
 @dataclass(frozen=True)
 class LabelGamma(Gamma):
-    """Γ = H Y Yᵀ H for the one-hot Y of class labels: with sums over classes, their number costs nothing."""
+    """Γ = H Y Yᵀ H for the one-hot matrix Y of class labels. Sums over classes make their number irrelevant."""
 
     codes: Ints
 
     @staticmethod
     def of(codes: Ints) -> "LabelGamma":
-        """From class numbers 0…k−1."""
+        """Return Γ of class numbers 0…k−1."""
         onehot = np.eye(codes.max() + 1)[codes]
         return LabelGamma(onehot - onehot.mean(axis=0), np.ones(onehot.shape[1]), codes)
 
@@ -115,11 +119,11 @@ class LabelGamma(Gamma):
         return self._order[block]
 
     def no_moments(self, m: int, d: int) -> Array:
-        """With the features side by side in memory, as products with them are."""
+        """Return zeros with contiguous features, the layout that products with features have."""
         return np.zeros((len(self.s), d, m)).transpose(0, 2, 1)
 
     def add_moments(self, total: Array, block: slice, F: Features, Z: Array) -> None:
-        """Of the columns of Y; those of U are left to `finished`."""
+        """Add the moments of the columns of Y; `finished` turns them into those of U."""
         for c, members in self._classes(block):
             total[c] += F[members].gathered(Z[members])
 
@@ -140,14 +144,14 @@ class LabelGamma(Gamma):
         return mixed
 
     def absolute_moments(self, bins: Ints, count: int, columns: Array) -> Array:
-        """Of the columns of Y: sums over the rows of each bin and class."""
+        """Return the moments of the columns of Y: sums over the rows of each bin and class."""
         r = len(self.s)
         gathered = _gathering(bins * r + self.codes, count * r) @ columns
         return np.asarray(gathered).reshape(count, r, -1)
 
     @property
     def majorant(self) -> Array:
-        """For Y in place of U: |Γij| itself, which is the same for all pairs of two classes, made semidefinite."""
+        """B for Y in place of U: |Γij|, which is equal for all pairs of two classes, shifted to be semidefinite."""
         entries = np.abs(np.eye(len(self.s)) - self._shares - self._shares[:, None] + self._shares @ self._shares)
         majorant: Array = entries + max(0.0, -np.linalg.eigvalsh(entries)[0]) * np.eye(len(self.s))
         return majorant
@@ -155,12 +159,11 @@ class LabelGamma(Gamma):
     def moment_flops(self, d: int, m: int) -> float:
         return float(2 * len(self.codes) * d * m)
 
-    def sample(self, count: int, rng: np.random.Generator) -> Ints:
-        """Some of the rows of every class, as many as its share but at least 5 if it has them."""
+    def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
         chosen = []
         for c in range(len(self.s)):
             members = np.flatnonzero(self.codes == c)
-            wanted = max(5, round(count * len(members) / len(self.codes)))
+            wanted = max(fewest, round(count * len(members) / len(self.codes)))
             chosen.append(rng.choice(members, min(wanted, len(members)), replace=False))
         return np.sort(np.concatenate(chosen))
 
@@ -168,7 +171,7 @@ class LabelGamma(Gamma):
         return LabelGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
 
     def _classes(self, block: slice) -> Iterator[tuple[int, slice]]:
-        """The classes in a block, and where in it their rows lie."""
+        """Yield the classes in a block, and the position of their rows in it."""
         first, last = self.codes[self._order[[block.start, block.stop - 1]]]
         for c in range(first, last + 1):
             start, stop = (min(max(end, block.start), block.stop) - block.start for end in self._ends[c : c + 2])
@@ -192,19 +195,19 @@ class LabelGamma(Gamma):
 
 @dataclass(frozen=True)
 class BalancedGamma(Gamma):
-    """Γ = H Y diag(n/(k nc)) Yᵀ H: class indicators of one length, so that pairs of a rare class weigh more."""
+    """Γ = H Y diag(n/(k nc)) Yᵀ H: class indicators of equal norm, so that pairs of a rare class weigh more."""
 
     codes: Ints
 
     @staticmethod
     def of(codes: Ints) -> "BalancedGamma":
-        """From class numbers 0…k−1. Classes of one size weigh 1, as without weights."""
+        """Return Γ of class numbers 0…k−1. If all classes have one size, it is that of `LabelGamma`."""
         counts = np.bincount(codes)
         onehot = np.eye(len(counts))[codes]
         return BalancedGamma(onehot - onehot.mean(axis=0), len(codes) / (len(counts) * counts), codes)
 
-    def sample(self, count: int, rng: np.random.Generator) -> Ints:
-        return LabelGamma.of(self.codes).sample(count, rng)
+    def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
+        return LabelGamma.of(self.codes).sample(count, rng, fewest)
 
     def restricted(self, rows: Ints) -> "BalancedGamma":
         return BalancedGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
@@ -212,50 +215,52 @@ class BalancedGamma(Gamma):
 
 @dataclass(frozen=True)
 class NeighborGamma(Gamma):
-    """A Γ that follows W, with J = Σi pi, where pi is the share that row i's own class has among its neighbors.
+    """A Γ that depends on W, with J = Σi pi, where pi is the share of row i's own class among its neighbors.
 
-    With the kernel's values Kij as the nearness of two rows, si the sum over the others of i's class and di that over
-    all others, pi = si / (di + ε). The gradient of J is that of Σ Γij Kij with Γ held fixed at
+    The kernel's value Kij is the nearness of two rows. Let si be its sum over the other rows of i's class, and di its
+    sum over all other rows. Then pi = si / (di + ε). The gradient of J is that of Σ Γij Kij for a Γ fixed at
 
         Γij = ½ (Yij − pi) / (di + ε) + ½ (Yij − pj) / (dj + ε),    Y = 1 within a class, else 0
 
-    of rank 2k + 2 for k classes (Goldberger et al., 2004, take the same J with softmax weights). What U and s hold is Γ
-    of the labels: it is where W begins.
+    of rank 2k + 2 for k classes. Goldberger et al. (2004) take the same J with softmax weights. U and s are those of
+    the labels' Γ, from which W starts.
     """
 
     codes: Ints
 
     @staticmethod
     def of(codes: Ints) -> "NeighborGamma":
-        """From class numbers 0…k−1."""
+        """Return Γ of class numbers 0…k−1."""
         labels = LabelGamma.of(codes)
         return NeighborGamma(labels.U, labels.s, codes)
 
     def at(self, nearness: Array) -> tuple[Gamma, float]:
-        """Γ and J where the values of K of every row, its own left out, add up to these for each class."""
+        """Return Γ and J, given the sums of K over the other rows of each class, for every row."""
         rows = np.arange(len(nearness))
-        weights = 1 / (nearness.sum(axis=1) + LONELY)
+        weights = 1 / (nearness.sum(axis=1) + ISOLATION)
         shares = nearness[rows, self.codes] * weights
         offsets = shares * weights
         return Gamma(*_symmetric(self.onehot, weights[:, None] * self.onehot, -offsets[:, None])), float(shares.sum())
 
     @cached_property
     def onehot(self) -> Array:
-        """Y's factor."""
+        """The one-hot matrix of the classes."""
         onehot: Array = np.eye(self.codes.max() + 1)[self.codes]
         return onehot
 
-    def sample(self, count: int, rng: np.random.Generator) -> Ints:
-        return LabelGamma.of(self.codes).sample(count, rng)
+    def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
+        return LabelGamma.of(self.codes).sample(count, rng, fewest)
 
     def restricted(self, rows: Ints) -> "NeighborGamma":
         return NeighborGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
 
 
 def _symmetric(Y: Array, weighted: Array, offsets: Array) -> tuple[Array, Array]:
-    """U and s of ½ (Y weightedᵀ + weighted Yᵀ) + ½ (offsets 1ᵀ + 1 offsetsᵀ), each as a difference of two squares."""
+    """Return U and s of ½ (Y weightedᵀ + weighted Yᵀ) + ½ (offsets 1ᵀ + 1 offsetsᵀ), as differences of squares."""
     left, right = np.hstack([Y, np.ones_like(offsets)]), np.hstack([weighted, offsets])
-    balance = np.sqrt(np.linalg.norm(right, axis=0) / np.linalg.norm(left, axis=0))  # so that little cancels out
+    balance = np.sqrt(
+        np.linalg.norm(right, axis=0) / np.linalg.norm(left, axis=0)
+    )  # equal norms keep cancellation small
     balance[balance == 0] = 1.0
     left, right = left * balance, right / balance
     ones = np.ones(left.shape[1])
@@ -263,6 +268,6 @@ def _symmetric(Y: Array, weighted: Array, offsets: Array) -> tuple[Array, Array]
 
 
 def _gathering(places: Ints, count: int) -> csr_array:
-    """The count×n matrix that adds up the rows of each place."""
+    """Return the count×n matrix whose product sums the rows that have the same place."""
     n = len(places)
     return csr_array((np.ones(n), (places, np.arange(n))), shape=(count, n))

@@ -111,7 +111,7 @@ class _Halves:
 
     def solved(self, rng: np.random.Generator, count: int) -> Array:
         """Return W for `count` rows, in the basis nearest to that of all rows."""
-        rows = self.gamma.sample(count, rng)
+        rows = self.gamma.sample(count, rng, fewest=1)  # small classes are halved too
         gamma, kernel = self.gamma.restricted(rows), self.kernel.restricted(rows, rows)
         if self.result.sparsity is not None:
             given = FeatureProblems(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)

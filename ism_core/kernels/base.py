@@ -1,4 +1,4 @@
-"""What a kernel is: one term of the family, or a conic combination of terms."""
+"""The interface of kernels: one term of the family, or a conic combination of terms."""
 
 import math
 from abc import ABC, abstractmethod
@@ -28,11 +28,11 @@ class Kernel(ABC):
 
     @abstractmethod
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Kernel":
-        """The same kernel with numbers in place of what depends on the data, such as sigma="median"."""
+        """Return the kernel with numbers for settings that depend on the data, such as sigma="median"."""
 
     @abstractmethod
     def restricted(self, rows: Rows, columns: Rows) -> "Kernel":
-        """The kernel between some of the rows it was bound to and some others."""
+        """Return the kernel between some of the rows that it was bound to and some others."""
 
     @property
     def nonnegative(self) -> bool:
@@ -45,7 +45,9 @@ class Kernel(ABC):
         slopes = [(term.form, weight * term.slope_at_zero) for weight, term in self.terms]
         if any(slope for _, slope in slopes):
             return slopes
-        return [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]  # such as (γβ)^p: the sign is left
+        return [
+            (form, 1.0 if form == "product" else -1.0) for form, _ in slopes
+        ]  # f′(0) = 0, as of (γβ)^p: only its sign counts
 
     def __add__(self, other: "Kernel") -> "Combination":
         if not isinstance(other, Kernel):
@@ -66,26 +68,26 @@ class Term(Kernel):
 
     form: ClassVar[Form]
     is_nonnegative: ClassVar[bool] = False
-    has_constant_slope: ClassVar[bool] = False  # f′ is constant, so that Φ does not depend on W
+    has_constant_slope: ClassVar[bool] = False  # whether f′ is constant; then Φ does not depend on W
 
     @abstractmethod
     def value(self, beta: Array, out: Array | None = None) -> Array:
-        """f(β), written into `out` where that is given, as numpy does."""
+        """Return f(β), written into `out` if that is given, as in numpy."""
 
     @abstractmethod
     def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
-        """f′(β), where f(β) is known already."""
+        """Return f′(β), given f(β)."""
 
     def exact_map(self, q: int) -> TermMap | None:
-        """The feature maps of f and f′ on q projected dimensions, if they are finite."""
+        """Return the feature maps of f and f′ on q projected dimensions, if they are finite."""
         return None
 
     def taylor_map(self, q: int, degree: int) -> TermMap | None:
-        """The same cut at a degree, if what that leaves out has a bound."""
+        """Return the feature maps truncated at a degree, if the error has a bound."""
         return None
 
     def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap | None:
-        """The same by that many random features, if there are such; for β around the one given."""
+        """Return maps with `count` random features, if the kernel has them; best for β near the one given."""
         return None
 
     @property
@@ -131,20 +133,23 @@ class Combination(Kernel):
 
 
 def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
-    """On q projected dimensions, where f and f′ of all terms are finite sums over features."""
+    """Return a map for each term, on q projected dimensions; None if a term has no finite feature map."""
     return _maps(kernel, lambda term: term.exact_map(q))
 
 
 def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
-    """With gaussians cut at a degree; how far that is off, `ism_core.objective.taylor_bound` knows."""
+    """Return a map for each term, with gaussians truncated at a degree; None if a term has no such map.
+
+    `ism_core.objective.taylor_bound` bounds the error.
+    """
     return _maps(kernel, lambda term: term.exact_map(q) or term.taylor_map(q, degree))
 
 
 def random_maps(kernel: Kernel, q: int, count: int, beta: float, rng: np.random.Generator) -> list[TermMap] | None:
-    """With so many random features for each term that has no exact ones.
+    """Return a map for each term, with `count` random features for each that has no exact map; None if one has neither.
 
     `beta` is a typical squared distance between projected rows, such as twice the sum of the variances of P. It may be
-    off by a factor of ten.
+    wrong by a factor of ten.
     """
     return _maps(kernel, lambda term: term.exact_map(q) or term.random_map(q, count, beta, rng))
 

@@ -1,16 +1,15 @@
-"""The ISM family of kernels: functions f of β, the one number that ties a pair of projected rows together.
+"""The ISM family of kernels: functions f of one number β for each pair of projected rows.
 
-A kernel states its form (how β is made), f and f′. It never computes Φ: `ism_core.objective` does,
-for all of them.
+A kernel states its form (how β is computed), f and f′. It never computes Φ: `ism_core.objective` does, for all kernels.
 
     product form       βij = xiᵀ W Wᵀ xj
     difference form    βij = ‖Wᵀ(xi − xj)‖²
 
-Maximizing J = Σ Γij f(βij) pulls together what Γ calls alike, so f must be a *similarity*: it grows with a product and
-falls with a distance. Hence the minus in Squared and Multiquadratic, which are distances as usually printed.
+Maximizing J = Σ Γij f(βij) brings rows together that Γ calls similar, so that f must be a *similarity*: it grows with a
+product and falls with a distance. Squared and Multiquadratic are usually printed as distances, hence their minus.
 
-A kernel whose f or f′ is a finite sum Σm wm φm(pi) φm(pj) over the projected rows p gives that feature map, and Φ
-then costs time linear in n. To add a kernel, write a class like those below.
+If f and f′ are finite sums Σm wm φm(pi) φm(pj) over the projected rows p, the kernel gives that feature map, and Φ
+costs time linear in n. To add a kernel, write a class like those below.
 """
 
 import math
@@ -28,6 +27,8 @@ from ism_core.kernels.distances import local_scales, median_distance
 from ism_core.kernels.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.kernels.random_features import gaussian_maps, multiquadratic_maps
 from ism_core.kernels.taylor import Taylor
+
+SMALLEST, LARGEST = 1e-50, 1e50  # of a setting: its powers and inverses are finite, too
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,9 @@ class Polynomial(Term):
             raise InvalidInput(
                 "degree", f"The polynomial's degree is {self.degree!r}; it must be a whole number from 1 to 20."
             )
-        _check_number("polynomial", "c", self.c, "0 or more", zero_allowed=True)
+        _check_number("polynomial", "c", self.c, zero_allowed=True)
         if self.gamma not in ("1/d", "auto"):
-            _check_number("polynomial", "gamma", self.gamma, '"1/d", "auto" or more than 0')
+            _check_number("polynomial", "gamma", self.gamma, "1/d", "auto")
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.gamma == "auto":
@@ -119,7 +120,10 @@ class Polynomial(Term):
 
 @dataclass(frozen=True)
 class Gaussian(Term):
-    """f = exp(−β/2σ²). σ "median" is the median distance between rows of X; "auto" is for `choose`, which finds one."""
+    """f = exp(−β/2σ²).
+
+    σ "median" is the median distance between rows of X. σ "auto" is chosen from the data by `choose`.
+    """
 
     sigma: float | Literal["median", "auto"] = "median"
 
@@ -128,7 +132,7 @@ class Gaussian(Term):
 
     def __post_init__(self) -> None:
         if self.sigma not in ("median", "auto"):
-            _check_number("gaussian", "sigma", self.sigma, '"median", "auto" or more than 0')
+            _check_number("gaussian", "sigma", self.sigma, "median", "auto")
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.sigma == "auto":
@@ -161,7 +165,7 @@ class RelativeGaussian(Term):
     """f = exp(−β/2σiσj); σi is the distance from row i to its `neighbors`-th nearest (Zelnik-Manor and Perona 2004)."""
 
     neighbors: int = 7
-    # σ of the rows and of the columns, once bound
+    # σ of the rows and of the columns, once the kernel is bound
     scales: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
 
     form = "difference"
@@ -210,7 +214,7 @@ class RelativeGaussian(Term):
 
 @dataclass(frozen=True)
 class Multiquadratic(Term):
-    """f = −√(β + c²), the negative multiquadric distance. c "auto" is for `choose`, which finds one."""
+    """f = −√(β + c²), the negative multiquadric distance. c "auto" is chosen from the data by `choose`."""
 
     c: float | Literal["auto"] = 1.0
 
@@ -218,7 +222,7 @@ class Multiquadratic(Term):
 
     def __post_init__(self) -> None:
         if self.c != "auto":
-            _check_number("multiquadratic", "c", self.c, "more than 0, since f has no slope at β = 0 without it")
+            _check_number("multiquadratic", "c", self.c, "auto")  # for c = 0, f has no slope at β = 0
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.c == "auto":
@@ -237,7 +241,7 @@ class Multiquadratic(Term):
         return TermMap(self.form, slope, value, None)
 
 
-Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width
+Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width that continuation narrows
 
 
 def _snake_case(name: str) -> str:
@@ -249,7 +253,7 @@ KERNELS: dict[str, type[Term]] = {_snake_case(kernel.__name__): kernel for kerne
 
 
 def as_kernel(kernel: "Kernel | str") -> Kernel:
-    """A kernel, from itself or from its name."""
+    """Return a kernel, given the kernel itself or its name."""
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and kernel in KERNELS:
@@ -261,7 +265,7 @@ def as_kernel(kernel: "Kernel | str") -> Kernel:
 
 
 def parameters(kernel: Kernel) -> dict[str, Any]:
-    """The settings of one kernel by name; a combination has none of its own."""
+    """Return the settings of one kernel by name; a combination has none of its own."""
     if not isinstance(kernel, Term):
         return {}
     return {setting.name: getattr(kernel, setting.name) for setting in fields(kernel) if setting.repr}
@@ -289,7 +293,10 @@ def _unchosen(name: str) -> InvalidInput:
     )
 
 
-def _check_number(kernel: str, name: str, value: Any, expected: str, zero_allowed: bool = False) -> None:
+def _check_number(kernel: str, name: str, value: Any, *others: str, zero_allowed: bool = False) -> None:
+    """Refuse a setting that is neither a number from SMALLEST to LARGEST nor, as the caller has checked, a word."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
-    if not number or not (1e-50 <= value <= 1e50 or (value == 0 and zero_allowed)):
-        raise InvalidInput(name, f"The {kernel} kernel's {name} is {value!r}; it must be {expected}.")
+    if not number or not (SMALLEST <= value <= LARGEST or (value == 0 and zero_allowed)):
+        words = [*(f'"{word}"' for word in others), "0"] if zero_allowed else [f'"{word}"' for word in others]
+        allowed = " or ".join([*words, f"a number from {SMALLEST:g} to {LARGEST:g}"])
+        raise InvalidInput(name, f"The {kernel} kernel's {name} is {value!r}; it must be {allowed}.")

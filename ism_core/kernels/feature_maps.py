@@ -16,56 +16,56 @@ Form = Literal["product", "difference"]
 
 
 class Recipe(NamedTuple):
-    """How the features of some rows are made, as what is compiled takes it."""
+    """How compiled code makes the features of some rows."""
 
-    rows: Array  # what the features are of
-    factors: Array  # of monomials, one a row
-    steps: Ints  # in which monomials are made of those of a degree less
-    begin: int  # the first monomial that counts
-    frequencies: Array  # of waves, one a column; no columns where features are monomials
+    rows: Array  # the coordinates
+    factors: Array  # of the monomials, one for each row
+    steps: Ints  # that make monomials of those one degree lower, see `Monomials.table`
+    begin: int  # the first monomial that is a feature
+    frequencies: Array  # of random features, one in each column; none if features are monomials
 
     def of(self, rows: slice) -> "Recipe":
-        """The same for some of the rows."""
+        """Return the recipe for some of the rows."""
         return self._replace(rows=self.rows[rows], factors=self.factors[rows])
 
 
 class FeatureMap(ABC):
-    """`count` is known at once; whether the features are worth making is decided by it."""
+    """A function of pairs of rows as a finite sum; `count`, the number of features, is known without making them."""
 
     count: int
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """One signed number for each feature."""
+        """The signed weight of each feature."""
 
     @abstractmethod
     def of(self, P: Array, memory: Array | None = None) -> Array:
-        """The features of each row; written into the memory, `made` numbers a row, where that is given."""
+        """Return the features of each row, in `memory` of `made` numbers for each row if that is given."""
 
     @property
     def made(self) -> int:
-        """How many numbers a row are made on the way."""
+        """How many numbers are computed for each row."""
         return self.count
 
 
 class Compilable(FeatureMap):
-    """A map whose features can be made by what is compiled, and are summed faster then."""
+    """A map whose features compiled code can make."""
 
     @abstractmethod
     def recipe(self, P: Array) -> Recipe:
-        """For the features of rows P."""
+        """Return the recipe for the features of P."""
 
 
 class OfMonomials(Compilable):
-    """The monomials of a row up to a degree, from some first one on, times a factor."""
+    """Monomials of a row up to a degree, from the monomial `begin` on, times a factor for each row."""
 
     monomials: Monomials
     begin: int = 0
 
     @abstractmethod
     def prepared(self, P: Array) -> tuple[Array, Array]:
-        """What the monomials are taken of, and the factor of each row."""
+        """Return the coordinates of the monomials, and the factor of each row."""
 
     @property
     def made(self) -> int:
@@ -81,32 +81,32 @@ class OfMonomials(Compilable):
 
 
 class Differentiable(FeatureMap):
-    """A map whose features have derivatives that are sums of the features again."""
+    """A map whose features have derivatives that are linear combinations of the features."""
 
     @abstractmethod
     def derivatives(self, coefficients: Array) -> Array:
-        """G with ∇p Σm coefficients[a, m] φm(p) = Σm φm(p) G[a, m], for each a."""
+        """Return G with ∇p Σm coefficients[a, m] φm(p) = Σm φm(p) G[a, m], for each a."""
 
 
 @dataclass(frozen=True)
 class TermMap:
     """The feature maps of one term of a kernel.
 
-    J comes from the sums of f′ that Φ needs anyway: f(β) = (a β + b) f′(β), with `ratio` = (a, b). Without a ratio, as
-    where the features are so few that f from f′ would be off, `value` is Differentiable and has the features of `slope`
-    under other weights. Then J has the same sums, and its true derivative stands for Φ(W)W.
+    With `ratio` = (a, b), f(β) = (a β + b) f′(β), so that J follows from the sums of f′ that Φ needs anyway. Random
+    features have no ratio, since f computed from f′ would not be accurate. Then `value` is Differentiable and has the
+    features of `slope` with other weights: J has the same sums, and its exact derivative is used for Φ(W)W.
     """
 
     form: Form
-    slope: FeatureMap  # of f′
-    value: FeatureMap  # of f
+    slope: FeatureMap  # for f′
+    value: FeatureMap  # for f
     ratio: tuple[float, float] | None
     weight: float = 1.0  # of the term in its kernel
 
 
 @dataclass(frozen=True)
 class Constant(FeatureMap):
-    """The same number for every pair: one feature, which is 1."""
+    """A constant for every pair: the only feature is 1."""
 
     number: float
     count: int = field(default=1, init=False)
@@ -154,7 +154,7 @@ class NegativeSquare(FeatureMap):
 
 @dataclass(frozen=True)
 class Power(OfMonomials):
-    """factor · (γ pi·pj + c)^degree: the monomials of p of at most that degree, or of just that degree where c is 0."""
+    """factor · (γ pi·pj + c)^degree: the monomials of p up to that degree, or of exactly that degree if c is 0."""
 
     q: int
     degree: int
@@ -176,10 +176,7 @@ class Power(OfMonomials):
 
     @cached_property
     def weights(self) -> Array:
-        """The multinomial coefficients, with the powers of γ and c.
-
-        Infinite where they are too large for a number, which whoever uses the map's values finds out.
-        """
+        """The multinomial coefficients times powers of γ and c; infinite if they overflow, which makes J infinite."""
         exponents = self.monomials.exponents[self.begin :]
         orders = exponents.sum(axis=1)
         ways = factorial(self.degree) / factorial(self.degree - orders) / factorial(exponents).prod(axis=1)

@@ -1,4 +1,4 @@
-"""The monomials in a few coordinates up to a degree: each is one of a degree less times a coordinate."""
+"""Monomials in a few coordinates up to a degree, each computed as one of lower degree times a coordinate."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,7 +11,7 @@ from ism_core.arrays import Array
 
 
 class Step(NamedTuple):
-    """These monomials times a coordinate are those."""
+    """One product: the children are the parents times a coordinate."""
 
     coordinate: int
     parents: slice
@@ -20,12 +20,12 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Monomials:
-    """In an order in which all parents of a coordinate lie side by side, so that one product makes all its children."""
+    """The parents of each coordinate are contiguous, so that one product makes all its children."""
 
     q: int
     count: int
     steps: tuple[Step, ...]
-    last: slice  # those of the full degree
+    last: slice  # the monomials of full degree
 
     @cached_property
     def exponents(self) -> NDArray[np.int64]:
@@ -38,12 +38,12 @@ class Monomials:
 
     @cached_property
     def table(self) -> NDArray[np.int64]:
-        """The steps: the coordinate, the first of the parents, the first of the children and the end of these."""
+        """For each step the coordinate, the first parent, the first child, and the end of the children."""
         rows = [(each.coordinate, each.parents.start, each.children.start, each.children.stop) for each in self.steps]
         return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
     def of(self, P: Array, factors: Array, memory: Array) -> Array:
-        """Their values at the rows of P times a factor each, a monomial a row, written into the memory."""
+        """Write the monomials of the rows of P into memory, one in each line, times a factor for each row of P."""
         values = memory[: self.count * len(P)].reshape(self.count, len(P))
         values[0] = factors
         coordinates = np.ascontiguousarray(P.T)
@@ -54,10 +54,10 @@ class Monomials:
 
 @lru_cache(maxsize=32)
 def monomials(q: int, degree: int) -> Monomials:
-    """Level by level; within a level by the last coordinate, which none of its children may come before."""
+    """Return the monomials by degree and last coordinate; the last coordinate of a child is never a lower one."""
     steps: list[Step] = []
     level, count = 0, 1
-    parents = [1] * q  # for each coordinate, how many of the level may be multiplied by it
+    parents = [1] * q  # for each coordinate, how many monomials of the level it multiplies
     for _ in range(degree):
         start, ends = count, []
         for coordinate in range(q):

@@ -1,8 +1,8 @@
-"""The gaussian kernel cut at a degree: exp(−‖pi‖²/2σ²) exp(−‖pj‖²/2σ²) Σ_{k ≤ degree} (pi·pj/σ²)^k/k!
+"""The gaussian kernel truncated at a degree: exp(−‖pi‖²/2σ²) exp(−‖pj‖²/2σ²) Σ_{k ≤ degree} (pi·pj/σ²)^k/k!
 
-What is left out is a kernel of its own, positive semidefinite as each power of pi·pj is, so that it is at most √(ri rj)
-in size between rows i and j. Here ri is what is left out between row i and itself: the chance that a Poisson variable
-of mean ‖pi‖²/σ² exceeds the degree, a regularized incomplete gamma function.
+The remainder is a positive semidefinite kernel, as each power of pi·pj is, so that it is at most √(ri rj) between rows
+i and j. Here ri is the remainder between row i and itself: the probability that a Poisson variable of mean ‖pi‖²/σ²
+exceeds the degree, a regularized incomplete gamma function.
 """
 
 import math
@@ -16,12 +16,12 @@ from ism_core.arrays import Array
 from ism_core.kernels.feature_maps import OfMonomials
 from ism_core.kernels.monomials import Monomials, monomials
 
-MAX_DEGREE = 100  # of features whose factorials are numbers
+MAX_DEGREE = 100  # the factorials of higher degrees come near to overflow
 
 
 @dataclass(frozen=True)
 class Taylor(OfMonomials):
-    """factor · exp(−‖pi − pj‖²/2σ²) but for terms of more than that degree: the monomials of p up to it."""
+    """factor · exp(−‖pi − pj‖²/2σ²) without the terms above the degree: the monomials of p up to the degree."""
 
     q: int
     degree: int

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
-from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
 from ism_core.objective.feature_blocks import FeatureMatrix
 from tests.ism_core.reference import dense
 
@@ -29,7 +29,7 @@ def test_moments_are_products_with_every_column_of_u(
     width: int, rows: Array, gamma: Gamma, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Added block by block, in any order, with the columns of U taken together or apart."""
-    monkeypatch.setattr(gamma_module, "WIDTH", width)
+    monkeypatch.setattr(gamma_module, "PRODUCT_COLUMNS", width)
     F = rng.standard_normal((23, 3))
     total = gamma.no_moments(3, 4)
     for block in BLOCKS:
@@ -43,7 +43,7 @@ def test_moments_are_products_with_every_column_of_u(
 def test_mixing_gives_each_row_its_part_of_every_column_of_u(
     width: int, gamma: Gamma, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gamma_module, "WIDTH", width)
+    monkeypatch.setattr(gamma_module, "PRODUCT_COLUMNS", width)
     F, G = rng.standard_normal((23, 5)), rng.standard_normal((3, 5, 2))
     spread = gamma.spread(G)
     mixed = np.empty((23, 2))
@@ -125,3 +125,11 @@ def test_a_sample_of_balanced_classes_has_some_of_each_and_is_balanced_itself() 
     rows = gamma.sample(50, np.random.default_rng(0))
     assert np.bincount(codes[rows]).min() >= 5
     np.testing.assert_allclose(dense(gamma.restricted(rows)), dense(BalancedGamma.of(codes[rows])), atol=1e-13)
+
+
+def test_a_half_has_half_of_every_class_however_small() -> None:
+    """Standard errors from halves would be 0 for classes that are in all of them."""
+    codes = np.repeat([0, 1, 2, 3], [40, 5, 4, 1])
+    for gamma in (LabelGamma.of(codes), BalancedGamma.of(codes), NeighborGamma.of(codes)):
+        half = gamma.sample(25, np.random.default_rng(0), fewest=1)
+        np.testing.assert_array_equal(np.bincount(codes[half]), [20, 2, 2, 1])

@@ -111,3 +111,10 @@ def test_what_cannot_be_resampled_is_told(blobs: Labelled) -> None:
     few = solve(blobs.X[:6], Supervised(blobs.y[:6]), "gaussian", 1)
     with pytest.raises(InvalidInput, match="X has 6 rows; standard errors need at least 8"):
         stability(blobs.X[:6], Supervised(blobs.y[:6]), few)
+
+
+def test_classes_of_few_rows_are_halved_too(rng: np.random.Generator) -> None:
+    """Else every half would be all of the rows, and the errors about 0."""
+    data = drawn(rng, 15)  # three classes of 5 rows
+    result = solve(data.X, Supervised(data.y), "linear", 2)
+    assert stability(data.X, Supervised(data.y), result, resamples=10).angles.min() > 0.01

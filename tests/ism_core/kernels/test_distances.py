@@ -19,7 +19,7 @@ def test_median_distance_of_a_sample_is_near_that_of_all(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X = rng.standard_normal((600, 3))
-    monkeypatch.setattr(distances, "MEDIAN_SAMPLE", 200)
+    monkeypatch.setattr(distances, "MEDIAN_ROWS", 200)
     sampled = median_distance(X, np.random.default_rng(0))
     assert sampled == median_distance(X, np.random.default_rng(0))
     assert sampled != median_distance(X, np.random.default_rng(1))

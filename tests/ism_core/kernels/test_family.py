@@ -1,5 +1,7 @@
 """The family of kernels: f, f′ and what is taken from the data."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,3 +153,10 @@ def test_parameters_are_those_that_make_the_kernel_again(rows: Array, rng: np.ra
 def test_kernels_compare_and_hash_by_value() -> None:
     assert Gaussian(2.0) == Gaussian(2.0) != Gaussian(3.0)
     assert len({Gaussian(2.0), Gaussian(2.0), Polynomial(2), Linear(), Linear()}) == 3
+
+
+@pytest.mark.parametrize("make", [Gaussian, Multiquadratic, lambda value: Polynomial(3, 1.0, value)])
+@pytest.mark.parametrize("value", [1e-51, 1e51])
+def test_a_setting_out_of_range_is_refused_with_the_range(make: Callable[[float], Kernel], value: float) -> None:
+    with pytest.raises(InvalidInput, match=r"or a number from 1e-50 to 1e\+50\."):
+        make(value)
