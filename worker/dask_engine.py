@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-from ism_core.engines.base import Engine
+from ism_core.engines import Engine
 from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 
@@ -22,7 +22,7 @@ def connected_engine(engine: EngineName, scheduler: str | None) -> Iterator[Engi
         return
     if scheduler is None:
         raise Unavailable("The job needs a Dask cluster, but ISM_DASK_SCHEDULER is no longer set.")
-    from ism_core.engines.dask import Dask  # here, because importing Dask takes half a second
+    from ism_core.engines import Dask  # here, because importing Dask takes half a second
 
     try:
         with Dask(scheduler) as cluster:

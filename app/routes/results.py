@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from app import uploads
@@ -86,8 +86,8 @@ async def get_model(
 )
 async def get_plot(
     request: Request,
-    plot: Plot,
-    format: PlotFormat,
+    plot: Annotated[Plot, Path(description="The plot.")],
+    format: Annotated[PlotFormat, Path(description="The file format.")],
     record: FinishedJobDep,
     store: StoreDep,
     sandbox: SandboxDep,
@@ -148,7 +148,7 @@ async def transform_rows(
 )
 async def get_table(
     request: Request,
-    table: Table,
+    table: Annotated[Table, Path(description="The table.")],
     record: FinishedJobDep,
     store: StoreDep,
     sandbox: SandboxDep,
