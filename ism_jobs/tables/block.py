@@ -1,4 +1,4 @@
-"""A part of a table in canonical form: all its numbers as one array, so that 10,000 columns cost few calls."""
+"""Blocks of rows in canonical form. All numbers of a block are one array, so that 10,000 columns cost few calls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ import pyarrow as pa
 
 from ism_jobs.tables.kinds import NUMBER, TEXT
 
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 8 << 20  # of a block, about: small beside the memory of a process, large beside the cost of a call
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: `numbers` has a row for each number column, missing as NaN; `texts` are string columns."""
+    """Some rows. `numbers` has a row for each number column, with NaN for missing; `texts` are string columns."""
 
     rows: int
     numbers: Any
     texts: list[Any]
 
     def batch(self, schema: Any) -> Any:
-        """As a record batch whose columns are in the schema's order."""
+        """Return a record batch whose columns are in the schema's order."""
         flat = pa.array(np.ascontiguousarray(self.numbers).reshape(-1), NUMBER, from_pandas=True)
         numbers = (flat.slice(start, self.rows) for start in range(0, len(flat), self.rows))
         texts = iter(self.texts)
         columns = [next(numbers) if type == NUMBER else next(texts) for type in schema.types]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def bounded(self) -> Iterator["Block"]:
-        """In slices of some megabytes."""
+    def iter_slices(self) -> Iterator["Block"]:
+        """Yield the block in slices of at most BLOCK_BYTES."""
         size = self.numbers.nbytes + sum(text.nbytes for text in self.texts)
         step = max(1, self.rows if size <= BLOCK_BYTES else self.rows * BLOCK_BYTES // size)
         for start in range(0, self.rows, step):
@@ -37,21 +37,21 @@ class Block:
             yield Block(rows, self.numbers[:, start : start + rows], [text.slice(start, rows) for text in self.texts])
 
 
-def settled(schema: Any, blocks: Iterator[Block]) -> Any:
-    """The schema with columns typed as text in which every value is missing as numbers, as untyped formats have them.
+def without_empty_texts(schema: Any, blocks: Iterator[Block]) -> Any:
+    """Return the schema with text columns in which every value is missing typed as numbers, as in untyped formats.
 
-    Mostly the first block is enough to see a value in each.
+    Usually the first block has a value of each column.
     """
-    doubtful = dict(enumerate(position for position, type in enumerate(schema.types) if type == TEXT))
-    while doubtful and (block := next(blocks, None)) is not None:
-        doubtful = {row: p for row, p in doubtful.items() if block.texts[row].null_count == block.rows}
-    for position in doubtful.values():
+    empty = dict(enumerate(position for position, type in enumerate(schema.types) if type == TEXT))
+    while empty and (block := next(blocks, None)) is not None:
+        empty = {row: p for row, p in empty.items() if block.texts[row].null_count == block.rows}
+    for position in empty.values():
         schema = schema.set(position, pa.field(schema.field(position).name, NUMBER))
     return schema
 
 
-def as_settled(block: Block, typed: Any, schema: Any) -> Block:
-    """The block of a table typed so as one of the settled schema."""
+def retyped(block: Block, typed: Any, schema: Any) -> Block:
+    """Return a block of the schema `typed` as a block of a schema from `without_empty_texts`."""
     if typed.equals(schema):
         return block
     numbers, texts = iter(block.numbers), iter(block.texts)

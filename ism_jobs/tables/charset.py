@@ -1,20 +1,20 @@
-"""Text files as UTF-8 without a byte order mark, whatever they were written in."""
+"""Convert text files to UTF-8 without a byte order mark; the charset is detected."""
 
 import codecs
 from collections.abc import Iterator
 from typing import IO
 
 from ism_jobs.errors import InvalidTable, UnsupportedFormat
-from ism_jobs.tables.detect import BYTE_ORDER_MARKS, READ_HERE
+from ism_jobs.tables.detect import BYTE_ORDER_MARKS, SUPPORTED
 from ism_jobs.tables.limits import Limits
-from ism_jobs.tables.source import chunks, head, spooled
+from ism_jobs.tables.source import head, iter_chunks, spooled
 
-CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
-FEW = 0.01  # of the first bytes of a text may be control characters
+CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+MOST_CONTROL_CHARACTERS = 0.01  # share of the first bytes of a text
 
 
 def as_utf8(file: IO[bytes], limits: Limits) -> tuple[IO[bytes], int, list[str]]:
-    """The file, or a copy of it in UTF-8; where its text starts; and a note if the charset is a guess."""
+    """Return the file or a copy in UTF-8, the offset of its text, and a note if the charset was guessed."""
     first = head(file, 1 << 16)
     for mark, charset in BYTE_ORDER_MARKS.items():
         if first.startswith(mark):
@@ -22,8 +22,8 @@ def as_utf8(file: IO[bytes], limits: Limits) -> tuple[IO[bytes], int, list[str]]
                 _check_utf8(file)
                 return file, len(mark), []
             return _recoded(file, charset, len(mark), limits), 0, []
-    if len(first.translate(None, CONTROL)) < len(first) * (1 - FEW):
-        raise UnsupportedFormat(f"The file is neither text nor a binary format that is known. {READ_HERE}.")
+    if len(first.translate(None, CONTROL_CHARACTERS)) < len(first) * (1 - MOST_CONTROL_CHARACTERS):
+        raise UnsupportedFormat(f"The file is neither text nor a known binary format. {SUPPORTED}.")
     if _is_utf8(file):
         return file, 0, []
     for charset, name in (("cp1252", "Windows-1252"), ("latin-1", "Latin-1")):
@@ -38,9 +38,9 @@ def as_utf8(file: IO[bytes], limits: Limits) -> tuple[IO[bytes], int, list[str]]
 def _is_utf8(file: IO[bytes]) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for piece in chunks(file):
+        for piece in iter_chunks(file):
             if b"\x00" in piece:
-                raise UnsupportedFormat(f"The file holds zero bytes, which text does not. {READ_HERE}.")
+                raise UnsupportedFormat(f"The file holds zero bytes, so it is not text. {SUPPORTED}.")
             if not (piece.isascii() and decoder.getstate()[0] == b""):
                 decoder.decode(piece)
         decoder.decode(b"", final=True)
@@ -52,14 +52,14 @@ def _is_utf8(file: IO[bytes]) -> bool:
 def _check_utf8(file: IO[bytes]) -> None:
     if not _is_utf8(file):
         raise InvalidTable(
-            "The file starts with the mark of UTF-8 but holds bytes that are not UTF-8. Save it as UTF-8 again."
+            "The file has the byte order mark of UTF-8 but holds bytes that are not UTF-8. Save it as UTF-8 again."
         )
 
 
 def _recoded(file: IO[bytes], charset: str, offset: int, limits: Limits) -> IO[bytes]:
     def pieces() -> Iterator[bytes]:
         decoder = codecs.getincrementaldecoder(charset)()
-        for piece in chunks(file, offset):
+        for piece in iter_chunks(file, offset):
             yield decoder.decode(piece).encode()
         yield decoder.decode(b"", final=True).encode()
 

@@ -1,4 +1,4 @@
-"""What is said of a table: its columns, a preview, and what was assumed when it was read."""
+"""The description of a table: its columns, a preview, and the assumptions made when it was read."""
 
 from functools import cached_property
 from typing import Literal
@@ -11,15 +11,15 @@ class Column(BaseModel):
 
     name: str
     kind: Literal["number", "text"] = Field(description="Whether its values are numbers or text.")
-    missing: int = Field(description="How many of its values are missing.")
+    missing: int = Field(description="The number of missing values.")
     minimum: float | None = Field(default=None, description="The smallest number.")
     maximum: float | None = Field(default=None, description="The largest number.")
-    mean: float | None = Field(default=None, description="The mean of the numbers that are there.")
-    whole: bool | None = Field(default=None, description="Whether every number is a whole one.")
-    constant: bool = Field(description="Whether there is at most one distinct value besides missing ones.")
+    mean: float | None = Field(default=None, description="The mean of the numbers, without missing values.")
+    whole: bool | None = Field(default=None, description="Whether every number is whole.")
+    constant: bool = Field(description="Whether there is at most one distinct value, not counting missing ones.")
     distinct: int | None = Field(
         default=None,
-        description="How many distinct values there are, not counting missing ones; "
+        description="The number of distinct values, not counting missing ones; "
         "null beyond 10,000 texts or 1,000 numbers.",
     )
     levels: list[str] | None = Field(
@@ -28,16 +28,16 @@ class Column(BaseModel):
 
 
 class Description(BaseModel):
-    """What is known of a table without reading it again."""
+    """What is known about a table without reading its rows again."""
 
     rows: int
     columns: list[Column]
     preview: list[list[float | str | None]] = Field(description="The first rows, at most 5.")
     format: str = Field(description="The format of the file it was read from.")
-    notes: list[str] = Field(description="What was assumed when the file was read.")
+    notes: list[str] = Field(description="The assumptions made when the file was read.")
 
     def column(self, name: str) -> Column:
-        """The column of that name, or KeyError."""
+        """Return the column of that name; raise KeyError if there is none."""
         return self._by_name[name]
 
     @cached_property

@@ -1,14 +1,16 @@
-"""Which format a file has: by its first bytes, then by its media type, then by its name."""
+"""Detect the format of a file by its first bytes, then by its media type, then by its name."""
 
 import re
 from pathlib import PurePath
 
 from ism_jobs.errors import InvalidTable, UnsupportedFormat
 
-READ_HERE = "CSV, TSV, Parquet, NPY, NPZ and JSON are read here, each also with gzip"
+SUPPORTED = "Supported formats are CSV, TSV, Parquet, NPY, NPZ and JSON, each also with gzip"
 
+# The first bytes of the formats that are read.
 SIGNATURES = {b"PAR1": "parquet", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz"}
 
+# The first bytes of other formats, with advice.
 FOREIGN = {
     b"\xd0\xcf\x11\xe0": "an Excel workbook; save it as CSV",
     b"\x89HDF": "an HDF5 file; save the array as NPY or the table as Parquet",
@@ -46,7 +48,7 @@ MEDIA_TYPES = {
     "text/csv": "csv",
 }
 
-# what only these bytes can mean: a text file with such a name is not the format it claims to be
+# Suffixes of formats with a signature: a file without the signature is not what its name says.
 BINARY = {
     ".parquet": "a Parquet file",
     ".npy": "an NPY file",
@@ -56,14 +58,14 @@ BINARY = {
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "json", ".jsonl": "json"}
 
-# a CSV file may start with the name "[id]"
+# "[" alone is no sign of JSON: a CSV file may start with the name "[id]".
 JSON_START = re.compile(r"\s*(\{|\[\s*([\[{\]\"\-0-9]|$))")
 
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def format_of(first: bytes, filename: str | None, content_type: str | None) -> str:
-    """ "parquet", "npy", "npz", "json", "csv" or "tsv"; of the last two, the separator that is found decides."""
+    """Return "parquet", "npy", "npz", "json", "csv" or "tsv". "tsv" only prefers tabs; the separators found decide."""
     if not first:
         raise InvalidTable("The file is empty. Send a table with at least one row and one column.")
     for signature, format in SIGNATURES.items():
@@ -71,17 +73,17 @@ def format_of(first: bytes, filename: str | None, content_type: str | None) -> s
             return format
     for signature, description in FOREIGN.items():
         if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(signature) or first.startswith(signature):
-            raise UnsupportedFormat(f"The file is {description}. {READ_HERE}.")
+            raise UnsupportedFormat(f"The file is {description}. {SUPPORTED}.")
     if JSON_START.match(_opening(first)):
         return "json"
     suffix = _suffix(filename)
     if suffix in BINARY:
         raise UnsupportedFormat(
             f'The file is called "{PurePath(filename or "").name}" but its content is not that of {BINARY[suffix]}. '
-            f"{READ_HERE}."
+            f"{SUPPORTED}."
         )
     if b"\x00" in first and not first.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise UnsupportedFormat(f"The file is neither text nor a binary format that is known. {READ_HERE}.")
+        raise UnsupportedFormat(f"The file is neither text nor a known binary format. {SUPPORTED}.")
     media_type = (content_type or "").split(";")[0].strip().lower()
     hint = MEDIA_TYPES.get(media_type) or SUFFIXES.get(suffix) or "csv"
     if hint == "json":

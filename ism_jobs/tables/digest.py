@@ -1,4 +1,4 @@
-"""A fingerprint of a table's content: the same whatever the format, chunking or compression of its file."""
+"""A hash of a table's content, which does not depend on the format, chunking or compression of its file."""
 
 import hashlib
 from typing import Any
@@ -9,12 +9,12 @@ import pyarrow.compute as pc
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.kinds import NUMBER
 
-MISSING_BITS = np.uint64(0x7FF8000000000000)  # one NaN for every missing value
-MISSING_LENGTH = -1
+MISSING_BITS = np.uint64(0x7FF8000000000000)  # the same NaN for every missing value
+MISSING_LENGTH = -1  # in place of the length of a missing text
 
 
 class Digest:
-    """SHA-256 of every column, fed batch by batch, and of them all with their names and kinds."""
+    """The SHA-256 of a table: of all columns' own hashes, with their names and kinds."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
@@ -25,9 +25,9 @@ class Digest:
         self._rows = 0
 
     def add(self, block: Block) -> None:
-        """Take in more rows."""
+        """Add more rows."""
         self._rows += block.rows
-        with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
+        with np.errstate(invalid="ignore"):  # signaling NaNs
             plain = block.numbers + 0.0  # -0.0 becomes 0.0
         bits = plain.view(np.uint64)
         bits[np.isnan(plain)] = MISSING_BITS
@@ -40,7 +40,7 @@ class Digest:
             self._values[position].update(text_bytes(column))
 
     def hexdigest(self) -> str:
-        """Of all that was added."""
+        """Return the hash of all rows added so far."""
         whole = hashlib.sha256(f"ism table 1\n{self._rows}\n{len(self._schema)}\n".encode())
         for position, field in enumerate(self._schema):
             name = field.name.encode()
@@ -53,7 +53,7 @@ class Digest:
 
 
 def text_bytes(column: Any) -> memoryview:
-    """The values of a string column one after the other, without a copy where none is missing."""
+    """Return the concatenated values of a string column, without a copy if none is missing."""
     if column.null_count:
         column = pc.drop_null(column)
     _, offsets, values = column.buffers()

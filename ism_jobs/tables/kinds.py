@@ -1,4 +1,4 @@
-"""Whether a column holds numbers or text, and its values in canonical form: float64 or string, missing is null."""
+"""Convert columns to their canonical form: float64 or string, with null for missing values."""
 
 from typing import Any
 
@@ -10,13 +10,14 @@ from ism_jobs.errors import FieldError, InvalidTable
 NUMBER = pa.float64()
 TEXT = pa.string()
 
+# Texts that stand for a missing value in formats that cannot mark one.
 MISSING = pa.array(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"])
-MISSING_NUMBER = pa.array([*MISSING.to_pylist(), "-"])  # a dash among numbers; among words it may be a word
-TRUTH = pa.array(["true", "false"])
+MISSING_NUMBER = pa.array([*MISSING.to_pylist(), "-"])  # among numbers a dash is missing; among words it may be a word
+BOOLEANS = pa.array(["true", "false"])
 
 
 def numbers(column: Any, decimal: str = ".") -> Any | None:
-    """Strings as float64, or None if one of them is neither a number nor missing."""
+    """Convert strings to float64; return None if one of them is neither a number nor missing."""
     if decimal != ".":
         if pc.any(pc.match_substring(column, ".")).as_py():
             return None
@@ -33,35 +34,35 @@ def numbers(column: Any, decimal: str = ".") -> Any | None:
         return None
 
 
-def truths(column: Any) -> Any | None:
-    """Strings true and false as 1 and 0, or None if one of them is something else."""
+def booleans(column: Any) -> Any | None:
+    """Convert the strings true and false to 1 and 0; return None if one of them is something else."""
     lowered = pc.utf8_lower(texts(pc.utf8_trim_whitespace(column)))
-    if lowered.null_count + pc.sum(pc.is_in(lowered, value_set=TRUTH)).as_py() < len(lowered):
+    if lowered.null_count + pc.sum(pc.is_in(lowered, value_set=BOOLEANS)).as_py() < len(lowered):
         return None
     return pc.cast(pc.cast(pc.equal(lowered, "true"), pa.uint8()), NUMBER)
 
 
 def texts(column: Any) -> Any:
-    """Strings of a format without a sign for missing values: blank ones, and the usual words, are missing."""
+    """Return strings of a format that cannot mark missing values, with null for blanks and the words in MISSING."""
     absent = pc.is_in(pc.utf8_trim_whitespace(column), value_set=MISSING)
     return pc.if_else(absent, pa.scalar(None, TEXT), column) if pc.any(absent).as_py() else column
 
 
 def without_blanks(column: Any) -> Any:
-    """Strings of a format that has a sign for missing values: only blank ones are missing besides."""
+    """Return strings of a format that marks missing values, with null for blanks too."""
     blank = pc.equal(pc.utf8_trim_whitespace(column), "")
     return pc.if_else(blank, pa.scalar(None, TEXT), column) if pc.any(blank).as_py() else column
 
 
 def without_nan(column: Any) -> Any:
-    """Float64 with null for NaN."""
+    """Return float64 with null for NaN."""
     if not pc.any(pc.is_nan(column)).as_py():
         return column
     return pa.array(column.to_numpy(zero_copy_only=False), NUMBER, from_pandas=True)
 
 
 def canonical_type(given: Any, name: str) -> Any:
-    """The canonical type for a column of a typed format; nested ones have none."""
+    """Return the canonical type of a column of a typed format; raise InvalidTable if it is nested."""
     if isinstance(given, pa.BaseExtensionType):
         given = given.storage_type
     if pa.types.is_nested(given):
@@ -78,7 +79,7 @@ def canonical_type(given: Any, name: str) -> Any:
 
 
 def as_numbers(column: Any) -> Any:
-    """A column of a typed format as an array of numbers, missing as NaN."""
+    """Return a column of a typed format as an array of numbers, with NaN for missing values."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if pa.types.is_boolean(column.type):
@@ -89,7 +90,7 @@ def as_numbers(column: Any) -> Any:
 
 
 def as_texts(column: Any, name: str) -> Any:
-    """A column of a typed format as strings."""
+    """Return a column of a typed format as strings."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     try:
@@ -101,7 +102,7 @@ def as_texts(column: Any, name: str) -> Any:
 
 def _strings(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
-        # each word is converted once; decoding afterwards repeats it
+        # converts each distinct word once
         words = pc.take(_strings(column.dictionary), column.indices)
         return words if words.type == TEXT else pc.cast(words, TEXT)
     try:

@@ -1,20 +1,20 @@
-"""How large a table may be; whatever passes one of these limits is refused with both numbers."""
+"""The largest table that is accepted. An error about a larger one gives its size and the limit."""
 
 from dataclasses import dataclass
 
 from ism_jobs.errors import FieldError, TooLarge
 
-GIB = 1 << 30
+GIB = 1 << 30  # bytes
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest table that is read.
+    """The limits of a table.
 
-    bytes: of the file, and of what a compressed one inflates to
+    bytes: of the file, and of its content after decompression
     rows, columns, cells: of the table; cells are rows times columns
     name_length: characters in the name of a column
-    text_length: bytes (UTF-8) in one text value
+    text_length: bytes (UTF-8) of one text value
     """
 
     bytes: int = 4 * GIB
@@ -25,12 +25,12 @@ class Limits:
     text_length: int = 100_000
 
     def check_bytes(self, count: int, what: str = "The file") -> None:
-        """Whether so many bytes may be read or inflated; `count` may stop at the first byte too many."""
+        """Raise TooLarge if there are too many bytes. The caller may stop counting at the limit."""
         if count > self.bytes:
-            raise TooLarge(f"{what} has at least {count:,} bytes when not compressed; at most {self.bytes:,} are read.")
+            raise TooLarge(f"{what} has at least {count:,} uncompressed bytes; at most {self.bytes:,} are allowed.")
 
     def check_shape(self, rows: int, columns: int) -> None:
-        """Whether a table may have so many rows and columns."""
+        """Raise TooLarge if there are too many rows, columns or cells."""
         if columns > self.columns:
             raise TooLarge(f"The table has {columns:,} columns; at most {self.columns:,} are allowed.")
         if rows > self.rows:
@@ -42,7 +42,7 @@ class Limits:
             )
 
     def check_name(self, name: str) -> None:
-        """Whether a column may be called this."""
+        """Raise TooLarge if the name of a column is too long."""
         if len(name) > self.name_length:
             short = name[:40] + "…"
             sentence = (
@@ -51,7 +51,7 @@ class Limits:
             raise TooLarge(sentence, [FieldError(short, sentence)])
 
     def check_text(self, length: int, name: str) -> None:
-        """Whether a value of the column `name` may have so many bytes."""
+        """Raise TooLarge if a value of the column `name` has too many bytes."""
         if length > self.text_length:
             sentence = (
                 f'A value in the column "{name}" has {length:,} bytes of text; '

@@ -1,20 +1,19 @@
-"""Names of columns: stripped, never empty, never twice."""
+"""Names of columns: without surrounding spaces, not empty, unique."""
 
 from collections.abc import Sequence
 
 from ism_jobs.errors import InvalidTable
+from ism_jobs.sentences import listed
 from ism_jobs.tables.limits import Limits
-
-SHOWN = 5  # names listed in a note
 
 
 def numbered(columns: int, prefix: str = "x") -> list[str]:
-    """Names for columns that have none: x1, x2, …"""
+    """Return names for columns that have none: x1, x2, …"""
     return [f"{prefix}{position}" for position in range(1, columns + 1)]
 
 
 def unique_names(given: Sequence[str], limits: Limits) -> tuple[list[str], list[str]]:
-    """The names as they are used, and notes on those that had to change."""
+    """Return unique names, and notes on those that were changed."""
     stripped = [name.strip() for name in given]
     taken = {name for name in stripped if name}
     used: set[str] = set()
@@ -37,21 +36,17 @@ def unique_names(given: Sequence[str], limits: Limits) -> tuple[list[str], list[
         names.append(new)
     notes = []
     if duplicates := [name for name in renamed if name not in unnamed]:
-        notes.append(f"Column names that came more than once were numbered: {listed(duplicates)}.")
+        notes.append(f"Column names that occur more than once were numbered: {listed(duplicates, quoted=True)}.")
     if unnamed:
-        notes.append(f"Columns without a name are called by their position: {listed(unnamed)}.")
+        notes.append(f"Columns without a name are named by their position: {listed(unnamed, quoted=True)}.")
     return names, notes
 
 
 def check_encodable(name: str) -> None:
-    """Half of a surrogate pair can be escaped in JSON, but it is no character."""
+    """Raise InvalidTable if a name has a lone surrogate, which JSON can escape but UTF-8 cannot encode."""
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise InvalidTable(f"The column name {name!a} holds half a character; write it as valid Unicode.") from None
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    shown = ", ".join(f'"{name}"' for name in names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN:,} more"
+        raise InvalidTable(
+            f"The column name {name!a} holds a lone surrogate, which is no character; write it as valid Unicode."
+        ) from None

@@ -1,4 +1,4 @@
-"""Parquet files: the footer's counts are checked first, then row groups are streamed."""
+"""Parquet files: the counts in the footer are checked first, then the rows are streamed."""
 
 import json
 import re
@@ -12,16 +12,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ism_jobs.errors import InvalidTable
-from ism_jobs.tables.block import BLOCK_BYTES, Block, as_settled, settled
+from ism_jobs.tables.block import BLOCK_BYTES, Block, retyped, without_empty_texts
 from ism_jobs.tables.kinds import NUMBER, TEXT, as_numbers, as_texts, canonical_type
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import unique_names
 from ism_jobs.tables.source import Mapped
 
-CELL_BYTES = 16  # of a column in memory, about
-FEWEST_ROWS = 256  # at a time: each column costs some time in every batch
-LONGEST_REASON = 200
-FOOTER_BYTES = 1 << 28  # that the names and counts of a footer may take
+CELL_BYTES = 16  # of memory for one value, about
+FEWEST_ROWS = 256  # of a batch, since each column costs some time in every batch
+LONGEST_REASON = 200  # characters of Arrow's message that ours quotes
+MOST_FOOTER_BYTES = 1 << 28  # of names and counts in the footer
 
 
 class ParquetFile:
@@ -35,7 +35,7 @@ class ParquetFile:
         self.notes: list[str] = []
         with _readable():
             self._open(limits)
-            self.schema = settled(self._typed, self._typed_blocks())
+            self.schema = without_empty_texts(self._typed, self._typed_blocks())
 
     def _open(self, limits: Limits) -> None:
         opened = self._opened([])
@@ -50,7 +50,7 @@ class ParquetFile:
                 f"The Parquet file has {footer.num_rows} rows and {len(self._kept)} columns. Send at least one of each."
             )
         for field in given:
-            if pa.types.is_fixed_size_binary(field.type):  # room for every value is made whether it is there or not
+            if pa.types.is_fixed_size_binary(field.type):  # Arrow allocates memory for missing values too
                 limits.check_text(field.type.byte_width, field.name)
         types = [canonical_type(given.field(p).type, given.field(p).name) for p in self._kept]
         names, notes = unique_names([given.field(p).name for p in self._kept], limits)
@@ -59,20 +59,20 @@ class ParquetFile:
         self._typed = pa.schema(list(zip(names, types, strict=True)))
 
     def blocks(self) -> Iterator[Block]:
-        """The table in canonical form, a part at a time."""
+        """Yield the table in canonical form, block by block."""
         for block in self._typed_blocks():
-            yield as_settled(block, self._typed, self.schema)
+            yield retyped(block, self._typed, self.schema)
 
     def _typed_blocks(self) -> Iterator[Block]:
         columns = list(zip(self._kept, self._typed.names, self._typed.types, strict=True))
         numeric = [position for position, _, type in columns if type == NUMBER]
         verbal = [(position, name) for position, name, type in columns if type == TEXT]
-        # words repeated in a dictionary stay there until their length is known: a small file can hold very long columns
+        # Text stays dictionary-encoded until its length is checked: a small file can hold very long columns.
         words = [field.name for field in self._given if canonical_type(field.type, field.name) == TEXT]
         rows = max(FEWEST_ROWS, BLOCK_BYTES // (CELL_BYTES * len(self._given)))
         with _readable():
             for batch in self._opened(words).iter_batches(batch_size=rows, use_threads=False):
-                for part in self._short(batch):
+                for part in self._iter_short(batch):
                     numbers = np.empty((len(numeric), len(part)))
                     for row, position in enumerate(numeric):
                         numbers[row] = as_numbers(part.column(position))
@@ -83,12 +83,12 @@ class ParquetFile:
             Mapped(self.file).reader(),
             read_dictionary=words,
             pre_buffer=False,
-            thrift_string_size_limit=FOOTER_BYTES,
-            thrift_container_size_limit=FOOTER_BYTES,
+            thrift_string_size_limit=MOST_FOOTER_BYTES,
+            thrift_container_size_limit=MOST_FOOTER_BYTES,
         )
 
-    def _short(self, batch: Any) -> Iterator[Any]:
-        """Slices whose words are not too long all together, once decoded."""
+    def _iter_short(self, batch: Any) -> Iterator[Any]:
+        """Yield slices whose decoded text has at most about BLOCK_BYTES."""
         longest = 1
         for field, column in zip(batch.schema, batch.columns, strict=True):
             if pa.types.is_dictionary(column.type) and _has_length(column.type.value_type) and len(column.dictionary):
@@ -100,7 +100,7 @@ class ParquetFile:
             yield batch.slice(start, rows)
 
     def _without_index(self, given: Any) -> list[int]:
-        """All columns but the index that pandas adds under a name of its own."""
+        """Return the positions of all columns but an unnamed index that pandas has stored."""
         try:
             index = json.loads((given.metadata or {}).get(b"pandas", b"{}"))["index_columns"]
             unnamed = {name for name in index if isinstance(name, str) and re.fullmatch(r"__index_level_\d+__", name)}
@@ -115,10 +115,10 @@ class ParquetFile:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Turns what Arrow says of a broken file into a sentence."""
+    """Turn Arrow's errors about a damaged file into InvalidTable."""
     try:
         yield
-    except MemoryError:  # Arrow's is one of its exceptions too
+    except MemoryError:  # Arrow's own is also an ArrowException
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).partition("\n")[0][:LONGEST_REASON].rstrip(".")

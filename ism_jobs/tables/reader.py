@@ -1,4 +1,4 @@
-"""Tables from files: any format is opened by one call and read in canonical batches, and then all is known of it."""
+"""Read a table from a file of any format, in canonical batches; then its description and digest are known."""
 
 import os
 import weakref
@@ -23,11 +23,11 @@ from ism_jobs.tables.summary import Summary
 
 
 class TableFile(Protocol):
-    """A file of one format, opened."""
+    """An open file of one format."""
 
     @property
     def format(self) -> str:
-        """Its format."""
+        """The file's format."""
         ...
 
     schema: Any
@@ -35,12 +35,12 @@ class TableFile(Protocol):
     file: IO[bytes]
 
     def blocks(self) -> Iterator[Block]:
-        """The table in canonical form, in parts of any size that fits in memory."""
+        """Yield the table in canonical form, in blocks that fit in memory."""
         ...
 
 
 class Reader:
-    """A table that is being read. Iterate it once; then ask for its description and digest."""
+    """A table that is being read. Iterate over it once; then its description and digest are available."""
 
     def __init__(self, table: TableFile, limits: Limits) -> None:
         self.schema = table.schema
@@ -54,11 +54,11 @@ class Reader:
 
     def __iter__(self) -> Iterator[Any]:
         if self._state != "new":
-            raise RuntimeError("A table is read once; open it again.")
+            raise RuntimeError("A table can be read once only; open it again.")
         self._state = "begun"
         try:
             for large in self._table.blocks():
-                for block in large.bounded():
+                for block in large.iter_slices():
                     self._summary.add(block)
                     self._digest.add(block)
                     yield block.batch(self.schema)
@@ -69,17 +69,17 @@ class Reader:
         self._state = "done"
 
     def description(self) -> Description:
-        """What the table holds."""
+        """Return the description of the table."""
         self._check_done()
         return self._summary.description(self.format, self.notes)
 
     def digest(self) -> str:
-        """SHA-256 of names, kinds and values: the same whatever the file's format or compression."""
+        """Return the SHA-256 of names, kinds and values. It does not depend on the file's format or compression."""
         self._check_done()
         return self._digest.hexdigest()
 
     def close(self) -> None:
-        """Let the file go, for who does not read to the end."""
+        """Close the file without reading to the end."""
         self._closing()
 
     def _check_done(self) -> None:
@@ -95,7 +95,7 @@ def open_table(
     header: bool | None = None,
     limits: Limits | None = None,
 ) -> Reader:
-    """Open a table in any format that is read here; `header` says whether a CSV file has one (None: look)."""
+    """Open a table of any supported format; `header` says whether a CSV file has one (None: detect it)."""
     limits = limits or Limits()
     file, compressed = open_source(Path(path), limits)
     try:
@@ -107,7 +107,7 @@ def open_table(
     if table.file is not file:
         file.close()
     if compressed:
-        table.notes.insert(0, "Inflated from gzip.")
+        table.notes.insert(0, "Decompressed from gzip.")
     return Reader(table, limits)
 
 
@@ -119,7 +119,7 @@ def read_table(
     header: bool | None = None,
     limits: Limits | None = None,
 ) -> tuple[Any, Description]:
-    """The whole table in memory, and its description."""
+    """Return the whole table in memory, and its description."""
     reader = open_table(path, filename=filename, content_type=content_type, header=header, limits=limits)
     table = pa.Table.from_batches(list(reader), schema=reader.schema)
     return table, reader.description()

@@ -1,4 +1,4 @@
-"""The bytes of a table as a file that can be read twice: compressed ones are inflated into a temporary file."""
+"""The file of a table, decompressed into a temporary file if necessary, so that it can be read twice."""
 
 import errno
 import mmap
@@ -14,19 +14,19 @@ import pyarrow as pa
 from ism_jobs.errors import InvalidTable, StoreFull
 from ism_jobs.tables.limits import Limits
 
-CHUNK = 1 << 20
-GZIP = b"\x1f\x8b"
+CHUNK_BYTES = 1 << 20  # that are read at a time
+GZIP_SIGNATURE = b"\x1f\x8b"
 
 
 def open_source(path: Path, limits: Limits) -> tuple[IO[bytes], bool]:
-    """The file, inflated if need be, and whether it was compressed."""
+    """Open a file, decompressed if necessary; return it and whether it was compressed."""
     file = path.open("rb")
     try:
         limits.check_bytes(size_of(file))
-        if head(file, 2) == GZIP:
-            inflated = _inflated(path, limits)
+        if head(file, 2) == GZIP_SIGNATURE:
+            decompressed = _decompressed(path, limits)
             file.close()
-            return inflated, True
+            return decompressed, True
     except BaseException:
         file.close()
         raise
@@ -34,22 +34,22 @@ def open_source(path: Path, limits: Limits) -> tuple[IO[bytes], bool]:
 
 
 def size_of(file: IO[bytes]) -> int:
-    """Its bytes."""
+    """Return the size of a file in bytes."""
     return os.fstat(file.fileno()).st_size
 
 
 def head(file: IO[bytes], count: int) -> bytes:
-    """Its first bytes; the next read starts at 0 again."""
+    """Return the first bytes of a file; the next read starts at 0 again."""
     file.seek(0)
     first = file.read(count)
     file.seek(0)
     return first
 
 
-def chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
-    """Its bytes from there on, a piece at a time."""
+def iter_chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
+    """Yield the bytes of a file from an offset on, piece by piece."""
     file.seek(offset)
-    while piece := file.read(CHUNK):
+    while piece := file.read(CHUNK_BYTES):
         yield piece
 
 
@@ -66,7 +66,7 @@ def disk_full_is_a_problem() -> Iterator[None]:
 
 @disk_full_is_a_problem()
 def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> IO[bytes]:
-    """The pieces in a file without a name: it is gone once closed, also after a crash."""
+    """Write the pieces to a file without a name, which vanishes when it is closed, even by a crash."""
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the reader of the table closes it
     written = 0
     try:
@@ -82,33 +82,33 @@ def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> 
     return file
 
 
-def _inflated(path: Path, limits: Limits) -> IO[bytes]:
-    # by Arrow: a file of very many members takes Python's gzip minutes
-    with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as inflating:
-        return spooled(iter(lambda: _more(inflating), b""), limits)
+def _decompressed(path: Path, limits: Limits) -> IO[bytes]:
+    # Arrow, because a file of very many members takes minutes with Python's gzip
+    with pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") as decompressing:
+        return spooled(iter(lambda: _more(decompressing), b""), limits)
 
 
-def _more(inflating: Any) -> bytes:
+def _more(decompressing: Any) -> bytes:
     try:
-        piece: bytes = inflating.read(CHUNK)
+        piece: bytes = decompressing.read(CHUNK_BYTES)
     except OSError as error:
         raise InvalidTable(
-            "The file starts as a gzip file but cannot be inflated: it is cut short or damaged. Compress it again."
+            "The file starts as a gzip file but cannot be decompressed: it is truncated or damaged. Compress it again."
         ) from error
     return piece
 
 
 class Mapped:
-    """The file in memory without a copy, for libraries that read far ahead."""
+    """A file mapped into memory, for libraries that read far ahead."""
 
     def __init__(self, file: IO[bytes], start: int = 0) -> None:
         self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._start = start
 
     def reader(self) -> Any:
-        """As a file of Arrow's."""
+        """Return the mapped file as an Arrow file."""
         return pa.BufferReader(pa.py_buffer(memoryview(self.memory)[self._start :]))
 
-    def forget(self) -> None:
-        """Take what was read out of this process's memory; it is still there when it is read again."""
+    def release_pages(self) -> None:
+        """Release the memory of the pages that were read; reading them again loads them again."""
         self.memory.madvise(mmap.MADV_DONTNEED)

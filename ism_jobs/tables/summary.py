@@ -1,4 +1,4 @@
-"""Statistics of the columns of a table, gathered batch by batch."""
+"""Statistics of the columns of a table, collected block by block."""
 
 from collections import Counter
 from typing import Any
@@ -13,18 +13,18 @@ from ism_jobs.tables.description import Column, Description
 from ism_jobs.tables.kinds import NUMBER
 from ism_jobs.tables.limits import Limits
 
-PREVIEW = 5
-DISTINCT_NUMBERS = 1_000
-DISTINCT_TEXTS = 10_000
-LEVELS = 20
-PENDING_ROWS = 1_024  # distinct numbers are counted for so many rows at a time: one call a column, not one a batch
-PENDING_BYTES = 100_000_000
-SORTED_TOGETHER = 256
+PREVIEW_ROWS = 5
+MOST_DISTINCT_NUMBERS = 1_000  # of a column; more are not counted
+MOST_DISTINCT_TEXTS = 10_000  # of a column; more are not counted
+MOST_LEVELS = 20  # of a text column, in the description
+PENDING_ROWS = 1_024  # rows whose distinct numbers are counted together: one call for each column, not for each block
+PENDING_BYTES = 100_000_000  # of such rows
+SORTED_TOGETHER = 256  # columns that one call sorts
 COUNTED_BYTES = 1 << 26  # of distinct texts, over all columns
 
 
 class Summary:
-    """All of a Description but the file's format and notes."""
+    """Collects all of a Description but the file's format and notes."""
 
     def __init__(self, schema: Any, limits: Limits) -> None:
         self._names = schema.names
@@ -38,12 +38,12 @@ class Summary:
         self._counts = TextCounts([self._names[position] for position in self._texts], limits)
 
     def add(self, block: Block) -> None:
-        """Take in more rows."""
+        """Add more rows."""
         self.rows += block.rows
         matrix = block.numbers
         self._limits.check_shape(self.rows, len(self._names))
-        if len(self._preview) < PREVIEW:
-            self._show(block)
+        if len(self._preview) < PREVIEW_ROWS:
+            self._add_to_preview(block)
         infinite = np.isinf(matrix).any(axis=1)
         if infinite.any():
             raise _infinite([self._names[self._numbers[position]] for position in np.flatnonzero(infinite)])
@@ -51,8 +51,8 @@ class Summary:
         self._distinct.add(matrix)
         self._counts.add(block.texts)
 
-    def _show(self, block: Block) -> None:
-        wanted = PREVIEW - len(self._preview)
+    def _add_to_preview(self, block: Block) -> None:
+        wanted = PREVIEW_ROWS - len(self._preview)
         columns: list[list[float | str | None]] = [[]] * len(self._names)
         for position, values in zip(self._numbers, block.numbers[:, :wanted].tolist(), strict=True):
             columns[position] = [None if value != value else value for value in values]
@@ -61,7 +61,7 @@ class Summary:
         self._preview += [list(row) for row in zip(*columns, strict=True)]
 
     def description(self, format: str, notes: list[str]) -> Description:
-        """Of all that was added."""
+        """Return the description of all rows added so far."""
         columns: list[Column | None] = [None] * len(self._names)
         distinct = self._distinct.counts()
         for row, position in enumerate(self._numbers):
@@ -87,7 +87,7 @@ def _infinite(names: list[str]) -> InvalidTable:
 
 
 class NumberStatistics:
-    """Count, extremes, mean and wholeness of each number column."""
+    """Count, minimum, maximum and mean of each number column, and whether its numbers are whole."""
 
     def __init__(self, columns: int) -> None:
         self._known = np.zeros(columns, np.int64)
@@ -97,24 +97,24 @@ class NumberStatistics:
         self._whole = np.ones(columns, np.bool_)
 
     def add(self, matrix: Any) -> None:
-        """Each row of the matrix holds more values of a column, missing as NaN."""
+        """Add values. Each row of the matrix holds values of one column, with NaN for missing."""
         missing = np.isnan(matrix)
         known = matrix.shape[1] - missing.sum(axis=1)
         self._minimum = np.minimum(self._minimum, np.fmin.reduce(matrix, axis=1, initial=np.inf))
         self._maximum = np.maximum(self._maximum, np.fmax.reduce(matrix, axis=1, initial=-np.inf))
-        with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
+        with np.errstate(invalid="ignore"):  # signaling NaNs
             self._whole &= ((np.floor(matrix) == matrix) | missing).all(axis=1)
         self._known += known
         values = np.where(missing, 0.0, matrix)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = values.sum(axis=1) / np.maximum(known, 1)
-        if not np.isfinite(mean).all():  # the sum of very large numbers overflows, their mean does not
+        if not np.isfinite(mean).all():  # the sum of very large numbers overflows, but their mean does not
             mean = (values / np.maximum(known, 1)[:, None]).sum(axis=1)
         share = known / np.maximum(self._known, 1)
         self._mean = self._mean * (1 - share) + mean * share
 
     def column(self, row: int, name: str, rows: int, distinct: int | None) -> Column:
-        """What is known of one of them."""
+        """Return the description of one column."""
         known = int(self._known[row])
         if known == 0:
             return Column(name=name, kind="number", missing=rows, constant=True, distinct=0)
@@ -133,7 +133,7 @@ class NumberStatistics:
 
 
 class DistinctNumbers:
-    """How many distinct numbers each column has, until there are too many."""
+    """Counts the distinct numbers of each column, up to MOST_DISTINCT_NUMBERS."""
 
     def __init__(self, columns: int) -> None:
         self._known: list[Any] = [np.empty(0)] * columns
@@ -142,7 +142,7 @@ class DistinctNumbers:
         self._waiting = 0
 
     def add(self, matrix: Any) -> None:
-        """Each row of the matrix holds more values of a column, missing as NaN."""
+        """Add values. Each row of the matrix holds values of one column, with NaN for missing."""
         if not self._open:
             return
         self._pending.append(matrix)
@@ -151,7 +151,7 @@ class DistinctNumbers:
             self._count()
 
     def counts(self) -> list[int | None]:
-        """The number for each column, or None where there are too many."""
+        """Return the count of each column, or None if there are too many."""
         self._count()
         return [None if known is None else len(known) for known in self._known]
 
@@ -161,27 +161,27 @@ class DistinctNumbers:
             self._known[column] = None
         for column in set(self._open) - crowded:
             pieces = [self._known[column], *(matrix[column] for matrix in self._pending)]
-            hashed = pc.unique(pa.array(np.concatenate(pieces)))  # linear in time, where sorting is not
+            hashed = pc.unique(pa.array(np.concatenate(pieces)))  # takes linear time; sorting all values does not
             values = hashed.to_numpy() + 0.0
             known = np.unique(values[~np.isnan(values)])
-            self._known[column] = known if len(known) <= DISTINCT_NUMBERS else None
+            self._known[column] = known if len(known) <= MOST_DISTINCT_NUMBERS else None
         self._open = [column for column in self._open if self._known[column] is not None]
         self._pending, self._waiting = [], 0
 
 
 def _crowded(pending: list[Any]) -> set[int]:
-    """The columns with too many distinct numbers in their first rows alone: many are sorted in one call."""
+    """Return the columns with too many distinct numbers in their first rows. One call sorts many columns."""
     crowded: set[int] = set()
     for start in range(0, len(pending[0]), SORTED_TOGETHER):
         parts = [matrix[start : start + SORTED_TOGETHER, :PENDING_ROWS] for matrix in pending]
         first = np.sort(np.concatenate(parts, axis=1), axis=1)
-        distinct = (first[:, 1:] > first[:, :-1]).sum(axis=1) + 1  # nothing is greater than NaN, which is sorted last
-        crowded.update((start + np.flatnonzero(distinct > DISTINCT_NUMBERS)).tolist())
+        distinct = (first[:, 1:] > first[:, :-1]).sum(axis=1) + 1  # NaN is sorted last, and nothing is greater than NaN
+        crowded.update((start + np.flatnonzero(distinct > MOST_DISTINCT_NUMBERS)).tolist())
     return crowded
 
 
 class TextCounts:
-    """How often each text occurs in each column, until there are too many of them."""
+    """Counts how often each text occurs in each column, up to MOST_DISTINCT_TEXTS."""
 
     def __init__(self, names: list[str], limits: Limits) -> None:
         self._names = names
@@ -192,7 +192,7 @@ class TextCounts:
         self._bytes = 0
 
     def add(self, columns: list[Any]) -> None:
-        """Take in more values of every column."""
+        """Add more values of every column."""
         for row, column in enumerate(columns):
             self._missing[row] += column.null_count
             if column.null_count == len(column):
@@ -205,23 +205,23 @@ class TextCounts:
     def _count(self, row: int, counts: Counter[str], column: Any) -> None:
         found = pc.value_counts(pc.drop_null(column))
         values = found.field("values")
-        if len(values) <= DISTINCT_TEXTS:
+        if len(values) <= MOST_DISTINCT_TEXTS:
             for value, count in zip(values.to_pylist(), found.field("counts").to_pylist(), strict=True):
                 if value not in counts:
                     self._bytes += len(value)
                 counts[value] += count
         self._constant[row] = len(values) == 1 and len(counts) == 1
         crowded = self._bytes > COUNTED_BYTES and len(counts) > 1
-        if crowded or max(len(values), len(counts)) > DISTINCT_TEXTS:
+        if crowded or max(len(values), len(counts)) > MOST_DISTINCT_TEXTS:
             self._bytes -= sum(map(len, counts))
             self._counts[row] = None
 
     def column(self, row: int) -> Column:
-        """What is known of one of them."""
+        """Return the description of one column."""
         counts = self._counts[row]
         levels = None
         if counts is not None:
-            levels = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:LEVELS]]
+            levels = [value for value, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_LEVELS]]
         return Column(
             name=self._names[row],
             kind="text",

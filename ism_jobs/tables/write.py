@@ -1,4 +1,4 @@
-"""Tables as bytes of a file: JSON, CSV, NPY or Parquet."""
+"""Write tables as files: JSON, CSV, NPY or Parquet."""
 
 import csv
 import io
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 Format = Literal["json", "csv", "npy", "parquet"]
 
+# The media type of each format.
 FORMATS = MappingProxyType(
     {
         "json": "application/json",
@@ -25,12 +26,13 @@ FORMATS = MappingProxyType(
 )
 
 
+# A spreadsheet may take a cell that starts so for a formula. The last four are full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def write_table(table: Any, format: Format, label_columns: Sequence[str] = ()) -> bytes:
-    """The table in that format; NPY holds its number columns only, without those that label the rows."""
+    """Return the table as a file. NPY holds only number columns, without those that label the rows."""
     if format == "npy":
         return _npy(table, label_columns)
     writers: dict[str, Callable[[Any], bytes]] = {"json": _json, "csv": _csv, "parquet": _parquet}
@@ -47,19 +49,19 @@ def _json(table: Any) -> bytes:
 def _csv(table: Any) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")  # RFC 4180
-    writer.writerow(map(_harmless, table.column_names))
+    writer.writerow(map(_escape_formula, table.column_names))
     columns = [
-        list(map(_harmless, values)) if pa.types.is_string(column.type) else values
+        list(map(_escape_formula, values)) if pa.types.is_string(column.type) else values
         for column, values in zip(table.columns, _values(table, finite=False), strict=True)
     ]
     writer.writerows(zip(*columns, strict=True))
     return text.getvalue().encode()
 
 
-def _harmless(text: str | None) -> str | None:
-    """Text that a spreadsheet would run as a formula, made text by an apostrophe before it, as OWASP advises.
+def _escape_formula(text: str | None) -> str | None:
+    """Put an apostrophe before text that a spreadsheet would run as a formula, as OWASP advises.
 
-    Numbers are left as they are, also those in columns of text.
+    Numbers in a text column stay as they are.
     """
     is_formula = text is not None and text.startswith(FORMULA_STARTS) and not _NUMBER.fullmatch(text)
     return f"'{text}" if is_formula else text
@@ -79,7 +81,7 @@ def _npy(table: Any, label_columns: Sequence[str]) -> bytes:
 
 
 def _numbers(column: Any) -> Any:
-    """Float64 with NaN for missing; int64 as it is."""
+    """Return an array of the column's own type, or of float64 with NaN if values are missing."""
     return column.to_numpy().astype(np.float64 if column.null_count else column.type.to_pandas_dtype(), copy=False)
 
 
@@ -90,7 +92,7 @@ def _parquet(table: Any) -> bytes:
 
 
 def _values(table: Any, finite: bool) -> list[list[Any]]:
-    """Python values column by column, None for missing ones and, if asked, for what JSON cannot write."""
+    """Return Python values column by column, with None for NaN and, with `finite`, for infinity, which JSON lacks."""
     columns = []
     for column in table.columns:
         values = column.to_pylist()

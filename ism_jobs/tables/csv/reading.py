@@ -1,4 +1,4 @@
-"""CSV and TSV files: one pass finds what each column holds, a second one converts it."""
+"""CSV and TSV files: the first pass finds the kind of each column, the second converts its values."""
 
 import re
 from collections.abc import Iterator
@@ -11,24 +11,24 @@ import pyarrow.csv as arrow_csv
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
-from ism_jobs.tables.csv.evidence import Kinds
+from ism_jobs.tables.csv.column_kinds import ColumnKinds
 from ism_jobs.tables.csv.sniff import SEPARATORS, Dialect, sniff
-from ism_jobs.tables.kinds import NUMBER, TEXT, numbers, texts, truths
+from ism_jobs.tables.kinds import NUMBER, TEXT, booleans, numbers, texts
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
-SAMPLE = 1 << 20
-BLOCK = 1 << 22  # bytes that are parsed at a time
-COLUMN_BYTES = 1 << 11  # and for each column, which costs some time in every block
-LONGEST_ROW = 1 << 24
-LONGEST_REASON = 200
+SAMPLE_BYTES = 1 << 20  # from which the dialect is detected
+BLOCK_BYTES = 1 << 22  # that Arrow parses at a time
+COLUMN_BYTES = 1 << 11  # least bytes of a block for each column, which costs some time in every block
+LONGEST_ROW = 1 << 24  # bytes
+LONGEST_REASON = 200  # characters of Arrow's message that ours quotes
 FIRST_LINE = re.compile(r"[\r\n]*[^\r\n]*")
-MANY = 8  # times the columns: quoted names may hold separators
+CELLS_PER_COLUMN = 8  # most separators in the first line for each column allowed: quoted names may hold some
 
 
 class CsvFile:
-    """A table in a text file; `batches` are canonical and can be read once the kinds are known."""
+    """A table in a CSV or TSV file."""
 
     def __init__(self, file: IO[bytes], limits: Limits, header: bool | None, is_tsv: bool) -> None:
         self.limits = limits
@@ -39,7 +39,7 @@ class CsvFile:
             if self.dialect.note is not None:
                 self.notes.append(self.dialect.note)
             if self._aligned:
-                self.file, spaced = spooled(_tabbed(self.file, start), limits), self.file
+                self.file, spaced = spooled(_iter_tabbed(self.file, start), limits), self.file
                 spaced.close()
                 self.dialect, self._start = self._sniffed(0, header, "\t")
             self._given = self.dialect.first_row
@@ -51,9 +51,9 @@ class CsvFile:
             raise
 
     def _sniffed(self, start: int, header: bool | None, prefer: str | None) -> tuple[Dialect, int]:
-        """The dialect, and where the first row of data starts."""
+        """Return the dialect, and the offset of the first row of data."""
         size = size_of(self.file) - start
-        for length, self._block in ((SAMPLE, BLOCK), (LONGEST_ROW, LONGEST_ROW)):
+        for length, self._block in ((SAMPLE_BYTES, BLOCK_BYTES), (LONGEST_ROW, LONGEST_ROW)):
             sample = head(self.file, start + length)[start:]
             if len(sample) == size or b"\n" in sample or b"\r" in sample:
                 break
@@ -61,19 +61,19 @@ class CsvFile:
             raise InvalidTable(f"The first row is longer than {LONGEST_ROW:,} bytes: the file has no line breaks.")
         text = sample.decode(errors="ignore")
         cells = 1 + max(map(FIRST_LINE.match(text).group().count, SEPARATORS))  # type: ignore[union-attr]
-        if cells > MANY * self.limits.columns:  # too many to be split
+        if cells > CELLS_PER_COLUMN * self.limits.columns:  # too many to split them first
             self.limits.check_shape(0, cells)
         dialect = sniff(text, len(sample) == size, header, prefer)
         self._block = max(self._block, min(LONGEST_ROW, COLUMN_BYTES * len(dialect.first_row)))
         return dialect, start + len(text[: dialect.data_start].encode())
 
     def _kinds(self) -> list[str]:
-        """What each column holds, by looking at every value."""
+        """Return the kind of each column, by every value."""
         width = len(self._given)
-        kinds = Kinds(width, self.dialect.decimal)
+        kinds = ColumnKinds(width, self.dialect.decimal)
         self._is_index = self.dialect.has_header and self._given[0].strip() in ("", "Unnamed: 0") and width > 1
         rows = 0
-        for batch in self._strings():
+        for batch in self._iter_strings():
             if self._is_index:
                 counted = numbers(batch.column(0))
                 expected = np.arange(rows, rows + len(batch))
@@ -90,7 +90,7 @@ class CsvFile:
         self._kept = list(range(len(given)))
         if self._is_index:
             self._kept = self._kept[1:]
-            self.notes.append("The first column has no name and counts the rows from 0: it is left out as an index.")
+            self.notes.append("The first column has no name and counts the rows from 0. It is left out as an index.")
         if self.dialect.has_header:
             names, notes = unique_names(given, self.limits)
             if self._is_index:
@@ -105,14 +105,14 @@ class CsvFile:
 
     @property
     def format(self) -> str:
-        """By the separator, whatever the file is called."""
+        """The format by the separator, whatever the name of the file says."""
         return "tsv" if self.dialect.separator == "\t" and not self._aligned else "csv"
 
     def blocks(self) -> Iterator[Block]:
-        """The table in canonical form, a part at a time."""
+        """Yield the table in canonical form, block by block."""
         numeric = [position for position in self._kept if self.columns[position] != "text"]
         plain = [position for position in numeric if self.columns[position] == "number"]
-        for batch in self._strings():
+        for batch in self._iter_strings():
             columns = batch.columns
             values = np.empty((len(numeric), len(batch)))
             if plain:
@@ -121,13 +121,13 @@ class CsvFile:
                     len(plain), -1
                 )
             for row, position in enumerate(numeric):
-                if self.columns[position] == "truth":
-                    values[row] = _array(truths(columns[position]))
+                if self.columns[position] == "boolean":
+                    values[row] = _array(booleans(columns[position]))
             words = [texts(columns[position]) for position in self._kept if self.columns[position] == "text"]
             yield Block(len(batch), values, words)
 
-    def _strings(self) -> Iterator[Any]:
-        """Every cell as it is written."""
+    def _iter_strings(self) -> Iterator[Any]:
+        """Yield batches with every cell as text."""
         names = [str(position) for position in range(len(self._given))]
         ragged: list[Any] = []
         mapped = Mapped(self.file, self._start)
@@ -148,7 +148,7 @@ class CsvFile:
                 ),
             )
             for batch in batches:
-                mapped.forget()
+                mapped.release_pages()
                 yield batch
         except pa.ArrowInvalid as error:
             raise self._problem(error, ragged) from error
@@ -183,11 +183,11 @@ def _array(converted: Any) -> Any:
     return converted.to_numpy(zero_copy_only=False)
 
 
-def _tabbed(file: IO[bytes], start: int) -> Iterator[bytes]:
-    """Lines whose columns stand apart by spaces, with one tab between them instead."""
+def _iter_tabbed(file: IO[bytes], start: int) -> Iterator[bytes]:
+    """Yield the lines of a file whose columns are separated by spaces, with one tab between the columns."""
     file.seek(start)
     rest = b""
-    while piece := file.read(SAMPLE):
+    while piece := file.read(SAMPLE_BYTES):
         *lines, rest = (rest + piece).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         yield b"".join(b"\t".join(line.split()) + b"\n" for line in lines)
         if len(rest) > LONGEST_ROW:

@@ -1,4 +1,4 @@
-"""How a CSV file is written, judged by its beginning: separator, decimal mark, and whether it has a header."""
+"""Detect the dialect of a CSV file from its beginning: separator, decimal mark, and whether it has a header."""
 
 import csv
 import re
@@ -8,33 +8,34 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from ism_jobs.errors import InvalidTable
+from ism_jobs.tables.kinds import MISSING_NUMBER
 
 SEPARATORS = (",", ";", "\t", "|")
-NO_SEPARATOR = "\x1f"  # a file of one column: a character that text does not hold
-ROWS = 50  # that are looked at
-CELLS = 20_000  # of them that are looked at
-LINES = 200_000  # of the text that are looked at: more than the longest quoted cell can have
+NO_SEPARATOR = "\x1f"  # for a file of one column: a character that does not occur in text
+MOST_ROWS = 50  # of the sample that are parsed
+MOST_CELLS = 20_000  # of these rows that are classified
+MOST_LINES = 200_000  # of the sample: more than the longest quoted cell can have
 
 POINT_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 COMMA_NUMBER = re.compile(r"\s*[+-]?(\d*,\d+)([eE][+-]?\d+)?\s*")
 FRACTION = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
-NO_VALUE = {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", "-"}
+NO_VALUE = frozenset(MISSING_NUMBER.to_pylist())
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the cells are told apart, and where the data start."""
+    """How cells are separated and numbers written, and where the data start."""
 
     separator: str
     decimal: str
     first_row: list[str]
     has_header: bool
-    data_start: int  # characters of the text before the first row of data
-    aligned: bool = False  # columns stand apart by one or more spaces
+    data_start: int  # offset of the first row of data, in characters
+    aligned: bool = False  # columns are separated by one or more spaces
 
     @property
     def note(self) -> str | None:
-        """What was assumed, unless it is the usual."""
+        """A note on the dialect, or None if it is the usual one."""
         if self.aligned:
             return "Read with spaces between the columns."
         if self.separator in (",", NO_SEPARATOR):
@@ -44,11 +45,11 @@ class Dialect:
 
 
 def sniff(sample: str, complete: bool, header: bool | None, prefer: str | None = None) -> Dialect:
-    """The dialect of a text that starts like this; `complete` says whether this is all of it."""
+    """Return the dialect of a text from a sample of its beginning; `complete` says whether the sample is all of it."""
     if complete and not sample.strip():
         raise InvalidTable("The file has no rows. Send a table with at least one row of values.")
     start = len(sample) - len(sample.lstrip("\r\n"))
-    declared = re.match(r"sep=(.)(\r\n|\r|\n)", sample[start:])  # Excel's own sign
+    declared = re.match(r"sep=(.)(\r\n|\r|\n)", sample[start:])  # a first line that Excel understands
     if declared:
         start += declared.end()
     body = sample[start:]
@@ -57,7 +58,7 @@ def sniff(sample: str, complete: bool, header: bool | None, prefer: str | None =
     separator = declared.group(1) if declared else _separator(lines, order)
     aligned = separator is None and _is_aligned(lines)
     if aligned:
-        rows = [line.split() for line in lines[:ROWS] if line.strip()]
+        rows = [line.split() for line in lines[:MOST_ROWS] if line.strip()]
         used = len(lines[0])
     else:
         separator = separator or NO_SEPARATOR
@@ -78,26 +79,26 @@ def sniff(sample: str, complete: bool, header: bool | None, prefer: str | None =
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
-    """Whether a cell reads as a number."""
+    """Return whether a cell is a number."""
     if POINT_NUMBER.fullmatch(cell):
         return True
     return decimal == "," and COMMA_NUMBER.fullmatch(cell) is not None
 
 
 def _lines(text: str, complete: bool) -> list[str]:
-    # not splitlines(): only these end a row, a form feed or U+2028 is part of a value
+    # not splitlines(): a form feed or U+2028 is part of a value, and does not end a row
     found = re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text)
-    lines = [line.group() for line in islice(found, LINES)]
+    lines = [line.group() for line in islice(found, MOST_LINES)]
     if not complete and len(lines) > 1:
-        lines.pop()  # it may go on
+        lines.pop()  # the sample may end inside this line
     return lines
 
 
 def _rows(lines: list[str], separator: str) -> Iterator[list[str]]:
-    """The first rows, until a quoted cell seems never to end."""
+    """Yield the first rows, up to a quoted cell that does not end."""
     try:
         for count, row in enumerate(csv.reader(iter(lines), delimiter=separator)):
-            if count == ROWS:
+            if count == MOST_ROWS:
                 return
             if row:
                 yield row
@@ -128,11 +129,11 @@ def _rows_of(lines: Iterator[str], separator: str) -> Iterator[list[str]]:
 
 
 def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
-    """The separator that gives every row the same number of cells, most of them numbers, and the most of them."""
+    """Return the separator that gives rows most often the same number of cells, then most numbers, then most cells."""
     best: tuple[float, float, int] = (0.0, 0.0, 0)
     chosen = None
     for separator in order:
-        if not any(separator in line for line in lines[:ROWS]):
+        if not any(separator in line for line in lines[:MOST_ROWS]):
             continue
         rows = list(_rows(lines, separator))
         if not rows:
@@ -140,7 +141,7 @@ def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
         counts = Counter(map(len, rows))
         usual, times = counts.most_common(1)[0]
         if len(rows[0]) == 1 and (usual == 1 or separator != order[0]):
-            continue  # words of a single column may hold any sign but the expected one, which would have been quoted
+            continue  # a text column may hold any separator but the expected one, which would be quoted
         cells = _cells(rows)
         share = sum(map(_is_any_number, cells)) / len(cells)
         score = (times / len(rows), share, usual)
@@ -150,7 +151,7 @@ def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
 
 
 def _cells(rows: list[list[str]]) -> list[str]:
-    return list(islice(chain.from_iterable(rows), CELLS))
+    return list(islice(chain.from_iterable(rows), MOST_CELLS))
 
 
 def _is_any_number(cell: str) -> bool:
@@ -158,9 +159,9 @@ def _is_any_number(cell: str) -> bool:
 
 
 def _is_aligned(lines: list[str]) -> bool:
-    """Whether spaces part the columns: as many in every row, and a number in every row but the header."""
-    rows = [line.split() for line in lines[:ROWS] if line.strip()]
-    if len(rows) < 2 or len(rows[0]) < 2 or any('"' in line for line in lines[:ROWS]):
+    """Return whether spaces separate the columns: equally many in all rows, with a number in each but the header."""
+    rows = [line.split() for line in lines[:MOST_ROWS] if line.strip()]
+    if len(rows) < 2 or len(rows[0]) < 2 or any('"' in line for line in lines[:MOST_ROWS]):
         return False
     return all(len(row) == len(rows[0]) for row in rows) and all(any(map(is_number, row)) for row in rows[1:])
 

@@ -1,4 +1,4 @@
-"""JSON files: an array of objects, one object a line, or {"columns": [...], "rows": [[...], ...]}."""
+"""JSON files: an array of objects, one object on each line, or {"columns": [...], "rows": [[...], ...]}."""
 
 from collections.abc import Iterator
 from typing import IO, Any
@@ -9,11 +9,12 @@ import pyarrow as pa
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
-from ism_jobs.tables.json.scan import Scanner, layout, rows
+from ism_jobs.tables.json.scan import Scanner, iter_rows, layout
 from ism_jobs.tables.kinds import MISSING, NUMBER, TEXT, without_blanks
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 
+# A block of rows ends at the first of these limits.
 CELLS_AT_A_TIME = 200_000
 ROWS_AT_A_TIME = 4_096
 CHARACTERS_AT_A_TIME = 1 << 23
@@ -22,7 +23,7 @@ EXPECTED = 'Send an array of objects, one object a line, or {"columns": [...], "
 
 
 class JsonFile:
-    """A table in a JSON file, read twice: for what each column holds, then for its values."""
+    """A table in a JSON file. The first pass finds the kind of each column, the second its values."""
 
     format = "json"
 
@@ -30,23 +31,23 @@ class JsonFile:
         self.limits = limits
         self.file, self._start, self.notes = as_utf8(file, limits)
         self._header: tuple[Any, ...] | None = None
-        self._keys: dict[str, None] = {}  # of objects, in the order of their first appearance
-        self._width: int | None = None  # of arrays
-        self._kind: type | None = None  # of the first row, and so of all
-        self._evidence: list[_Evidence] = []
+        self._keys: dict[str, None] = {}  # of objects, in the order of their first occurrence
+        self._width: int | None = None  # number of values of each row, if rows are arrays
+        self._kind: type | None = None  # dict or list: the type of the first row, which all others must have
+        self._seen: list[_Seen] = []
         try:
             self._form = layout(self.file, self._start)
-            self._look()
+            self._find_kinds()
             names, notes = self._names()
         except BaseException:
             self.file.close()
             raise
         self.notes += notes
-        self._types = [evidence.type for evidence in self._evidence]
+        self._types = [seen.type for seen in self._seen]
         self.schema = pa.schema(list(zip(names, self._types, strict=True)))
 
     def blocks(self) -> Iterator[Block]:
-        """The table in canonical form, a part at a time."""
+        """Yield the table in canonical form, block by block."""
         names = self.schema.names
         for chunk in self._chunks():
             numbers, words = [], []
@@ -57,18 +58,18 @@ class JsonFile:
                     words.append(_texts(values, name))
             yield Block(len(chunk), np.array(numbers).reshape(len(numbers), len(chunk)), words)
 
-    def _look(self) -> None:
+    def _find_kinds(self) -> None:
         count = 0
         for chunk in self._chunks():
             count += len(chunk)
             self.limits.check_shape(count, self._columns_known)
             labels = self._labels()
-            self._evidence += [_Evidence() for _ in labels[len(self._evidence) :]]
-            for evidence, values, label in zip(self._evidence, self._columns(chunk), labels, strict=True):
-                evidence.add(values, label)
+            self._seen += [_Seen() for _ in labels[len(self._seen) :]]
+            for seen, values, label in zip(self._seen, self._columns(chunk), labels, strict=True):
+                seen.add(values, label)
         if count == 0:
             raise InvalidTable(f"The JSON file has no rows. {EXPECTED}")
-        if not self._evidence:
+        if not self._seen:
             raise InvalidTable(f"The rows of the JSON file have no values. {EXPECTED}")
 
     def _names(self) -> tuple[list[str], list[str]]:
@@ -89,7 +90,7 @@ class JsonFile:
         return len(self._keys) if self._width is None else self._width
 
     def _labels(self) -> list[str]:
-        """Names for sentences about values, before the names are checked."""
+        """Return names for error messages, before the names are checked."""
         if self._width is None:
             return list(self._keys)
         if self._header is not None and len(self._header) == self._width:
@@ -104,7 +105,7 @@ class JsonFile:
     def _chunks(self) -> Iterator[list[Any]]:
         chunk: list[Any] = []
         scanner, begun = Scanner(self.file, self._start), 0
-        for number, row in enumerate(rows(scanner, self._form), start=1):
+        for number, row in enumerate(iter_rows(scanner, self._form), start=1):
             if type(row) is tuple:
                 self._header = row
                 continue
@@ -113,10 +114,10 @@ class JsonFile:
             if (
                 len(chunk) >= ROWS_AT_A_TIME
                 or len(chunk) * self._columns_known >= CELLS_AT_A_TIME
-                or scanner.place - begun >= CHARACTERS_AT_A_TIME
+                or scanner.position - begun >= CHARACTERS_AT_A_TIME
             ):
                 yield chunk
-                chunk, begun = [], scanner.place
+                chunk, begun = [], scanner.position
         if chunk:
             yield chunk
 
@@ -138,16 +139,18 @@ class JsonFile:
                     "Give every row the same number of values, null for missing ones."
                 )
         else:
-            raise InvalidTable(f"Row {number:,} is not like the others, or neither an object nor an array. {EXPECTED}")
+            raise InvalidTable(
+                f"Row {number:,} is neither an object nor an array, or has another form than the first row. {EXPECTED}"
+            )
 
 
-class _Evidence:
-    """What types of value a column has shown so far."""
+class _Seen:
+    """The types of the values of one column so far."""
 
     def __init__(self) -> None:
-        self._numbers = False
-        self._words = False
-        self._signs = False  # such as "NA": missing among numbers, a word among words
+        self._has_numbers = False
+        self._has_words = False
+        self._has_missing_words = False  # such as "NA": missing among numbers, text among words
 
     def add(self, values: Any, name: str) -> None:
         """Look at more values."""
@@ -155,16 +158,16 @@ class _Evidence:
         if types & {dict, list}:
             sentence = f'The column "{name}" holds nested values (an object or array). Give every part its own column.'
             raise InvalidTable(sentence, [FieldError(name, sentence)])
-        self._numbers = self._numbers or bool(types & {int, bool}) or (float in types and _has_number(values))
-        if str in types and not self._words:
+        self._has_numbers = self._has_numbers or bool(types & {int, bool}) or (float in types and _has_number(values))
+        if str in types and not self._has_words:
             words = {value.strip() for value in values if isinstance(value, str)} - {""}
-            self._words = bool(words - NO_VALUE)
-            self._signs = self._signs or bool(words)
+            self._has_words = bool(words - NO_VALUE)
+            self._has_missing_words = self._has_missing_words or bool(words)
 
     @property
     def type(self) -> Any:
-        """Float64 or string; no value at all makes numbers."""
-        return TEXT if self._words or (self._signs and not self._numbers) else NUMBER
+        """float64 or string; float64 if the column has no values."""
+        return TEXT if self._has_words or (self._has_missing_words and not self._has_numbers) else NUMBER
 
 
 def _has_number(values: Any) -> bool:
@@ -175,7 +178,7 @@ def _numbers(values: Any) -> Any:
     known = [None if type(value) is str else value for value in values]
     try:
         return np.array(known, dtype=np.float64)  # None becomes NaN
-    except OverflowError:  # an integer beyond 1e308; others refuse it as infinite
+    except OverflowError:  # an integer beyond 1e308; Summary refuses it as infinite
         return np.array([np.nan if value is None else _float(value) for value in known])
 
 
@@ -190,7 +193,9 @@ def _texts(values: Any, name: str) -> Any:
     try:
         return without_blanks(pa.array([_text(value) for value in values], TEXT))
     except UnicodeEncodeError:
-        sentence = f'The column "{name}" holds half a character; write its text as valid Unicode.'
+        sentence = (
+            f'The column "{name}" holds a lone surrogate, which is no character; write its text as valid Unicode.'
+        )
         raise InvalidTable(sentence, [FieldError(name, sentence)]) from None
 
 

@@ -1,4 +1,4 @@
-"""JSON read value by value from a file, so that a long array never stands in memory as a whole."""
+"""Read JSON value by value from a file, so that a long array is never in memory as a whole."""
 
 import codecs
 import json
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from ism_jobs.errors import InvalidTable, TooLarge
-from ism_jobs.tables.source import CHUNK
+from ism_jobs.tables.source import CHUNK_BYTES
 
 LONGEST_VALUE = 1 << 24  # characters of one row
-NEAR_END = 32  # an error this near the end of what was read may only mean that there is more to read
+NEAR_END = 32  # characters: an error so near the end of the text read so far may only mean that more must be read
 SPACE = re.compile(r"[ \t\r\n]*")
 ROW_KEYS = ("rows", "data")  # pandas writes "data"
 
@@ -21,20 +21,20 @@ class Scanner:
     def __init__(self, file: IO[bytes], start: int) -> None:
         self._file = file
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
-        self._parse = json.JSONDecoder().raw_decode  # NaN and Infinity become numbers, and are dealt with as such
+        self._parse = json.JSONDecoder().raw_decode  # NaN and Infinity become numbers
         self._text = ""
         self._at = 0
         self._ended = False
-        self._passed = 0
+        self._before = 0
         file.seek(start)
 
     @property
-    def place(self) -> int:
-        """Characters that have been read."""
-        return self._passed + self._at
+    def position(self) -> int:
+        """The number of characters read so far."""
+        return self._before + self._at
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is not a space, or "" at the end."""
         while True:
             self._at = SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
             if self._at < len(self._text):
@@ -43,20 +43,20 @@ class Scanner:
                 return ""
 
     def take(self, expected: str) -> bool:
-        """Step over the next character if it is this one."""
+        """Skip the next character if it is `expected`; return whether it is."""
         if self.peek() != expected:
             return False
         self._at += 1
         return True
 
-    def need(self, expected: str) -> None:
-        """Step over the next character, which must be this one."""
+    def require(self, expected: str) -> None:
+        """Skip the next character; raise InvalidTable if it is not `expected`."""
         if not self.take(expected):
             found = self.peek()
-            raise self.error(f'"{found}" stands where "{expected}" belongs' if found else f'"{expected}" is missing')
+            raise self.error(f'"{found}" instead of "{expected}"' if found else f'"{expected}" is missing')
 
     def value(self) -> Any:
-        """The next value, whole."""
+        """Read the next value."""
         self.peek()
         while True:
             try:
@@ -70,45 +70,45 @@ class Scanner:
             except ValueError as error:
                 raise self.error("a number has too many digits") from error
             else:
-                if end < len(self._text) or not self._more():  # a number may go on in the next piece
+                if end < len(self._text) or not self._more():  # a number may continue in the next piece
                     self._at = end
                     return value
 
-    def items(self) -> Iterator[Any]:
-        """The values of the array that starts here."""
-        self.need("[")
+    def iter_items(self) -> Iterator[Any]:
+        """Yield the values of the array that starts here."""
+        self.require("[")
         if self.take("]"):
             return
         while True:
             yield self.value()
             if self.take("]"):
                 return
-            self.need(",")
+            self.require(",")
 
-    def members(self) -> Iterator[str]:
-        """The keys of the object that starts here; the caller reads the value of each."""
-        self.need("{")
+    def iter_keys(self) -> Iterator[str]:
+        """Yield the keys of the object that starts here; the caller reads the value of each."""
+        self.require("{")
         if self.take("}"):
             return
         while True:
             key = self.value()
             if not isinstance(key, str):
                 raise self.error("a key is not in quotes")
-            self.need(":")
+            self.require(":")
             yield key
             if self.take("}"):
                 return
-            self.need(",")
+            self.require(",")
 
     def end(self) -> None:
-        """Nothing may follow."""
+        """Raise InvalidTable if anything follows."""
         if self.peek():
-            raise self.error("something follows the end of the table")
+            raise self.error("text follows the end of the table")
 
     def error(self, what: str, at: int | None = None) -> InvalidTable:
-        """The problem, with its place."""
-        place = self._passed + (self._at if at is None else at)
-        return InvalidTable(f"The file is not valid JSON at character {place:,}: {what}. Correct it there.")
+        """Return an error with its position."""
+        position = self._before + (self._at if at is None else at)
+        return InvalidTable(f"The file is not valid JSON at character {position:,}: {what}. Correct it there.")
 
     def _more(self) -> bool:
         if self._ended:
@@ -120,20 +120,20 @@ class Scanner:
                 "at a time. Send one object a row, or the table as CSV or Parquet."
             )
         more = min(waiting, LONGEST_VALUE - waiting)
-        piece = self._file.read(max(CHUNK, more))  # doubling keeps the work linear in the length of a value
+        piece = self._file.read(max(CHUNK_BYTES, more))  # doubling keeps the time linear in the length of a value
         self._ended = not piece
-        self._passed += self._at
+        self._before += self._at
         self._text = self._text[self._at :] + self._decode(piece, final=self._ended)
         self._at = 0
         return True
 
 
 def layout(file: IO[bytes], start: int) -> str:
-    """ "array", "lines" (one object after the other) or "split" ({"columns": [...], "rows": [...]})."""
+    """Return "array", "lines" (one object after the other) or "split" ({"columns": [...], "rows": [...]})."""
     scanner = Scanner(file, start)
     if scanner.peek() == "[":
         return "array"
-    for key in scanner.members():
+    for key in scanner.iter_keys():
         opening = scanner.peek()
         if opening == "[" and (key in ROW_KEYS or key == "columns"):
             return "split"
@@ -141,18 +141,18 @@ def layout(file: IO[bytes], start: int) -> str:
     return "lines"
 
 
-def rows(scanner: Scanner, form: str) -> Iterator[Any]:
-    """The rows, as objects or arrays; for "split" the names come as a tuple wherever they stand."""
+def iter_rows(scanner: Scanner, form: str) -> Iterator[Any]:
+    """Yield the rows as objects or arrays. In "split", the names come as a tuple, before or after the rows."""
     if form == "array":
-        yield from scanner.items()
+        yield from scanner.iter_items()
         scanner.end()
     elif form == "lines":
         while scanner.peek():
             yield scanner.value()
     else:
-        for key in scanner.members():
+        for key in scanner.iter_keys():
             if key in ROW_KEYS and scanner.peek() == "[":
-                yield from scanner.items()
+                yield from scanner.iter_items()
             else:
                 value = scanner.value()
                 if key == "columns" and isinstance(value, list):

@@ -1,4 +1,4 @@
-"""NPY and NPZ files: arrays are mapped into memory and read a block of rows at a time."""
+"""NPY and NPZ files: arrays are mapped into memory and read block by block."""
 
 import sys
 import zipfile
@@ -12,28 +12,32 @@ import numpy as np
 import pyarrow as pa
 
 from ism_jobs.errors import FieldError, InvalidTable, TooLarge, UnsupportedFormat
-from ism_jobs.tables.block import BLOCK_BYTES, Block, as_settled, settled
-from ism_jobs.tables.detect import READ_HERE
+from ism_jobs.tables.block import BLOCK_BYTES, Block, retyped, without_empty_texts
+from ism_jobs.tables.detect import SUPPORTED
 from ism_jobs.tables.kinds import NUMBER, TEXT, texts
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 from ism_jobs.tables.numpy.npy import LONGEST_HEADER, layout_of
-from ism_jobs.tables.source import CHUNK, Mapped, head, size_of, spooled
+from ism_jobs.tables.source import CHUNK_BYTES, Mapped, head, size_of, spooled
 
-PREFIX = LONGEST_HEADER + 16
-ALIGNMENT = 64
+PREFIX_BYTES = LONGEST_HEADER + 16  # of a file, which contain the header
+ALIGNMENT = 64  # bytes, of each array in the unpacked file
 
-COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of numpy; the window of others may be gigabytes
-LONGEST_ROW = 1 << 25  # bytes of text
+COMPRESSIONS = (
+    zipfile.ZIP_STORED,
+    zipfile.ZIP_DEFLATED,
+)  # those that numpy writes; others may need gigabytes of memory
+LONGEST_ROW = 1 << 25  # bytes of text in one row
 LONGEST_DIRECTORY = 1 << 24  # bytes of the list of an archive's members
 
+# What zipfile raises for a damaged or encrypted archive.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, LZMAError)
 
-Span = tuple[int, int]
+Span = tuple[int, int]  # start and end of an array in the unpacked file
 
 
 class Arrays:
-    """Arrays of as many rows, side by side."""
+    """Arrays with the same number of rows, side by side."""
 
     def __init__(self, file: IO[bytes], arrays: list[Any], names: list[str], notes: list[str], limits: Limits) -> None:
         self.file = file
@@ -55,12 +59,12 @@ class Arrays:
         self.notes = notes + renamed
         types = [TEXT if array.dtype.kind in "SU" else NUMBER for array in arrays for _ in range(array.shape[1])]
         self._typed = pa.schema(list(zip(names, types, strict=True)))
-        self.schema = settled(self._typed, self._typed_blocks())
+        self.schema = without_empty_texts(self._typed, self._typed_blocks())
 
     def blocks(self) -> Iterator[Block]:
-        """The table in canonical form, a part at a time."""
+        """Yield the table in canonical form, block by block."""
         for block in self._typed_blocks():
-            yield as_settled(block, self._typed, self.schema)
+            yield retyped(block, self._typed, self.schema)
 
     def _typed_blocks(self) -> Iterator[Block]:
         names = self._typed.names
@@ -74,8 +78,10 @@ class Arrays:
                 if array.dtype.kind in "SU":
                     words += _texts(part, names[position])
                 else:
-                    with np.errstate(invalid="ignore"):  # some bits that are no number are odd ones
-                        numbers.append(np.array(part.T, dtype=np.float64, order="C"))  # a copy, for the file is mapped
+                    with np.errstate(invalid="ignore"):  # signaling NaNs
+                        numbers.append(
+                            np.array(part.T, dtype=np.float64, order="C")
+                        )  # a copy, since the file is mapped
                 position += array.shape[1]
             yield Block(rows, numbers[1] if len(numbers) == 2 else np.concatenate(numbers), words)
 
@@ -86,19 +92,19 @@ class NpyFile(Arrays):
     format = "npy"
 
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
-        layout = layout_of(head(file, PREFIX), size_of(file), "The file")
+        layout = layout_of(head(file, PREFIX_BYTES), size_of(file), "The file")
         limits.check_shape(layout.rows, layout.columns)
         super().__init__(file, [layout.array(Mapped(file).memory, 0)], numbered(layout.columns), [], limits)
 
 
 class NpzFile(Arrays):
-    """Several arrays with names: one of one dimension is a column, one of two is as many as it has."""
+    """Several named arrays: a one-dimensional one is a column, a two-dimensional one is several."""
 
     format = "npz"
 
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
-        with _unpackable():
-            archive = zipfile.ZipFile(_Frugal(file))
+        with _unpacking_errors():
+            archive = zipfile.ZipFile(_BoundedReads(file))
         with archive:
             names, spans, unpacked = _unpacked(archive, limits)
         try:
@@ -110,7 +116,7 @@ class NpzFile(Arrays):
     def _open(self, unpacked: IO[bytes], names: list[str], spans: list[Span], limits: Limits) -> None:
         mapped = Mapped(unpacked).memory
         layouts = [
-            layout_of(mapped[start : min(start + PREFIX, end)], end - start, f'The array "{name}"')
+            layout_of(mapped[start : min(start + PREFIX_BYTES, end)], end - start, f'The array "{name}"')
             for name, (start, end) in zip(names, spans, strict=True)
         ]
         rows = layouts[0].rows
@@ -130,16 +136,14 @@ class NpzFile(Arrays):
 
 
 def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list[Span], IO[bytes]]:
-    """The members one after the other in one file: their names, and where each starts and ends."""
+    """Unpack the members into one file; return their names and spans, and the file."""
     members = [member for member in archive.infolist() if not member.filename.endswith("/")]
     if any(member.filename in ("[Content_Types].xml", "mimetype") for member in members):
-        raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {READ_HERE}.")
+        raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {SUPPORTED}.")
     if not members or not all(member.filename.endswith(".npy") for member in members):
-        raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {READ_HERE}.")
+        raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {SUPPORTED}.")
     if any(member.compress_type not in COMPRESSIONS for member in members):
-        raise UnsupportedFormat(
-            "The NPZ file is compressed in a way that numpy does not use. Save it with numpy.savez."
-        )
+        raise UnsupportedFormat("The NPZ file has a compression that numpy does not use. Save it with numpy.savez.")
     limits.check_shape(0, len(members))
     for member in members:
         limits.check_name(member.filename.removesuffix(".npy"))
@@ -150,12 +154,12 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
         written = 0
         for member in members:
             start = written
-            with _unpackable(), archive.open(member) as inflating:
-                while piece := inflating.read(CHUNK):
+            with _unpacking_errors(), archive.open(member) as inflating:
+                while piece := inflating.read(CHUNK_BYTES):
                     written += len(piece)
                     yield piece
             spans.append((start, written))
-            padding = ALIGNMENT - written % ALIGNMENT  # never 0: an empty file cannot be mapped
+            padding = ALIGNMENT - written % ALIGNMENT  # at least 1: an empty file cannot be mapped
             written += padding
             yield bytes(padding)
 
@@ -163,15 +167,15 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
     return [member.filename.removesuffix(".npy") for member in members], spans, file
 
 
-class _Frugal:
-    """A file for zipfile, which would read a list of members of any length at once, and make an object of each."""
+class _BoundedReads:
+    """A file for zipfile, which would read a list of members of any length, and make an object of each."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, count: int = -1) -> bytes:
-        """As of any file, but not much at a time."""
+        """Read from the file; raise TooLarge if `count` is beyond the limit."""
         if count > LONGEST_DIRECTORY:
             raise TooLarge(
                 f"The list of the archive's members has {count:,} bytes; at most {LONGEST_DIRECTORY:,} are read. "
@@ -181,27 +185,27 @@ class _Frugal:
 
 
 @contextmanager
-def _unpackable() -> Iterator[None]:
+def _unpacking_errors() -> Iterator[None]:
     try:
         yield
     except DAMAGED as error:
         raise InvalidTable(
-            "The NPZ file cannot be unpacked: it is cut short, damaged or encrypted. Save it again with numpy.savez."
+            "The NPZ file cannot be unpacked: it is truncated, damaged or encrypted. Save it again with numpy.savez."
         ) from error
 
 
 def _texts(part: Any, first_name: str) -> list[Any]:
-    """The columns of an array of text, canonical."""
+    """Return the columns of an array of text in canonical form."""
     try:
         _check_characters(part)
         return [texts(pa.array(_decoded(column.tolist()), TEXT)) for column in part.T]
     except (UnicodeError, ValueError) as error:
-        sentence = f'The array of the column "{first_name}" holds bytes that are no text. Save it as UTF-8 text.'
+        sentence = f'The array of the column "{first_name}" holds bytes that are not text. Save it as UTF-8 text.'
         raise InvalidTable(sentence, [FieldError(first_name, sentence)]) from error
 
 
 def _check_characters(part: Any) -> None:
-    """Numpy makes strings of any 32 bits, and Python breaks on those that are no character."""
+    """Raise ValueError if an array holds codes that are no characters: numpy accepts them, Python fails later."""
     if part.dtype.kind == "U":
         codes = np.ascontiguousarray(part).view(np.dtype(np.uint32).newbyteorder(part.dtype.byteorder))
         if ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any():

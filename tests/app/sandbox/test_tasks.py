@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from app.sandbox.tasks import draw_plot
-from ism_jobs.store.arrow import pack
+from ism_jobs.store import pack
 
 
 def trace(n: int, stage: str) -> pa.Table:

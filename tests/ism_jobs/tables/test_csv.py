@@ -64,7 +64,7 @@ def test_the_header_can_be_asked_for_or_denied(tmp_path: Path) -> None:
 def test_double_and_empty_names_are_made_unique_with_a_note(tmp_path: Path) -> None:
     found = read(tmp_path, "a,a,,a,a.2\n1,2,3,4,5\n")
     assert list(found.values) == ["a", "a.3", "column3", "a.4", "a.2"]
-    assert 'more than once were numbered: "a.3", "a.4"' in found.notes[0]
+    assert 'more than once were numbered: "a.3" and "a.4"' in found.notes[0]
     assert '"column3"' in found.notes[1]
     assert list(read(tmp_path, "a,a\n1,2\n").values) == ["a", "a.2"]
 
@@ -75,7 +75,7 @@ def test_an_unnamed_first_column_that_does_not_count_is_kept(tmp_path: Path) -> 
 
 def test_dropping_an_index_is_noted(tmp_path: Path) -> None:
     assert read(tmp_path, ",a\n0,5\n1,6\n").notes == [
-        "The first column has no name and counts the rows from 0: it is left out as an index."
+        "The first column has no name and counts the rows from 0. It is left out as an index."
     ]
 
 
@@ -168,8 +168,8 @@ def test_what_was_assumed_is_noted(tmp_path: Path) -> None:
         pytest.param(b"<html></html>", UnsupportedFormat, "a web page", id="web page"),
         pytest.param(b"\x80\x04\x95pickle", UnsupportedFormat, "a Python pickle", id="pickle"),
         pytest.param(b"\xff\xfea", InvalidTable, "cannot be read as UTF-16-LE", id="half a UTF-16 character"),
-        pytest.param(b"\xef\xbb\xbfa,b\n\xff,2\n", InvalidTable, "the mark of UTF-8", id="false mark"),
-        pytest.param(gzip.compress(b"a,b\n1,2\n")[:-9], InvalidTable, "cut short or damaged", id="cut gzip"),
+        pytest.param(b"\xef\xbb\xbfa,b\n\xff,2\n", InvalidTable, "the byte order mark of UTF-8", id="false mark"),
+        pytest.param(gzip.compress(b"a,b\n1,2\n")[:-9], InvalidTable, "truncated or damaged", id="cut gzip"),
         pytest.param(gzip.compress(gzip.compress(b"a\n1\n")), UnsupportedFormat, "compressed twice", id="double gzip"),
     ],
 )
@@ -198,7 +198,7 @@ def test_text_under_the_name_of_a_binary_format_is_refused(tmp_path: Path, name:
         ({"rows": 1}, "at least 2 rows; at most 1 are"),
         ({"columns": 1}, "has 2 columns; at most 1 are"),
         ({"cells": 3}, "at least 4 cells (2 rows of 2 columns); at most 3 are"),
-        ({"bytes": 10}, "at least 20 bytes when not compressed; at most 10 are"),
+        ({"bytes": 10}, "at least 20 uncompressed bytes; at most 10 are"),
         ({"name_length": 2}, "has 4 characters; at most 2 are"),
         ({"text_length": 2}, 'A value in the column "word" has 3 bytes of text; at most 2 are'),
     ],
@@ -212,5 +212,5 @@ def test_each_limit_is_refused_with_both_numbers(tmp_path: Path, limits: dict[st
 
 
 def test_a_gzip_bomb_is_not_inflated_beyond_the_limit(tmp_path: Path) -> None:
-    with pytest.raises(TooLarge, match="at least 2,097,152 bytes when not compressed; at most 2,000,000"):
+    with pytest.raises(TooLarge, match="at least 2,097,152 uncompressed bytes; at most 2,000,000"):
         read(tmp_path, gzip.compress(b"0,0\n" * 2_000_000), limits=Limits(bytes=2_000_000))

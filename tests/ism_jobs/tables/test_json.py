@@ -63,7 +63,7 @@ def test_records_are_read_across_the_pieces_of_a_file(tmp_path: Path, monkeypatc
     records = [{"n": index * 1.25, "s": f'é "{index}" \\ 🌡'} for index in range(200)]
     content = json.dumps(records)
     for size in (1, 7, 64):
-        monkeypatch.setattr(json_scan, "CHUNK", size)
+        monkeypatch.setattr(json_scan, "CHUNK_BYTES", size)
         found = read(tmp_path, content)
         assert found.table.to_pylist() == records
 
@@ -75,9 +75,9 @@ def test_records_are_read_across_the_pieces_of_a_file(tmp_path: Path, monkeypatc
         ("[{}]", "no values"),
         ("{}", "no values"),
         ("[1, 2]", "neither an object nor an array"),
-        ('[{"a": 1}, [2]]', "Row 2 is not like the others"),
-        ("[{}, [null]]", "Row 2 is not like the others"),
-        ("[[], {}]", "Row 2 is not like the others"),
+        ('[{"a": 1}, [2]]', "has another form than the first row"),
+        ("[{}, [null]]", "has another form than the first row"),
+        ("[[], {}]", "has another form than the first row"),
         ("[[1, 2], [3]]", "Row 2 has 1 value(s) but the first row has 2"),
         ('{"columns": ["a"], "rows": [[1, 2]]}', '"columns" has 1 name(s), but the rows have 2'),
         ('{"columns": [1, 2], "rows": [[1, 2]]}', '"columns" must be an array of names'),
@@ -89,11 +89,11 @@ def test_records_are_read_across_the_pieces_of_a_file(tmp_path: Path, monkeypatc
         ('[{"a": -1e999}]', 'The column "a" has infinite values'),
         ('[{"a": ' + "9" * 400 + "}]", 'The column "a" has infinite values'),
         ('[{"a": ' + "9" * 5000 + "}]", "too many digits"),
-        ('[{"a": "\\ud800"}]', 'The column "a" holds half a character'),
-        ('[{"\\ud800": 1}]', "holds half a character"),
+        ('[{"a": "\\ud800"}]', 'The column "a" holds a lone surrogate'),
+        ('[{"\\ud800": 1}]', "holds a lone surrogate"),
         ('[{"a": 1}', '"," is missing'),
         ('[{"a": 1},]', "not valid JSON at character 10"),
-        ('[{"a": 1}] x', "something follows"),
+        ('[{"a": 1}] x', "text follows"),
         ("{'a': 1}", "not valid JSON at character 1"),
         ('{"a": 1}\n{"a": ', "not valid JSON"),
         ("[" * 100_000, "nested too deeply"),
@@ -120,6 +120,6 @@ def test_ever_new_keys_are_stopped_at_the_limit_of_columns(tmp_path: Path) -> No
 
 def test_one_endless_value_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_scan, "LONGEST_VALUE", 1000)
-    monkeypatch.setattr(json_scan, "CHUNK", 100)
+    monkeypatch.setattr(json_scan, "CHUNK_BYTES", 100)
     with pytest.raises(TooLarge, match="at most 1,000 are read"):
         read(tmp_path, '[{"a": "' + "x" * 10_000 + '"}]')

@@ -69,7 +69,7 @@ def test_an_address_of_redis_that_is_wrong_is_not_shown(wrong: str, monkeypatch:
     for part in ("serve", "worker", "api"):
         refused = CliRunner().invoke(main, [part])
         assert refused.exit_code == 1
-        assert "ISM_REDIS_URL: Value error, this is no address of a Redis, such as redis://" in refused.stderr
+        assert "ISM_REDIS_URL: Value error, this is not the URL of a Redis, such as redis://" in refused.stderr
         assert PASSWORD not in refused.output
     with pytest.raises(ValidationError) as shown:
         Settings()
