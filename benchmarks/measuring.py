@@ -17,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ism_core import Gaussian
-from ism_core.engines.base import LOCAL
+from ism_core.engines import LOCAL
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Taylor
 from ism_core.objective import Precision, features_of, tiles

@@ -3,7 +3,7 @@
 result = solve(X, Supervised(y), Gaussian(), q=2)
 """
 
-from ism_core.engines.base import Engine
+from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
 from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from ism_core.engines.base import LOCAL
+from ism_core.engines import LOCAL
 from ism_core.errors import InvalidInput
 
 Array = NDArray[np.float64]

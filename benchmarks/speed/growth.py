@@ -17,9 +17,9 @@ import numpy as np
 from benchmarks.datasets import mnist_rows
 from benchmarks.measuring import Row, claim, load_compiled, medians, peak_memory, run_part, say, serve_parts, timed
 from ism_core import Result, Supervised, solve
-from ism_core.engines.base import LOCAL
+from ism_core.engines import LOCAL
 from ism_core.kernels import Gaussian
-from ism_core.linalg.subspaces import largest_angle
+from ism_core.linalg import largest_angle
 from ism_core.objective import tiles
 
 ROWS = (5_000, 10_000, 20_000, 40_000, 60_000)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.objective import Problem

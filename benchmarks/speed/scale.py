@@ -11,7 +11,7 @@ from benchmarks.datasets import load, mnist_rows, synthetic
 from benchmarks.measuring import Row, claim, load_compiled, medians, run_part, say, serve_parts, timed
 from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.engines.base import LOCAL
+from ism_core.engines import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.metrics import nmi
@@ -138,7 +138,7 @@ def on_cluster(rows: int, q: int) -> Row:
     """Time a solve on two Dask workers with one thread each, in turns with two local threads."""
     from distributed import Client, LocalCluster
 
-    from ism_core.engines.dask import Dask
+    from ism_core.engines import Dask
 
     X, y = mnist_rows(rows)
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ism_core.engines.base import ALONE, LOCAL, Engine, Placed, Threads, added
-from ism_core.engines.threads import allowed_threads, own_threads
+from ism_core.engines.base import ALONE, LOCAL, Engine, Placed, Threads, added, allowed_threads, own_threads
 
 if TYPE_CHECKING:
     from ism_core.engines.dask import Dask

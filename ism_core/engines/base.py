@@ -1,24 +1,25 @@
-"""The interface of an engine, and the engine that runs on threads of this process."""
+"""The interface of an engine, and the engine that runs on threads of this process.
 
-import ctypes
+Our own threads replace the BLAS's, so that all work on a tile runs in parallel, not only its matrix products. The two
+kinds must not mix. After a product on several threads, OpenBLAS lets its idle threads spin for about 30 ms. They occupy
+the core that the next tile needs: on 2 cores, tiles were then slower on two threads than on one.
+"""
+
 import os
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-
-from ism_core.engines.threads import in_threads, own_threads
+import scipy.linalg  # noqa: F401  (loads scipy's own BLAS, so that it can be limited too)
+from threadpoolctl import LibController, ThreadpoolController
 
 T = TypeVar("T")
-
-MALLOC_OPTIONS = {
-    -3: 2**25,
-    -1: 2**26,
-}  # bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD: its own maximum
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,98 @@ LOCAL = Threads()
 ALONE = OneThread()
 
 
-@cache
-def keep_memory() -> None:
-    """Let this process reuse the memory of freed arrays, as glibc does by default.
+class _Blas:
+    """The BLAS libraries of this process, limited to one thread while anyone holds them."""
 
-    Dask makes its workers return memory at once, so that every array of 128 KB or more needs fresh pages. That took a
-    quarter of the time of Φ by features. A setting of the user's own stays.
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holders = 0
+        self._libraries: list[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._allowed: list[int] = []
+
+    def hold(self) -> int:
+        """Limit them to one thread each; return how many threads they were allowed."""
+        with self._lock:
+            if self._holders == 0:
+                self._allowed = [library.num_threads or 1 for library in self._libraries]
+                self._set([1] * len(self._libraries))
+            self._holders += 1
+            return max(self._allowed, default=1)
+
+    def forget(self) -> None:
+        """Reset to the state without holders."""
+        self._lock = threading.Lock()
+        if self._holders:
+            self._holders = 1
+            self.release()
+
+    def release(self) -> None:
+        with self._lock:
+            self._holders -= 1
+            if self._holders == 0:
+                self._set(self._allowed)
+
+    def _set(self, threads: list[int]) -> None:
+        """Set the threads, except where one was allowed already: the call takes as long as a small product."""
+        for library, allowed, count in zip(self._libraries, self._allowed, threads, strict=True):
+            if allowed != 1:
+                _set_threads(library, count)
+
+
+def _set_threads(library: LibController, threads: int) -> None:
+    """Set the threads from any thread: threadpoolctl obeys only the first thread that asked."""
+    give_up_right = getattr(library, "clear_controlling_thread", lambda force: None)
+    give_up_right(force=True)
+    library.set_num_threads(threads)
+    give_up_right(force=True)
+
+
+_blas = _Blas()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_blas.forget)  # the parent's holders do not exist in the child
+
+
+def allowed_threads() -> int:
+    """Return the number of threads that a caller of `own_threads` would get."""
+    with own_threads() as allowed:
+        return allowed
+
+
+@contextmanager
+def own_threads() -> Iterator[int]:
+    """Limit the BLAS to one thread; yield the number of own threads to use, which is what the BLAS was allowed."""
+    allowed = _blas.hold()
+    try:
+        yield allowed
+    finally:
+        _blas.release()
+
+
+def in_threads(work: Callable[[list[int]], T], items: int, threads: int) -> list[T]:
+    """Return work(share) for interleaved shares of range(items), one thread per share, in a fixed order.
+
+    Overflow gives infinity without a warning from each thread; callers check the sum.
     """
-    if os.environ.get("MALLOC_TRIM_THRESHOLD_") == "65536":
-        with suppress(AttributeError, OSError):  # another C library
-            for option, value in MALLOC_OPTIONS.items():
-                ctypes.CDLL("libc.so.6").mallopt(option, value)
+
+    def quietly(share: list[int]) -> T:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return work(share)
+
+    mine, *others = [list(range(first, items, threads)) for first in range(max(1, min(threads, items)))]
+    if not others:
+        return [quietly(mine)]
+    running = [_pool(threads).submit(quietly, share) for share in others]
+    try:
+        return [quietly(mine), *(future.result() for future in running)]
+    finally:
+        wait(running)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return a pool of threads that stay: starting one takes longer than a small share of work."""
+    return ThreadPoolExecutor(threads, "ism")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # the parent's threads do not exist in the child

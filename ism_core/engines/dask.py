@@ -24,15 +24,14 @@ from uuid import uuid4
 
 import numpy as np
 
-from ism_core.engines.base import Engine, Placed, keep_memory, total_of
-from ism_core.engines.threads import own_threads
+from ism_core.engines.base import Engine, Placed, own_threads, total_of
 from ism_core.errors import ClusterLost, InvalidInput
 
 try:
     import dask
     from distributed import Client, Future, KilledWorker
 
-    from ism_core.engines.dask_wire import Parcel
+    from ism_core.engines.dask_wire import Parcel, keep_memory
 except ImportError as missing:
     raise InvalidInput(
         "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism[dask]".'

@@ -5,7 +5,7 @@ from scipy.spatial.distance import pdist
 from sklearn.neighbors import NearestNeighbors
 
 from ism_core.arrays import Array
-from ism_core.engines.base import LOCAL
+from ism_core.engines import LOCAL
 from ism_core.errors import InvalidInput
 
 MEDIAN_ROWS = 2_000  # rows that the median distance is estimated from: 2 million pairs

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, added
+from ism_core.engines import LOCAL, added
 
 T = TypeVar("T")
 

@@ -18,8 +18,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from ism_core.arrays import Array
-from ism_core.engines.base import LOCAL
-from ism_core.engines.threads import own_threads
+from ism_core.engines import LOCAL, own_threads
 from ism_core.linalg.row_passes import squares
 from ism_core.linalg.subspaces import project_out
 

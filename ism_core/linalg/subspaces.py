@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 
 LANCZOS = 30  # columns per eigenvector from which Lanczos is cheaper than a full decomposition (measured)
 LANCZOS_COLUMNS = 1_500  # columns below which Lanczos never pays, because close eigenvalues make it restart (measured)

@@ -6,11 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, Placed
+from ism_core.engines import LOCAL, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg import row_passes
-from ism_core.linalg.buffers import Workspace
+from ism_core.linalg import Workspace, row_passes
 from ism_core.objective.options import EvaluationOptions
 from ism_core.objective.projections import Projections
 

@@ -10,7 +10,7 @@ from ism_core.gamma import Features
 from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.kernels.random_features import Fourier
 from ism_core.kernels.taylor import Taylor
-from ism_core.linalg.buffers import buffers
+from ism_core.linalg import buffers
 from ism_core.objective import compiled
 
 COMPILED_NUMBERS = 2e7  # from so many features of all rows on, a few passes save more than importing numba takes

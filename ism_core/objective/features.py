@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, Engine, Placed
+from ism_core.engines import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, TermMap
-from ism_core.linalg.row_passes import blocks_of, projected
+from ism_core.linalg import blocks_of, projected
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 
 WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already

@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from ism_core.engines.base import ALONE, LOCAL, Engine
-from ism_core.linalg.buffers import Dtype
+from ism_core.engines import ALONE, LOCAL, Engine
+from ism_core.linalg import Dtype
 
 Precision = Literal["double", "single"]
 

@@ -16,7 +16,7 @@ from ism_core.kernels import (
     RelativeGaussian,
     Squared,
 )
-from ism_core.linalg.buffers import Dtype, Tile, buffers
+from ism_core.linalg import Dtype, Tile, buffers
 from ism_core.objective import compiled
 
 COMPILED_ROWS = 1_000  # from so many rows on, a dozen evaluations save more time than importing numba takes

@@ -7,8 +7,7 @@ from typing import Self
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import Placed
-from ism_core.engines.threads import own_threads
+from ism_core.engines import Placed, own_threads
 from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import compiled, features, tiles

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, Engine, Placed, Threads
+from ism_core.engines import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg.buffers import Dtype, Tile, Workspace, buffers
-from ism_core.linalg.row_passes import convert, projected
+from ism_core.linalg import Dtype, Tile, Workspace, buffers, convert, projected
 from ism_core.objective import tiling as panels
 from ism_core.objective.options import DTYPES, Precision
 from ism_core.objective.pairs import Pairs, pairs_of

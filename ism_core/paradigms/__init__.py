@@ -8,7 +8,7 @@ clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y 
 """
 
 from ism_core.paradigms.affinity import affordable_maps
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.base import Paradigm, Projected
 from ism_core.paradigms.clusterings import Alternative, SemiSupervised, Unsupervised
 from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
 from ism_core.paradigms.supervised import Supervised
@@ -21,6 +21,7 @@ __all__ = [
     "Clustering",
     "Kind",
     "Paradigm",
+    "Projected",
     "SemiSupervised",
     "Supervised",
     "TargetKernel",

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.special import gammainc
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, Engine
+from ism_core.engines import LOCAL, Engine
 from ism_core.gamma import Features
 from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
-from ism_core.linalg.row_passes import blocks_of
+from ism_core.linalg import blocks_of
 from ism_core.objective import (
     COMPILED_BLOCK,
     TILE,

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.objective import EvaluationOptions
@@ -20,10 +20,10 @@ class Projected(NamedTuple):
     P: Array
     kernel: Kernel
     seed: int
-    last: Clustering | None  # a clustering that is near
-    rows: Ints | None  # the indices of these rows, if they are a sample
-    tolerance: float | None  # allowed error of Y, in radians
-    options: EvaluationOptions
+    last: Clustering | None = None  # a clustering that is near
+    rows: Ints | None = None  # the indices of these rows, if they and the kernel are those of a sample
+    tolerance: float | None = None  # allowed error of Y, in radians
+    options: EvaluationOptions = DEFAULT_OPTIONS
 
 
 class Paradigm(ABC):
@@ -35,22 +35,9 @@ class Paradigm(ABC):
     def check(self, n: int) -> list[str]:
         """Raise InvalidInput if the paradigm does not fit n rows; return warnings for the reader of the result."""
 
-    def gamma(
-        self,
-        P: Array,
-        kernel: Kernel,
-        seed: int,
-        last: Clustering | None,
-        *,
-        rows: Ints | None = None,
-        tolerance: float | None = None,
-        options: EvaluationOptions = DEFAULT_OPTIONS,
-    ) -> tuple[Gamma, Clustering | None]:
-        """Return Γ for the projected rows P, and the clustering that it was made from.
-
-        If P and the kernel are those of a sample, `rows` holds the indices of the sampled rows.
-        """
-        return self._gamma_of(Projected(P, kernel, seed, last, rows, tolerance, options))
+    @abstractmethod
+    def gamma(self, projected: Projected) -> tuple[Gamma, Clustering | None]:
+        """Return Γ for projected rows, and the clustering that it was made from."""
 
     def gamma_at(
         self, P: Array, kernel: Kernel, seed: int, delta: float, last: Clustering | None, options: EvaluationOptions
@@ -58,11 +45,7 @@ class Paradigm(ABC):
         """Return Γ of all projected rows, accurate enough for a solve with convergence tolerance delta."""
         tolerance = CLUSTERING_TOLERANCE * delta if len(P) > DENSE_ROWS else None
         with own_threads():
-            return self.gamma(P, kernel, seed, last, tolerance=tolerance, options=options)
-
-    @abstractmethod
-    def _gamma_of(self, projected: Projected) -> tuple[Gamma, Clustering | None]:
-        """Return Γ and the clustering that it was made from."""
+            return self.gamma(Projected(P, kernel, seed, last, None, tolerance, options))
 
     @property
     @abstractmethod

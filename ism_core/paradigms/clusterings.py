@@ -40,7 +40,7 @@ class Unsupervised(Paradigm):
             )
         return []
 
-    def _gamma_of(self, projected: Projected) -> tuple[Gamma, Clustering]:
+    def gamma(self, projected: Projected) -> tuple[Gamma, Clustering]:
         P, kernel, seed, last, rows, tolerance, options = projected
         clustering = spectral(
             P, kernel, self._k, seed, last, tolerance=tolerance, precision=options.precision, engine=options.engine

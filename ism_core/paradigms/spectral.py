@@ -18,11 +18,10 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines.base import LOCAL, Engine
-from ism_core.engines.threads import own_threads
+from ism_core.engines import LOCAL, Engine, own_threads
 from ism_core.kernels import Kernel
 from ism_core.linalg import block_krylov as krylov
-from ism_core.linalg.subspaces import eigenpairs
+from ism_core.linalg import eigenpairs
 from ism_core.objective import Precision, kernel_matrix
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 

@@ -68,7 +68,7 @@ class Supervised(Paradigm):
             raise InvalidInput("y", f"y has {count} missing value(s), the first in row {first}. Drop those rows.")
         return self._targets.warnings()
 
-    def _gamma_of(self, projected: Projected) -> tuple[Gamma, None]:
+    def gamma(self, projected: Projected) -> tuple[Gamma, None]:
         gamma = self.guidance()
         return gamma if projected.rows is None else gamma.restricted(projected.rows), None
 

@@ -19,7 +19,7 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, exact_maps
 from ism_core.linalg import RowSpace, dominant, largest_angle
 from ism_core.objective import COARSE_TOLERANCE, Problem
-from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, affordable_maps
+from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, Projected, affordable_maps
 from ism_core.solver.ascent import EvaluatedPoint, Move, iter_ascend, iter_moves
 from ism_core.solver.newton_mixing import NewtonMixing
 from ism_core.solver.options import SolveInput
@@ -95,15 +95,9 @@ class _Rounds:
         """Cluster the projected rows; if there are many, the error of Y is at most so many times delta."""
         is_large = len(P) > DENSE_ROWS or self.is_sample
         with own_threads():  # for products with a vector, the threads of the BLAS only wait for each other
-            gamma, clustering = self._given.paradigm.gamma(
-                P,
-                self.kernel,
-                self.options.seed,
-                last,
-                rows=self._rows,
-                tolerance=error * self.options.delta if is_large else None,
-                options=self._evaluation,
-            )
+            tolerance = error * self.options.delta if is_large else None
+            projected = Projected(P, self.kernel, self.options.seed, last, self._rows, tolerance, self._evaluation)
+            gamma, clustering = self._given.paradigm.gamma(projected)
         assert clustering is not None
         return gamma, clustering
 

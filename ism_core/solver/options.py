@@ -166,7 +166,7 @@ def _as_engine(engine: Engine | str) -> Engine:
     if engine == "local":
         return LOCAL
     if engine == "dask":
-        from ism_core.engines.dask import Dask  # imported here because distributed is an optional dependency
+        from ism_core.engines import Dask  # imported here because distributed is an optional dependency
 
         return Dask.current()
     raise InvalidInput("engine", f'engine is {engine!r}; it must be "local", "dask" or an Engine.')

@@ -15,7 +15,7 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
 from ism_core.linalg import RowSpace, column_means, count_informative, with_fixed_signs
 from ism_core.objective import ErrorBound, Problem
-from ism_core.paradigms import Paradigm, Supervised
+from ism_core.paradigms import Paradigm, Projected, Supervised
 from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, iter_cluster
 from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
@@ -224,7 +224,7 @@ def _iter_reduce(
 ) -> Generator[Step, None, Solution]:
     """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
     options = given.options
-    gamma, _ = given.paradigm.gamma(space.Z, kernel, options.seed, None)
+    gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     first = 0 if before is None else before.iteration + 1
     if has_constant_slope(kernel):

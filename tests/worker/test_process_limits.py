@@ -22,7 +22,7 @@ found = {}
 def look(settings):
     import numpy, pyarrow, scipy.linalg, sklearn.svm
     from threadpoolctl import threadpool_info
-    from ism_core.engines.threads import own_threads
+    from ism_core.engines.base import own_threads
     from worker import jobs
     found["libraries"] = {library["filepath"]: library["num_threads"] for library in threadpool_info()}
     with own_threads() as threads:

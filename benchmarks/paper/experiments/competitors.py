@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.speed.manifolds import maximize, random_start
 from benchmarks.speed.objective import Evaluation, Objective, OutOfTime
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 
 __all__ = ["COMPETITORS", "Found", "Objective", "dimension_growth", "grassmann", "relative_gradient", "stiefel"]
 

@@ -16,13 +16,13 @@ from benchmarks.paper.experiments.competitors import COMPETITORS, Objective
 from benchmarks.paper.experiments.folds import DELTA, FILES, bound, cost, named
 from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg.subspaces import largest_angle
+from ism_core.linalg import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective import Problem
-from ism_core.paradigms import DENSE_ROWS, Clustering
+from ism_core.paradigms import DENSE_ROWS, Clustering, Projected
 from ism_core.solver import ascend
 
 NEAR = 0.1  # times delta: accuracy of Y with many rows, as in ISM
@@ -120,7 +120,7 @@ def _cost_of_one_clustering(X: Array, kernel: str, method: str, q: int, limit: f
 def _gamma(P: Array, kernel: Kernel, k: int, last: Clustering | None) -> tuple[Gamma, Clustering]:
     tolerance = NEAR * DELTA if len(P) > DENSE_ROWS else None
     with own_threads():  # as in ISM
-        gamma, clustering = Unsupervised(k).gamma(P, kernel, 0, last, tolerance=tolerance)
+        gamma, clustering = Unsupervised(k).gamma(Projected(P, kernel, 0, last, tolerance=tolerance))
     assert clustering is not None
     return gamma, clustering
 

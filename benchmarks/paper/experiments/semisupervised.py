@@ -20,6 +20,7 @@ from benchmarks.paper.tables import table
 from ism_core import SemiSupervised, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.metrics import nmi
+from ism_core.paradigms import Projected
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -79,7 +80,7 @@ def levels(case: str) -> Row:
     k = len(np.unique(y))
     without = solve(X, Unsupervised(k), KERNEL, k)
     taught = solve(X, Supervised(y), KERNEL, k)
-    _, clustering = Unsupervised(k).gamma(X @ taught.W, taught.kernel, 0, None)
+    _, clustering = Unsupervised(k).gamma(Projected(X @ taught.W, taught.kernel, 0))
     assert clustering is not None
     return {"unsupervised": nmi(y, without.labels), "supervised": nmi(y, clustering.labels(0))}
 
@@ -101,7 +102,7 @@ def pose() -> Row:
     faces = load("face")
     X, y = faces.standardized, faces.extra["pose"]
     taught = solve(X, Supervised(y), KERNEL, 4)
-    _, clustering = Unsupervised(4).gamma(X @ taught.W, taught.kernel, 0, None)
+    _, clustering = Unsupervised(4).gamma(Projected(X @ taught.W, taught.kernel, 0))
     assert clustering is not None
     found = {"unsupervised": nmi(y, solve(X, Unsupervised(4), KERNEL, 4).labels)}
     for mu in (*WEIGHTS, 20.0):

@@ -10,7 +10,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Form, Gaussian, Kernel, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared, Term
-from ism_core.linalg.buffers import Dtype, Tile, buffers
+from ism_core.linalg import Dtype, Tile, buffers
 from ism_core.objective.compiled.products import PIECE_ROWS, PIECE_VECTORS, VECTOR_BYTES, Strips
 from ism_core.objective.compiled.terms import GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL, Terms
 from ism_core.objective.compiled.tiles import BLOCK_ROWS, ROW_BYTES, Factors, Weights, over_tile

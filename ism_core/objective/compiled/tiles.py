@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg.buffers import Tile
+from ism_core.linalg import Tile
 from ism_core.objective.compiled.products import (
     PIECE_ROWS,
     PIECE_VECTORS,

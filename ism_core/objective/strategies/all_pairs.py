@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ism_core.arrays import Array
-from ism_core.engines.base import Threads
+from ism_core.engines import Threads
 from ism_core.objective import tiles
 from ism_core.objective.strategies.base import Cost, Strategy
 

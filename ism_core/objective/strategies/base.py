@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple, Self
 
 from ism_core.arrays import Array
-from ism_core.linalg.subspaces import NARROW
+from ism_core.linalg import NARROW
 from ism_core.objective.data import ProblemData
 from ism_core.objective.taylor_bound import ErrorBound
 

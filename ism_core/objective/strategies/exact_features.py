@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import allowed_threads
+from ism_core.engines import allowed_threads
 from ism_core.kernels import TermMap
 from ism_core.objective import features
 from ism_core.objective.data import ProblemData

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg.subspaces import corrected
+from ism_core.linalg import corrected
 from ism_core.objective.strategies.exact_features import ExactFeatures
 
 

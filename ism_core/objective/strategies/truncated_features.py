@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines import own_threads
 from ism_core.kernels import TermMap
-from ism_core.linalg.subspaces import corrected
+from ism_core.linalg import corrected
 from ism_core.objective.strategies.base import Cost
 from ism_core.objective.strategies.exact_features import ExactFeatures
 from ism_core.objective.taylor_bound import ErrorBound

@@ -9,7 +9,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ism_core import Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.engines.threads import in_threads, own_threads
+from ism_core.engines.base import in_threads, own_threads
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import Problem

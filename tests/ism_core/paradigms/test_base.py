@@ -8,7 +8,7 @@ from ism_core import Alternative, Gaussian, InvalidInput, SemiSupervised, Superv
 from ism_core.arrays import Array
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.paradigms.base import Paradigm
+from ism_core.paradigms.base import Paradigm, Projected
 from tests.ism_core.conftest import Labelled, Planted, TwoClusterings
 from tests.ism_core.family import NAMES
 from tests.ism_core.reference import dense
@@ -167,7 +167,7 @@ def test_gamma_of_a_clustering_is_the_formula(blobs: Labelled) -> None:
         (-1, Alternative(blobs.y, k, mu)),
         (0, Unsupervised(k)),
     ):
-        gamma, _ = paradigm.gamma(blobs.X, Gaussian(2.0), 0, None)
+        gamma, _ = paradigm.gamma(Projected(blobs.X, Gaussian(2.0), 0))
         expected = root @ H @ (Y @ Y.T + sign * mu * shares @ shares.T) @ H @ root
         np.testing.assert_allclose(dense(gamma), expected, atol=1e-9)
 
@@ -196,8 +196,8 @@ def test_a_sample_is_guided_like_all_rows(real: bool, blobs: Labelled, rng: np.r
         (Alternative(y, 3), Alternative(y[rows], 3)),
         (Unsupervised(3), Unsupervised(3)),
     ):
-        found, _ = paradigm.gamma(X[rows], Gaussian(2.0), 0, None, rows=rows)
-        expected, _ = of_sample.gamma(X[rows], Gaussian(2.0), 0, None)
+        found, _ = paradigm.gamma(Projected(X[rows], Gaussian(2.0), 0, rows=rows))
+        expected, _ = of_sample.gamma(Projected(X[rows], Gaussian(2.0), 0))
         np.testing.assert_allclose(dense(found), dense(expected), atol=1e-8)
 
 

@@ -17,7 +17,7 @@ from ism_core import (
     solve,
 )
 from ism_core.arrays import Array
-from ism_core.engines.threads import own_threads
+from ism_core.engines.base import own_threads
 from ism_core.linalg.subspaces import eigenpairs
 from ism_core.metrics import hsic
 from ism_core.paradigms import Targets
