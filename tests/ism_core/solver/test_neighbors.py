@@ -10,7 +10,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
 from ism_core.arrays import Array, Ints
-from ism_core.gamma import LONELY, NeighborGamma
+from ism_core.gamma import ISOLATION, NeighborGamma
 from ism_core.kernels import Kernel
 from ism_core.objective import EvaluationOptions, Precision, Problem
 from ism_core.scaling import standardized
@@ -39,7 +39,7 @@ def test_j_adds_up_the_shares_of_each_rows_own_class(rows: tuple[Array, Ints], k
     K = sum(weight * term.value(squares) for weight, term in kernel.terms)
     np.fill_diagonal(K, 0)
     own = (K * (codes[:, None] == codes)).sum(axis=1)
-    expected = (own / (K.sum(axis=1) + LONELY)).sum()
+    expected = (own / (K.sum(axis=1) + ISOLATION)).sum()
     assert problem(X, codes, kernel).objective(W) == pytest.approx(expected, rel=1e-10)
 
 
