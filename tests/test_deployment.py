@@ -19,7 +19,7 @@ import yaml
 from dask.utils import parse_bytes
 from packaging.requirements import Requirement
 
-from app.auth.api_keys import ApiKeys, InvalidKeys, check_address
+from app.auth import ApiKeys, InvalidKeys, check_address
 from ism_cli.main import main
 from ism_jobs.settings import Settings
 from tools import audit

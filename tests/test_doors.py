@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("app", "ism_cli", "ism_core", "ism_jobs", "ism_plots", "worker")
 IMPORTERS = (*PACKAGES, "benchmarks", "drills", "examples", "tests")
-NOT_FINISHED = {"app", "ism_cli", "ism_core", "worker"}  # packages whose rooms have no doors yet
+NOT_FINISHED = {"ism_core"}  # packages whose rooms have no doors yet
 
 
 def module_name(path: Path) -> str:

@@ -13,9 +13,10 @@ from app.http.negotiation import (
 from app.http.pagination import decode_cursor, encode_cursor
 from app.http.security_headers import PAGE_POLICY, PICTURE_POLICY, add_security_headers, content_security_policy
 from app.http.swagger import install_swagger
-from app.http.uvicorn_limits import headers_too_large, limited_protocol
+from app.http.uvicorn_limits import MAX_READ_BYTES, headers_too_large, limited_protocol
 
 __all__ = [
+    "MAX_READ_BYTES",
     "PAGE_POLICY",
     "PICTURE_POLICY",
     "VARY_ACCEPT",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from app.auth.api_keys import KeyFile
+from app.auth import KeyFile
 from ism_cli.main import main
 
 

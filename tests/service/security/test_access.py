@@ -12,8 +12,7 @@ import pytest
 import schemathesis
 from click.testing import CliRunner
 
-from app.auth.access import is_public
-from app.auth.api_keys import KeyFile
+from app.auth import KeyFile, is_public
 from app.main import create_app
 from ism_cli.main import main
 from ism_client import ApiError, Client

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.http.uvicorn_limits import MAX_READ_BYTES
+from app.http import MAX_READ_BYTES
 from tests.support.api import problem
 from tools.local_service import running_service
 from tools.table_files import npy, npz, parquet
