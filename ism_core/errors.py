@@ -24,4 +24,7 @@ class InvalidInput(ValueError):
 
 
 class ClusterLost(ConnectionError):
-    """A Dask cluster was lost. The message names the cluster and what did not answer."""
+    """A Dask cluster was lost.
+
+    The message names the cluster and what did not answer. The same call can succeed once the cluster is back.
+    """
