@@ -1,23 +1,20 @@
 """Checks on a finished W that do not depend on how it was found."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ism_core.arrays import Array
+from ism_core.linalg import eigenpairs, project_out
 from ism_core.objective import Problem
-from ism_core.solver.ascent import (
-    CURVATURE_ROUNDING,
-    EvaluatedPoint,
-    PolynomialMoments,
-    can_leap,
-    everywhere,
-    exchange,
-    largest_curvature,
-    moments_around,
-)
+from ism_core.solver.ascent import EvaluatedPoint, Objective, PolynomialMoments, can_leap, everywhere, moments_around
 from ism_core.solver.result import Certificate, Error
 
+LANCZOS_STEPS = 10  # each costs one Φ(W)W
+DIFFERENCE_STEP = 1e-6  # length of the step of the finite differences of gradients
+CURVATURE_ROUNDING = 1e-6  # share of ‖Φ‖ that finite differences leave as rounding
+RANDOM_SHARE = 0.1  # share of the first direction that is random
 SAMPLE_FLOPS = 5e8  # flops of Φ beyond which second derivatives are those of a sample of the rows
 SAMPLE_ROWS = 300  # rows that the sample has at least
 ESTIMATE_ROWS = 4_000  # rows of the sample that shows the error of random features
@@ -38,10 +35,10 @@ def certify(
     if known_gap is not None:
         curvature = -known_gap / point.size if point.size > 0 else 0.0
     elif q < problem.dimensions:
-        first, gap = exchange(problem, point, rng)
+        first, gap = _exchange(problem, point, rng)
         few, there, first = _reduced(problem, point, first, rng)
         slack = there.gradient + CURVATURE_ROUNDING
-        curvature = largest_curvature(few, there, first)
+        curvature = _largest_curvature(few, there, first)
     return Certificate(
         gradient=point.gradient,
         eigengap=gap,
@@ -97,3 +94,59 @@ def _estimated(problem: Problem, point: EvaluatedPoint) -> Error:
     there, exact = few.by_all_pairs().half_gradient(point.W)
     random, value = few.with_strategy_of(problem).half_gradient(point.W)
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
+
+
+class _Exchange(NamedTuple):
+    """The direction that most likely leads up: the last column of W gives way to the best direction outside."""
+
+    direction: Array
+    gap: float  # between their eigenvalues
+
+
+def _exchange(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> _Exchange:
+    """The exchange that costs least, with a small random direction added."""
+    W, half_gradient = point.W, point.half_gradient
+    outside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
+    (largest,), best = eigenpairs(problem.without_null_directions(outside - 2 * point.size * (W @ W.T)), 1)
+    random = rng.standard_normal(W.shape)
+    direction = best @ np.eye(W.shape[1])[-1:] + RANDOM_SHARE * random / np.linalg.norm(random)
+    return _Exchange(direction, float(point.eigenvalues[-1] - largest))
+
+
+def _largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) -> float:
+    """A lower bound on the largest eigenvalue of the Hessian of J on the manifold, over 2‖Φ‖.
+
+    It comes from Lanczos steps that begin with the first direction. In a direction Z ⊥ W the Hessian is
+    2(tr ZᵀΦZ − tr ZᵀZΛ) plus the change of Φ along Z: the first two make the eigengap, the last is the constant 𝒞 that
+    Theorem 1 compares it with. A finite difference of gradients gives all three together.
+    """
+    W = point.W
+    size = 2 * point.size
+    if size == 0:
+        return 0.0
+    gradient = 2 * point.half_gradient
+    multipliers = W.T @ gradient
+
+    def tangent(Z: Array) -> Array:
+        return project_out(W, project_out(problem.null_directions, Z))
+
+    def hessian(Z: Array) -> Array:
+        difference = 2 * problem.half_gradient(W + DIFFERENCE_STEP * Z)[0] - gradient
+        return tangent(difference / DIFFERENCE_STEP - Z @ multipliers)
+
+    Z = tangent(first)
+    basis: list[Array] = []
+    tridiagonal = np.zeros((0, 0))
+    for _ in range(min(LANCZOS_STEPS, W.shape[1] * (len(W) - W.shape[1]))):
+        length = float(np.linalg.norm(Z))
+        if length < CURVATURE_ROUNDING * size and basis:
+            break
+        basis.append(Z / length)
+        Z = hessian(basis[-1])
+        tridiagonal = np.pad(tridiagonal, (0, 1))
+        tridiagonal[-1, -1] = np.vdot(basis[-1], Z)
+        if len(basis) > 1:
+            tridiagonal[-1, -2] = tridiagonal[-2, -1] = length
+        for direction in basis:
+            Z = Z - float(np.vdot(direction, Z)) * direction
+    return float(np.linalg.eigvalsh(tridiagonal)[-1]) / size

@@ -1,4 +1,4 @@
-"""How much memory a solve takes, before it starts."""
+"""The memory that a solve needs, estimated before it starts."""
 
 import os
 from dataclasses import dataclass, replace
@@ -12,10 +12,11 @@ from ism_core.objective import PACKED_COLUMNS, EvaluationOptions
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.solver.options import SolveInput
 
-NUMBER = 8  # bytes
-MATRICES = 10  # of the size of Φ that live at the same time: Φ, its correction, eigenvectors and their workspace
-COLUMNS = 8  # of the size of W's for each row: the projected rows, what is added up over them, bounds
-BASE = 192 * 2**20  # buffers of tiles and features, compiled code
+NUMBER_BYTES = 8  # of a double
+LIVE_MATRICES = 10  # of the size of Φ at the same time: Φ, its correction, eigenvectors and their workspace
+ROW_COLUMNS = 8  # columns of W's width for each row: projected rows, sums over them, bounds
+BASE_BYTES = 192 * 2**20  # buffers of tiles and features, compiled code
+WIDENINGS = 10  # times q: directions by which the space of a sample may grow
 
 
 @dataclass(frozen=True)
@@ -26,26 +27,26 @@ class Shape:
     columns: int
     q: int
     rank: int  # of Γ
-    clusters: bool  # whether Γ is found by clustering
+    clusters: bool  # whether Γ comes from clustering
 
     def bytes(self) -> int:
-        """What the leanest way takes beside X itself: tiles, which hold no more than a few columns for each row."""
+        """The memory of the leanest strategy (tiles) beside X itself."""
         n, d, threads = self.rows, self.columns, allowed_threads()
         k = min(n, d)
         numbers = 0
-        if k > LARGEST:  # coordinates in the space of a sample, widened by some directions at a time
-            k = SAMPLE + 10 * self.q
+        if k > LARGEST:  # coordinates in the row space of a sample, widened step by step
+            k = SAMPLE + WIDENINGS * self.q
             numbers += 2 * (n + d) * k
-        elif n < d:  # coordinates in the row space, by a singular value decomposition
+        elif n < d:  # coordinates in the row space, from a singular value decomposition
             numbers += 3 * n * d + n * k
         numbers += n * k // 2  # the largest sample of the rows
         if k <= PACKED_COLUMNS:
-            numbers += n * k  # packed for tiles to be multiplied by them
-        numbers += (MATRICES + threads) * k * k
-        numbers += n * (1 + threads) * (self.rank + COLUMNS * self.q)
+            numbers += n * k  # packed for products with tiles
+        numbers += (LIVE_MATRICES + threads) * k * k
+        numbers += n * (1 + threads) * (self.rank + ROW_COLUMNS * self.q)
         if self.clusters:
             numbers += 4 * (n if n <= DENSE_ROWS else SAMPLE_ROWS) ** 2
-        return BASE + NUMBER * numbers
+        return BASE_BYTES + NUMBER_BYTES * numbers
 
 
 def within_memory_limit(given: SolveInput, X: Array) -> EvaluationOptions:
@@ -58,7 +59,7 @@ def within_memory_limit(given: SolveInput, X: Array) -> EvaluationOptions:
 
 
 def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
-    """What is left of the limit for ways that take more; InvalidInput where even the leanest does not fit."""
+    """The memory left for strategies that need more; raise InvalidInput if the leanest needs more than the limit."""
     taken = max(_resident(), X.nbytes)
     left = limit - taken - shape.bytes()
     if left >= 0:
@@ -76,12 +77,12 @@ def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
 
 
 def _most_rows(shape: Shape, free: int) -> int:
-    """How many rows of as many columns take no more than that, X included."""
+    """How many rows of as many columns fit into so many bytes, X included."""
     low, high = 0, shape.rows
     while low < high:
         middle = (low + high + 1) // 2
         smaller = replace(shape, rows=middle)
-        if smaller.bytes() + NUMBER * middle * shape.columns <= free:
+        if smaller.bytes() + NUMBER_BYTES * middle * shape.columns <= free:
             low = middle
         else:
             high = middle - 1
@@ -89,7 +90,7 @@ def _most_rows(shape: Shape, free: int) -> int:
 
 
 def _resident() -> int:
-    """What this process holds now, where the system tells."""
+    """The resident memory of this process; 0 if the system does not tell."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError, IndexError):

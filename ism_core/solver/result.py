@@ -1,4 +1,4 @@
-"""What a solve gives back."""
+"""What a solve returns: Result with its Steps, Stop, Certificate, Error and Sparsity."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,7 +13,13 @@ from ism_core.objective import Method
 
 
 class Stop(Enum):
-    """Why the iteration ended; the value is the reason as a sentence."""
+    """Why the iteration ended; the value is the message.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the result is a stationary point within delta.
+    """
 
     CONVERGED = "Converged: the eigenvalues, the subspace and the gradient have settled within delta."
     FIXED_POINT = "Converged: no step turns W by more than rounding, so it is a fixed point."
@@ -31,59 +37,146 @@ class Stop(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """One point on the way: a start that was tried ("search"), an iterate ("ascent"), or axes of few features
-    ("sparsity")."""
+    """One point on the way.
+
+    Attributes
+    ----------
+    stage : "search", "ascent" or "sparsity"
+        A starting point that was tried, an iterate of the ascent, or axes of few features.
+    round : int
+        The round of a clustering: Γ changes between rounds.
+    iteration : int
+        Counts through all rounds from 0, where the ascent begins; in the search it counts the starts.
+    objective : float
+        J(W), in the search perhaps that of a sample of the rows.
+    eigenvalues : array of shape (q,)
+        The eigenvalues of WᵀΦW, largest first.
+    change : float or None
+        The change of the eigenvalues, relative to their norm; None at the first point.
+    angle : float or None
+        The largest principal angle to the subspace before, in radians; None at the first point.
+    gradient : float
+        The norm of the gradient on the manifold, relative to 2‖Φ‖.
+    W : array of shape (d, q)
+        Orthonormal columns.
+    """
 
     stage: Literal["search", "ascent", "sparsity"]
-    round: int  # Γ is fixed within a round and changes between rounds of a clustering
-    iteration: int  # counts through all rounds from 0, where the ascent begins; in the search, the starts
+    round: int
+    iteration: int
     objective: float
     eigenvalues: Array
-    change: float | None  # ‖Λ − Λ before‖ / ‖Λ‖
-    angle: float | None  # the largest principal angle to the subspace before, in radians
-    gradient: float  # the gradient's norm on the manifold over 2‖Φ‖
+    change: float | None
+    angle: float | None
+    gradient: float
     W: Array = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What lets a reader trust W without rerunning anything.
+    """Checks that let a reader trust W without solving again.
 
-    Where W is sparse, the gradient is that of the moves which its supports allow, and nothing is said beyond it.
+    If the axes have few features, the gradient is that along the moves that their supports allow, and the other checks
+    are not made.
+
+    Attributes
+    ----------
+    gradient : float
+        ‖(I − WWᵀ)ΦW‖ / ‖Φ‖, which is 0 at a stationary point.
+    eigengap : float or None
+        The smallest eigenvalue of Φ in W less the largest one outside; None if nothing is outside.
+    orthonormality : float
+        The largest entry of |WᵀW − I|.
+    curvature : float or None
+        The largest second derivative of J that was found along the manifold, relative to 2‖Φ‖.
+    second_order : bool
+        Whether it is at most 0, up to the gradient and 1e-6, as Theorem 1 requires.
     """
 
-    gradient: float  # ‖(I − WWᵀ)ΦW‖ / ‖Φ‖: 0 at a stationary point
-    eigengap: float | None  # smallest eigenvalue of Φ in W less the largest outside; None where nothing is outside
-    orthonormality: float  # the largest entry of |WᵀW − I|
-    curvature: float | None  # the largest second derivative of J found along the manifold, over 2‖Φ‖
-    second_order: bool  # whether it is ≤ 0, up to the gradient and 1e-6: what Theorem 1 asks of the eigengap
+    gradient: float
+    eigengap: float | None
+    orthonormality: float
+    curvature: float | None
+    second_order: bool
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far J and Φ(W)W, half its gradient, may be from those of the exact kernel at the same W, relative to them."""
+    """The relative error of J and Φ(W)W beside those of the exact kernel at the same W.
 
-    kind: Literal["rounding", "bound", "estimate"]  # bound: proven; estimate: from a sample of the rows
+    Attributes
+    ----------
+    kind : "rounding", "bound" or "estimate"
+        Whether it is rounding only, a proven bound, or an estimate from a sample of the rows.
+    objective, gradient : float
+        The relative errors of J and of Φ(W)W.
+    """
+
+    kind: Literal["rounding", "bound", "estimate"]
     objective: float
     gradient: float
 
 
 @dataclass(frozen=True)
 class Sparsity:
-    """Where the axes have few features: which, and what that costs."""
+    """The features of each axis if their number was limited.
 
-    features_per_axis: int  # at most
-    support: NDArray[np.bool_] = field(repr=False)  # d×q: which features each axis may have
-    dense_objective: float  # J without that limit
+    Attributes
+    ----------
+    features_per_axis : int
+        The limit.
+    support : bool array of shape (d, q)
+        Which features each axis may have.
+    dense_objective : float
+        J without the limit.
+    """
+
+    features_per_axis: int
+    support: NDArray[np.bool_] = field(repr=False)
+    dense_objective: float
 
     def loss(self, objective: float) -> float | None:
-        """The share of J that was given up; None where there was none to share."""
+        """The share of J that the limit costs; None if J is not positive."""
         return 1 - objective / self.dense_objective if self.dense_objective > 0 else None
 
 
 @dataclass(frozen=True)
 class Result:
-    """W and all that is known about it. The columns of W are in the order of their eigenvalues."""
+    """W and what is known about it.
+
+    Attributes
+    ----------
+    W : array of shape (d, q)
+        Orthonormal columns, in the order of their eigenvalues.
+    eigenvalues : array of shape (q,)
+        The eigenvalues of WᵀΦW, largest first.
+    objective : float
+        J(W), the diagonal of Γ included.
+    steps : tuple of Step
+        The iterates of the ascent.
+    stop : Stop
+        Why the iteration ended.
+    certificate : Certificate
+        Gradient, eigengap, orthonormality and second-order condition at W.
+    kernel : Kernel
+        The kernel with the numbers that were found, such as sigma.
+    method : "tiles", "features" or "random features"
+        How J and Φ were computed.
+    error : Error
+        How far they may be from those of the exact kernel.
+    warnings : tuple of str
+        What a user should know, such as directions without information.
+    labels : int array of shape (n,) or None
+        The cluster of each row, for a clustering.
+    spectral : array of shape (n, k) or None
+        The spectral embedding Y that the labels come from.
+    sparsity : Sparsity or None
+        The features of each axis, if `features_per_axis` was given.
+    converged : bool
+        `stop.converged`
+    iterations : int
+        The number of the last step.
+    """
 
     W: Array
     eigenvalues: Array
@@ -91,13 +184,13 @@ class Result:
     steps: tuple[Step, ...] = field(repr=False)
     stop: Stop
     certificate: Certificate
-    kernel: Kernel  # with the numbers that were found, such as sigma
+    kernel: Kernel
     method: Method
     error: Error
     warnings: tuple[str, ...] = ()
     labels: Ints | None = field(default=None, repr=False)
-    spectral: Array | None = field(default=None, repr=False)  # Y, n×k: the spectral embedding that the labels come from
-    sparsity: Sparsity | None = None  # where at most so many features were allowed in each axis
+    spectral: Array | None = field(default=None, repr=False)
+    sparsity: Sparsity | None = None
 
     @property
     def converged(self) -> bool:

@@ -35,7 +35,7 @@ from ism_core.solver.starts import (
     path_kernels,
 )
 
-CENTERED = 0.1  # a mean of this share of the deviation costs no digits
+SMALL_MEAN = 0.1  # share of a column's deviation below which its mean costs no digits
 
 
 def iter_solve(
@@ -161,30 +161,31 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
     if isinstance(paradigm, Supervised) and paradigm.neighbors and not bound.nonnegative:
         raise InvalidInput(
-            "neighbors", "neighbors takes the kernel's values for nearness, so that it is for gaussian kernels only."
+            "neighbors", "neighbors needs a kernel whose values measure nearness; give a gaussian kernel."
         )
     if all(term.form == "difference" for _, term in bound.terms):
         table = _centered(table)
-    given = replace(given, evaluation=within_memory_limit(given, table))
+    if options.memory_limit is not None:
+        given = replace(given, evaluation=within_memory_limit(given, table))
     space = _space(given, table, bound)
     trace: list[Step] = []
 
-    def seen_outside(step: Step) -> Step:
-        """With W in the columns of X; those of the ascent are kept."""
-        outside = replace(step, W=with_fixed_signs(space.out(step.W)))
+    def in_columns_of_X(step: Step) -> Step:  # noqa: N802
+        """The step with W in the columns of X instead of the row space; keep it if it is of the ascent."""
+        step = replace(step, W=with_fixed_signs(space.out(step.W)))
         if step.stage == "ascent":
-            trace.append(outside)
-        return outside
+            trace.append(step)
+        return step
 
     find = iter_cluster if paradigm.alternates else _iter_reduce
-    found = yield from relay(find(given, space, bound, rng, None), seen_outside)
+    found = yield from relay(find(given, space, bound, rng, None), in_columns_of_X)
     while True:
         outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
         if left < options.delta / 10 or found.iteration + 1 >= options.max_iter:
             break
         space = space.widened(outside)
-        found = yield from relay(find(given, space, bound, rng, found), seen_outside)
+        found = yield from relay(find(given, space, bound, rng, found), in_columns_of_X)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
     with own_threads():
@@ -211,7 +212,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
 
 
 def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
-    """Where W is sought. A straight kernel's eigenvectors keep out of empty directions by themselves."""
+    """The space that W is sought in. If f′ is constant, the eigenvectors of Φ have no null directions anyway."""
     if has_constant_slope(kernel) and not given.paradigm.alternates:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
@@ -222,7 +223,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
 def _iter_reduce(
     given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
-    """For a fixed Γ: the most promising start, or where a narrower space led to, then up from there."""
+    """Solve for a fixed Γ: find a start, or continue from a solution in a smaller space, and climb."""
     options = given.options
     gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
@@ -243,19 +244,19 @@ def _iter_reduce(
         point, stop, iteration = yield from iter_ascend(
             problem, start.W, options.delta, options.max_iter - first, first=first, known=start.phi
         )
-        off = error(problem, point)
-        if is_within(off, problem.tolerance) or iteration + 1 >= options.max_iter:
-            return Solution(problem, point, stop, iteration, error=off)
-        # The features were cut for a W that is too far from this one.
+        found = error(problem, point)
+        if is_within(found, problem.tolerance) or iteration + 1 >= options.max_iter:
+            return Solution(problem, point, stop, iteration, error=found)
+        # The features were truncated for a W that is too far from this one: choose them anew.
         start, first = Start(point.W, point.phi), iteration + 1
         size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
 def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
-    """Where to begin: at the end of a path, or at the most promising of several points."""
+    """Find a start: by continuation, or the most promising of several."""
     options = given.options
     asked = options.starts == "path"
-    if asked or (options.starts is None and problem.kernel == given.kernel):  # a width that X has given needs no path
+    if asked or (options.starts is None and problem.kernel == given.kernel):  # a width taken from X needs no path
         kernels = path_kernels(problem, given.X, rng, asked=asked)
         if len(kernels) == 1:
             return (yield from iter_search(problem, 1, options, rng))
@@ -266,9 +267,9 @@ def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -
 
 
 def _centered(table: Array) -> Array:
-    """Without its mean, which differences do not see but rounding does; itself where the mean is small already."""
+    """The table less its mean, which costs digits in differences of rows; the table itself if the mean is small."""
     mean, square = column_means(table)
-    if (mean**2 <= CENTERED**2 * square).all():
+    if (mean**2 <= SMALL_MEAN**2 * square).all():
         return table
     constant = is_constant(table)
     table = table - mean

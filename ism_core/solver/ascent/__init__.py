@@ -5,31 +5,27 @@ depends on W. `loop` drives all of them.
 """
 
 from ism_core.solver.ascent.ascend import ascend, iter_ascend
-from ism_core.solver.ascent.curvature import CURVATURE_ROUNDING, exchange, largest_curvature
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
-from ism_core.solver.ascent.leaps import can_leap, moments_around
-from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, Trial, iter_moves, stop_at_rest
-from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, everywhere, flops, is_possible
+from ism_core.solver.ascent.leaps import moments_around
+from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, Trial, iter_moves
+from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, can_leap, everywhere, flops, is_possible
 
 __all__ = [
-    "CURVATURE_ROUNDING",
     "Ascent",
     "EvaluatedPoint",
     "LbfgsAscent",
     "LevelShiftedAscent",
     "Move",
+    "Objective",
     "PolynomialMoments",
     "Trial",
     "ascend",
     "can_leap",
     "everywhere",
-    "exchange",
     "flops",
     "is_possible",
     "iter_ascend",
     "iter_moves",
-    "largest_curvature",
     "moments_around",
-    "stop_at_rest",
 ]

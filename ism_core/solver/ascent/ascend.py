@@ -8,8 +8,9 @@ from ism_core.engines import own_threads
 from ism_core.objective import NeighborProblem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
-from ism_core.solver.ascent.leaps import LeapAscent, can_leap
+from ism_core.solver.ascent.leaps import LeapAscent
 from ism_core.solver.ascent.loop import Ascent, Move, iter_moves
+from ism_core.solver.ascent.polynomial_moments import can_leap
 from ism_core.solver.ascent.spectral import SpectralAscent
 from ism_core.solver.progress import drain, relay
 from ism_core.solver.result import Step

@@ -43,10 +43,6 @@ class Objective(Rows, Protocol):
     def resolution(self) -> float:
         """The share of J below which a change of J says nothing."""
 
-    @property
-    def is_corrected(self) -> bool:
-        """Whether Φ(W) is an approximation, made exact along W by Φ(W)W."""
-
     def evaluate(self, W: Array, /, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Return Φ(W) and J(W); Φ(W)W and J(W) may be known already."""
 

@@ -6,23 +6,19 @@ to leap the gradient shrinks about fifty times.
 """
 
 from dataclasses import replace
-from typing import TypeGuard
 
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg import dominant, eigenpairs, largest_angle, orthonormal
+from ism_core.linalg import eigenpairs, largest_angle, orthonormal
 from ism_core.objective import Problem
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
+from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.loop import Move, iter_moves
-from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, flops, is_possible
+from ism_core.solver.ascent.polynomial_moments import FURTHER_DIRECTIONS, PolynomialMoments
 from ism_core.solver.ascent.spectral import SMALLEST_ANGLE, SpectralAscent
 from ism_core.solver.progress import drain
 from ism_core.solver.result import Stop
 
-MOST_EXPENSIVE = 6  # Φ(W)W that a leap may cost
-FURTHER_DIRECTIONS = 10  # directions of a leap beside W and the gradient
-TYPICAL_EVALUATIONS = 20  # of Φ by moments in one leap, for the estimate of its cost
 MAX_STEPS = 100  # of one leap
 
 
@@ -42,16 +38,7 @@ class LeapAscent(SpectralAscent):
     def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:
         """The angle of the spectral step from here: the last leap may have been long."""
         here = move.point
-        return largest_angle(here.W, dominant(here.phi, self.problem.q, self.problem)[0])
-
-
-def can_leap(problem: Objective) -> TypeGuard[Problem]:
-    """Whether the kernel has moments that cost little beside the steps that they save."""
-    if not isinstance(problem, Problem) or problem.is_small:
-        return False
-    s = min(2 * problem.q + FURTHER_DIRECTIONS, problem.dimensions)
-    most = MOST_EXPENSIVE * problem.half_gradient_flops
-    return is_possible(problem, s) and flops(problem, s, TYPICAL_EVALUATIONS) < most
+        return largest_angle(here.W, self.dominant(here)[0])
 
 
 def moments_around(problem: Problem, point: EvaluatedPoint) -> PolynomialMoments:

@@ -1,5 +1,5 @@
-"""Polynomial kernels within a space of few directions: after one pass over the rows, J and Φ of any W there cost
-nothing that grows with n.
+"""Moments of the rows for polynomial kernels: after one pass over the rows, J and Φ of any W in a space of a few
+directions cost nothing that grows with n.
 
 Let z be the coordinates of a row in the space and W = QV, so that p = Vᵀz. With a coordinate for the constant,
 z̃ = (√c, √γ z), the kernel is a plain power and a power is a product of tensors:
@@ -13,7 +13,7 @@ Ma = Ta(·, Ṽ, …, Ṽ), less its first row.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 import numpy as np
 
@@ -25,28 +25,30 @@ from ism_core.linalg import blocks_of
 from ism_core.objective import Problem, features_of
 
 BLOCK = 384  # rows at a time
-NUMBERS = 3e6  # in the tensors of one term; to turn them takes some 10 ms
-FEW_NUMBERS = 1e5  # likewise; that takes less than to go through some hundred rows
+MOST_NUMBERS = 3e6  # in the tensors of one term: contracting them takes about 10 ms
+FEW_NUMBERS = 1e5  # in the tensors of one term: contracting them takes less than a pass over a few hundred rows
+LEAP_COST = 6  # Φ(W)W that a leap may cost
+LEAP_EVALUATIONS = 20  # of Φ by moments in a typical leap
+FURTHER_DIRECTIONS = 10  # directions of a leap beside W and the gradient
 
 
 @dataclass(frozen=True)
 class PolynomialMoments:
-    """The problem of a W within the span of the basis, W = basis · V, as an ascent knows problems."""
+    """The problem for W = basis · V, with the interface that an ascent needs."""
 
     basis: Array  # d×s, orthonormal
     powers: "list[_Power]"
     scatter: Array  # of the rows in these coordinates
     q: int
 
-    is_small: ClassVar[bool] = True  # all of Φ at every step
-    is_corrected: ClassVar[bool] = False
+    is_small: ClassVar[bool] = True  # Φ is computed at every step
     flops: ClassVar[float] = 0.0  # beside a pass over the rows
     half_gradient_flops: ClassVar[float] = 0.0
     resolution: ClassVar[float] = 0.0
 
     @staticmethod
     def of(problem: Problem, basis: Array) -> "PolynomialMoments | None":
-        """None where the kernel is none of these, or the tensors would be too large."""
+        """Compute the moments; None if the kernel is no polynomial, or the tensors would be too large."""
         s = basis.shape[1]
         if not is_possible(problem, s):
             return None
@@ -61,16 +63,16 @@ class PolynomialMoments:
 
     @property
     def dimensions(self) -> int:
-        """How many directions W may be made of."""
+        """The number of directions that W may be made of."""
         return int(self.basis.shape[1])
 
     @property
     def null_directions(self) -> Array:
-        """None of them is."""
+        """There are none."""
         return np.empty((self.dimensions, 0))
 
     def without_null_directions(self, phi: Array) -> Array:
-        """Φ itself: there are no empty directions."""
+        """Φ itself: there are no null directions."""
         return phi
 
     def evaluate(self, V: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
@@ -94,8 +96,11 @@ class PolynomialMoments:
 
 
 def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[Array], Array]:
-    """With z the rows in a basis: for each term the sums of its features of z times [z, 1] for each column of U,
-    r×m×(s + 1); and the scatter of z."""
+    """Return two sums over the rows z in a basis.
+
+    The first are, for each term, the features of z times [z, 1] for each column of U, r×m×(s + 1). The second is the
+    scatter matrix of z.
+    """
     slopes = [each.slope for each in maps]
     n, engine = len(problem.X), problem.options.engine
     kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # which share their memory
@@ -111,7 +116,7 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
 def _add_moments(
     share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], kept: Array | None
 ) -> tuple[list[Array], Array]:
-    """Over the blocks of a share; and the sums of [z, 1]ᵀ[z, 1]. All z may be kept."""
+    """Sum over the blocks of a share, also [z, 1]ᵀ[z, 1]; write all z into `kept` if it is given."""
     s = basis.shape[1]
     totals = [gamma.no_moments(each.count, s + 1) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
@@ -128,8 +133,8 @@ def _add_moments(
     return totals, squares
 
 
-def is_possible(problem: Problem, s: int, numbers: float = NUMBERS) -> bool:
-    """Whether the kernel is made of powers, and their moments in so many directions are no more numbers than that."""
+def is_possible(problem: Problem, s: int, numbers: float = MOST_NUMBERS) -> bool:
+    """Whether the kernel is a sum of powers whose moments in s directions are at most so many numbers."""
     maps = exact_maps(problem.kernel, s)
     return maps is not None and all(
         isinstance(each.value, Power) and each.value.degree > 1 and _numbers(problem, each.value, s) <= numbers
@@ -138,21 +143,21 @@ def is_possible(problem: Problem, s: int, numbers: float = NUMBERS) -> bool:
 
 
 def _numbers(problem: Problem, value: Power, s: int) -> float:
-    """How many the moments are, or those on the way from them to Φ if these are more."""
+    """How many numbers the moments have, or the tensors on the way from them to Φ if these are larger."""
     monomials = math.comb(s + value.degree - 1, s)
     turned = float(s + 1) ** (value.degree - 1) * (problem.q + 1)
     return len(problem.gamma.s) * max(float(monomials * (s + 1)), turned)
 
 
 def everywhere(problem: Problem) -> PolynomialMoments | None:
-    """The moments in all directions, where they are few."""
+    """The moments in all directions, if they are few numbers."""
     if problem.null_directions.shape[1] > 0 or not is_possible(problem, problem.dimensions, FEW_NUMBERS):
         return None
     return PolynomialMoments.of(problem, np.eye(problem.dimensions))
 
 
 def flops(problem: Problem, s: int, evaluations: int) -> float:
-    """What the moments in so many directions cost, and so many times Φ and J by them, in flops of a matrix product."""
+    """Flops of the moments in s directions and of so many evaluations of Φ and J by them."""
     n, d = problem.X.shape
     r = len(problem.gamma.s)
     maps = exact_maps(problem.kernel, s) or []
@@ -161,18 +166,27 @@ def flops(problem: Problem, s: int, evaluations: int) -> float:
     return float(sums + 2 * n * d * s + evaluations * turns)
 
 
+def can_leap(problem: object) -> TypeGuard[Problem]:
+    """Whether the kernel has moments that cost little beside the steps that they save."""
+    if not isinstance(problem, Problem) or problem.is_small:
+        return False
+    s = min(2 * problem.q + FURTHER_DIRECTIONS, problem.dimensions)
+    most = LEAP_COST * problem.half_gradient_flops
+    return is_possible(problem, s) and flops(problem, s, LEAP_EVALUATIONS) < most
+
+
 @dataclass(frozen=True)
 class _Power:
-    """One term of the kernel. The order of a tensor's indices does not matter: all but the last are sorted."""
+    """One term of the kernel. Its tensors are symmetric: all indices but the last are sorted."""
 
     degree: int
-    tensors: Array  # r×m×s̃: a row for each monomial of z̃ of a degree less
+    tensors: Array  # r×m×s̃: a row for each monomial of z̃ of degree − 1
     s: Array  # of each of the r
-    constant: int  # 1 where z̃ has a coordinate for it
+    constant: int  # 1 if z̃ has a coordinate for it, else 0
 
     @staticmethod
     def of(value: Power, moments: Array, s: Array) -> "_Power":
-        """From the sums over the rows of each monomial of a degree less times [z, 1]."""
+        """Scale the sums over the rows of each monomial of degree − 1 times [z, 1]."""
         constant = int(value.c > 0)
         columns = [value.q] * constant + list(range(value.q))
         scale = np.sqrt([value.c] * constant + [value.gamma] * value.q)
@@ -184,7 +198,7 @@ class _Power:
         return _Power(value.degree, tensors, s, constant)
 
     def evaluate(self, V: Array) -> tuple[Array, float]:
-        """What the term adds to Φ and J."""
+        """The term's part of Φ and J."""
         s = len(V)
         extended = np.pad(V, (self.constant, 0))
         extended[: self.constant, : self.constant] = 1
@@ -204,7 +218,7 @@ class _Power:
 
 @lru_cache(maxsize=32)
 def _indices(s: int, degree: int, constant: int) -> Ints:
-    """The coordinates of z̃ whose product each monomial is, m×degree, in rising order."""
+    """The coordinates of z̃ whose product each monomial is, m×degree, sorted."""
     known = monomials(s, degree)
     exponents = known.exponents if constant else known.exponents[known.last]
     return np.array(
@@ -214,7 +228,7 @@ def _indices(s: int, degree: int, constant: int) -> Ints:
 
 @lru_cache(maxsize=32)
 def _places(s: int, degree: int, constant: int) -> Ints:
-    """Which monomial a product of so many coordinates of z̃ is, s̃×…×s̃."""
+    """The number of the monomial that a product of coordinates of z̃ is, s̃×…×s̃."""
     indices = _indices(s, degree, constant)
     shape = (s + constant,) * degree
     places = np.zeros(shape, dtype=np.int64)

@@ -15,9 +15,7 @@ from ism_core.solver.result import Stop
 
 SMALLEST_ANGLE = 1e-9  # radians; a smaller step moves W by rounding only
 GAP_SHARE = 0.8  # share of the eigengap that a negative shift may close
-EXPENSIVE_SURROGATE = 4  # Φ(W)W that Φ must cost for the Φ of a similar problem to be tried first
 CERTAIN_GAP = 2.0  # times the estimated error of Φ: a larger eigengap is real
-LARGEST_ERROR = 0.3  # share of Φ(W)W that one step may add to the error of Φ before Φ is computed anew
 
 
 class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
@@ -38,6 +36,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         self.delta = delta
         self._known = known
         self._spent = 0.0  # flops since Φ was computed
+        self._decomposed: tuple[EvaluatedPoint, tuple[Array, float]] | None = None  # the last `dominant`
 
     @property
     def resolution(self) -> float:
@@ -45,10 +44,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
 
     def init(self, W: Array) -> EvaluatedPoint:
         problem, known, self._known = self.problem, self._known, None
-        is_expensive = not problem.is_small and (
-            problem.is_corrected or EXPENSIVE_SURROGATE * problem.half_gradient_flops < problem.flops
-        )
-        if known is None or not is_expensive:
+        if known is None or problem.is_small:
             return EvaluatedPoint.at(problem, W)
         half_gradient = problem.half_gradient(W)
         return EvaluatedPoint.like(W, known, *half_gradient) or EvaluatedPoint.at(problem, W, half_gradient)
@@ -78,8 +74,10 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         return move.angle
 
     def propose(self, here: EvaluatedPoint, shift: float) -> Trial | None:
-        phi = here.phi + shift * (here.W @ here.W.T) if shift else here.phi
-        V, gap = dominant(phi, self.problem.q, self.problem)
+        if shift:
+            V, gap = dominant(here.phi + shift * (here.W @ here.W.T), self.problem.q, self.problem)
+        else:
+            V, gap = self.dominant(here)
         angle = largest_angle(here.W, V)
         if angle < SMALLEST_ANGLE:
             return None
@@ -92,9 +90,13 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         self._spent += self.problem.half_gradient_flops
         if self.problem.is_small or self._spent > self.problem.flops:
             return self._exact(W)
-        there = here.moved(self.problem, W)
-        added = there.surrogate_error - here.surrogate_error
-        return self._exact(W) if added > LARGEST_ERROR * np.linalg.norm(there.half_gradient) else there
+        return here.moved(self.problem, W)
+
+    def dominant(self, point: EvaluatedPoint) -> tuple[Array, float]:
+        """The dominant eigenvectors of Φ at a point, and the gap to the next eigenvalue."""
+        if self._decomposed is None or self._decomposed[0] is not point:
+            self._decomposed = point, dominant(point.phi, self.problem.q, self.problem)
+        return self._decomposed[1]
 
     def _exact(self, W: Array) -> EvaluatedPoint:
         self._spent = 0.0
@@ -104,7 +106,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         """The same point, with Φ computed anew if its error may hide a better direction."""
         if point.surrogate_error <= self.delta / 10 * point.size:
             return point
-        if dominant(point.phi, self.problem.q, self.problem)[1] > CERTAIN_GAP * point.surrogate_error:
+        if self.dominant(point)[1] > CERTAIN_GAP * point.surrogate_error:
             return point
         self._shift = 0.0
         return self._exact(point.W)

@@ -155,7 +155,7 @@ def test_a_result_does_not_depend_on_the_number_of_threads(kernel: str, supervis
             results.append(solve(wine.X, paradigm, kernel, 2))
     one, three = results
     assert three.objective == pytest.approx(one.objective, rel=1e-12 if supervised else 1e-9)
-    assert largest_angle(one.W, three.W) < 1e-9 if supervised else 1e-6
+    assert largest_angle(one.W, three.W) < (1e-9 if supervised else 1e-6)
 
 
 def test_solves_in_threads_of_the_caller_do_not_disturb_each_other(blobs: Labelled) -> None:

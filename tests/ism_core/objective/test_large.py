@@ -20,7 +20,6 @@ from ism_core.objective.strategies import TruncatedFeatures, all_pairs
 from ism_core.objective.strategies import base as strategies_module
 from ism_core.solver import certificate
 from ism_core.solver.ascent import Ascent, EvaluatedPoint, iter_ascend
-from ism_core.solver.ascent import spectral as ascent_module
 from ism_core.solver.ascent.spectral import SpectralAscent
 from ism_core.solver.options import SolveOptions
 from ism_core.solver.progress import ReturnCapture
@@ -37,7 +36,6 @@ CURVED = [Gaussian(), RelativeGaussian(), Multiquadratic(), Polynomial(), Gaussi
 def everything_is_dear(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Φ costs anything it counts as much, and what may be done on a sample is."""
     monkeypatch.setattr(strategies_module, "SMALL_FLOPS", 0.0)
-    monkeypatch.setattr(ascent_module, "EXPENSIVE_SURROGATE", 1)
     monkeypatch.setattr(all_pairs, "PAIR_FLOPS", 0.0)  # as with thousands of columns: Φ(W)W is the cheaper one
     monkeypatch.setattr(starts_module, "WHOLE_FLOPS", 1e4)
     monkeypatch.setattr(starts_module, "SAMPLE_FLOPS", 1e4)

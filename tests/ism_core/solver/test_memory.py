@@ -12,7 +12,7 @@ from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.solver import memory
-from ism_core.solver.memory import BASE, Shape, spare_bytes
+from ism_core.solver.memory import BASE_BYTES, Shape, spare_bytes
 from tests.ism_core.conftest import Labelled
 
 PROCESS = 100 * 2**20  # what a process takes without any data
@@ -49,7 +49,7 @@ def test_a_solve_takes_about_what_it_is_said_to(n: int, d: int, q: int, clusters
     run = subprocess.run(asked, capture_output=True, text=True, check=True)
     said, taken = map(int, run.stdout.split())
     assert taken < 1.1 * said
-    assert said - BASE < 2 * taken
+    assert said - BASE_BYTES < 2 * taken
 
 
 def test_more_of_anything_takes_no_less() -> None:
@@ -74,7 +74,7 @@ def test_the_rows_that_would_fit_do(d: int, monkeypatch: pytest.MonkeyPatch) -> 
     table = np.zeros((4_000, d))
     resident(table, monkeypatch)
     whole = Shape(4_000, d, 2, 3, False)
-    limit = PROCESS + (table.nbytes + whole.bytes() + BASE) // 2
+    limit = PROCESS + (table.nbytes + whole.bytes() + BASE_BYTES) // 2
     with pytest.raises(InvalidInput) as caught:
         spare_bytes(whole, table, limit)
     assert caught.value.parameter == "memory"

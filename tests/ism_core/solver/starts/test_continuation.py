@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, solve
-from ism_core.gamma import NeighborGamma
+from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, choose, solve
+from ism_core.gamma import LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel, median_distance
+from ism_core.linalg import RowSpace
 from ism_core.objective import Problem
 from ism_core.scaling import standardized
-from ism_core.solver.starts.continuation import WIDTH_RATIO, kernel_width, path_kernels, with_width
+from ism_core.solver.starts.continuation import WIDTH_RATIO, first_width, kernel_width, path_kernels, with_width
 from ism_core.solver.starts.initial_surrogate import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
@@ -86,3 +87,23 @@ def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
 def test_a_width_that_is_to_be_chosen_must_be_chosen_first(kernel: Any, wine: Labelled) -> None:
     with pytest.raises(InvalidInput, match="call `choose`, use an estimator"):
         solve(wine.X, Supervised(wine.y), kernel, 2)
+
+
+def test_the_path_of_a_polynomial_counts_the_columns_of_the_table_and_not_those_of_its_row_space(
+    rng: np.random.Generator,
+) -> None:
+    """With 30 rows in 90 columns, γ is scored in a row space of 19 dimensions and returned for one of 29."""
+    X, y, kernel = rng.standard_normal((30, 90)), np.arange(30) % 3, Polynomial(gamma=1.0)
+    for rows in (np.arange(20), np.arange(30)):
+        space = RowSpace.of(X[rows], 2)
+        problem = Problem.of(space.Z, LabelGamma.of(y[rows]), kernel, 2, space.null_directions)
+        assert problem.X.shape[1] < 90
+        assert first_width(problem, X[rows], rng) == pytest.approx(np.sqrt(90))
+
+
+def test_a_choice_for_more_columns_than_rows_returns_the_polynomial_that_it_scored(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((30, 90))
+    choice = choose(X, Supervised(np.arange(30) % 3), Polynomial(gamma="auto"), 1, scale="standard")
+    widest = choice.candidates[0].kernel
+    assert isinstance(widest, Polynomial)
+    assert widest.gamma == pytest.approx(1 / 90)
