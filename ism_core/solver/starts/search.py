@@ -40,7 +40,6 @@ from ism_core.solver.starts.candidates import (
     OUTLYING_ROWS,
     candidates,
     further_candidates,
-    has_product_form,
     heaviest_rows,
     outlying_directions,
 )
@@ -91,12 +90,14 @@ def iter_search(
         return Start(next(candidates(problem, rng)))
     moments = everywhere(problem) if starts > 1 else None
     if moments is not None:
-        best, _ = yield from _iter_best(moments, candidates(problem, rng), None, starts, delta)
+        best, _ = yield from _iter_best(
+            moments, candidates(problem, rng), partial(outlying_directions, problem), starts, delta
+        )
         return Start(best.W)
     with own_threads():
         space = _search_space(problem, starts, rng) if starts > 1 and not problem.is_small else None
     if space is not None:
-        return (yield from _iter_search_within(*space, starts, delta))
+        return (yield from _iter_search_within(space, starts, delta))
     rows = len(problem.X)
     if problem.flops > WHOLE_FLOPS:
         spanning = min(int(SPANNING_ROWS * problem.X.shape[1]), MOST_SPANNING_ROWS)
@@ -104,8 +105,7 @@ def iter_search(
     sample = problem.sampled(rows, rng)
     if sample is problem and starts == 1:
         return Start(next(candidates(problem, rng)))
-    has_exchanges = not problem.kernel.nonnegative and not has_product_form(problem)
-    outlying = partial(outlying_directions, sample) if has_exchanges else None
+    outlying = None if problem.kernel.nonnegative else partial(outlying_directions, sample)
     best, number = yield from _iter_best(sample, candidates(sample, rng), outlying, starts, delta)
     if sample is problem:
         return Start(best.W)
@@ -131,12 +131,18 @@ def iter_grow(
     return start._replace(problem=exact)
 
 
-def _search_space(
-    problem: Problem, starts: int, rng: np.random.Generator
-) -> tuple[PolynomialMoments, list[Array]] | None:
-    """The moments of all rows in the directions of the starts and the outlying ones, and the starts.
+class _SearchSpace(NamedTuple):
+    """The moments of all rows in a space of few directions, with starts and outlying directions in its coordinates."""
 
-    None if the kernel has no moments, or they would cost much more than the ascent that follows.
+    moments: PolynomialMoments
+    pool: list[Array]
+    outlying: list[Array]
+
+
+def _search_space(problem: Problem, starts: int, rng: np.random.Generator) -> _SearchSpace | None:
+    """Return the space that the starts and the outlying directions span.
+
+    Return None if the kernel has no moments, or if they would cost much more than the ascent that follows.
     """
     width = min(starts * problem.q + OUTLYING_AXES + OUTLYING_ROWS, MOST_DIRECTIONS)
     most = MOST_EXPENSIVE * problem.solve_flops
@@ -144,18 +150,18 @@ def _search_space(
         return None
     far = problem.restricted(heaviest_rows(problem)[0])  # they hold the outlying ones
     pool = [initial_surrogate(problem).W, *islice(further_candidates(far, rng), starts - 1)]
-    outlying = outlying_directions(far, np.zeros((problem.X.shape[1], 0)))
+    outlying = list(outlying_directions(far, np.zeros((problem.X.shape[1], 0))))
     columns = [*pool[:2], *(direction[:, None] for direction in outlying), *pool[2:]]
     basis = orthonormal(np.hstack(columns), MOST_DIRECTIONS)
     moments = PolynomialMoments.of(problem, basis)
     assert moments is not None
-    return moments, [np.linalg.qr(basis.T @ W)[0] for W in pool]
+    pool = [np.linalg.qr(basis.T @ W)[0] for W in pool]
+    return _SearchSpace(moments, pool, [basis.T @ direction for direction in outlying])
 
 
-def _iter_search_within(
-    moments: PolynomialMoments, pool: list[Array], starts: int, delta: float
-) -> Generator[Step, None, Start]:
-    steps = _iter_best(moments, iter(pool), None, starts, delta)
+def _iter_search_within(space: _SearchSpace, starts: int, delta: float) -> Generator[Step, None, Start]:
+    moments, pool, outlying = space
+    steps = _iter_best(moments, iter(pool), lambda W: iter(outlying), starts, delta)
     best, _ = yield from relay(steps, lambda step: replace(step, W=moments.basis @ step.W))
     return Start(np.linalg.qr(moments.basis @ best.W)[0])
 
