@@ -92,7 +92,7 @@ class _Rounds:
         self._evaluation = given.evaluation if rows is None else replace(given.evaluation, engine=LOCAL)
 
     def gamma(self, P: Array, last: Clustering | None, error: float = EXACT_CLUSTERING) -> tuple[Gamma, Clustering]:
-        """Cluster the projected rows; if there are many, the error of Y is at most so many times delta."""
+        """Cluster the projected rows; if there are many, with an error of Y of at most `error` times delta."""
         is_large = len(P) > DENSE_ROWS or self.is_sample
         with own_threads():  # for products with a vector, the threads of the BLAS only wait for each other
             tolerance = error * self.options.delta if is_large else None
@@ -222,7 +222,7 @@ class ClusteringAscent:
         return EvaluatedPoint.at(problem, W)
 
     def _coarse(self, problem: Problem, W: Array, P: Array) -> Problem:
-        """The problem with few features; more of them on all rows, where only Φ(W)W is computed."""
+        """The problem with few features. All rows get more of them, because only Φ(W)W is computed there."""
         kernel, delta = self._rounds.kernel, self._rounds.options.delta
         has_choice = problem.options.features is None and exact_maps(kernel, problem.q) is None
         if not self._rounds.is_sample and has_choice:

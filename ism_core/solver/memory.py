@@ -77,7 +77,7 @@ def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
 
 
 def _most_rows(shape: Shape, free: int) -> int:
-    """How many rows of as many columns fit into so many bytes, X included."""
+    """How many rows with the same columns fit into the free bytes, X included."""
     low, high = 0, shape.rows
     while low < high:
         middle = (low + high + 1) // 2

@@ -15,12 +15,9 @@ from ism_core.objective import EvaluationOptions
 from ism_core.paradigms import Paradigm
 from ism_core.scaling import Whitening
 
-# Default tolerance of truncated feature maps, relative to J and Φ(W)W.
-DEFAULT_TOLERANCE = 1e-8
-# Times delta: the tolerance that is tried next if the default one makes features dearer than tiles.
-LOOSE_TOLERANCE_PER_DELTA = 0.01
-# Values of X beyond these over- or underflow when they are squared several times.
-LARGEST_VALUE, SMALLEST_VALUE = 1e20, 1e-20
+DEFAULT_TOLERANCE = 1e-8  # relative error of J and Φ(W)W that features are truncated for
+LOOSE_TOLERANCE_PER_DELTA = 0.01  # times delta: the next tolerance, if the default one makes tiles cheaper
+LARGEST_VALUE, SMALLEST_VALUE = 1e20, 1e-20  # of |X|: products of several values beyond these over- or underflow
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ class Stop(Enum):
 
 @dataclass(frozen=True)
 class Step:
-    """One point on the way.
+    """One point of a solve.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Step:
     round : int
         The round of a clustering: Γ changes between rounds.
     iteration : int
-        Counts through all rounds from 0, where the ascent begins; in the search it counts the starts.
+        The number of the step, counted through all rounds from 0; in the search, the number of the start.
     objective : float
         J(W), in the search perhaps that of a sample of the rows.
     eigenvalues : array of shape (q,)

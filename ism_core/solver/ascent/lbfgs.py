@@ -48,9 +48,14 @@ class GradientPoint:
         return np.linalg.eigh(self.W.T @ self.half_gradient)[0][::-1]
 
     @property
+    def size(self) -> float:
+        """‖Φ(W)W‖, which is at most ‖Φ‖."""
+        return float(np.linalg.norm(self.half_gradient))
+
+    @property
     def gradient(self) -> float:
-        """The norm of the slope relative to that of Φ(W)W, which is at most ‖Φ‖."""
-        return float(np.linalg.norm(self.slope) / (2 * np.linalg.norm(self.half_gradient) or 1.0))
+        """The norm of half the slope, relative to ‖Φ(W)W‖."""
+        return float(np.linalg.norm(self.slope) / (2 * self.size or 1.0))
 
 
 class LbfgsAscent:

@@ -42,8 +42,12 @@ class Point(Protocol):
         """The eigenvalues of WᵀΦW, largest first."""
 
     @property
+    def size(self) -> float:
+        """‖Φ‖, or ‖Φ(W)W‖ if Φ is not known."""
+
+    @property
     def gradient(self) -> float:
-        """The norm of the gradient on the manifold, relative to the size of Φ."""
+        """The norm of half the gradient on the manifold, relative to the size."""
 
 
 P = TypeVar("P", bound=Point)
@@ -99,7 +103,7 @@ class Ascent(NamedTuple, Generic[P]):
 
 
 class AscentMethod(Protocol[P]):
-    """One way up. It may keep state from step to step."""
+    """One method of ascent. It may keep state from step to step."""
 
     def init(self, W: Array, /) -> P:
         """Evaluate the first point."""
@@ -136,17 +140,6 @@ def stop_at_rest(point: Point, delta: float) -> Stop:
     return Stop.FIXED_POINT if point.gradient < delta / 10 else Stop.STALLED
 
 
-class Sized(Point, Protocol):
-    """A point that knows ‖Φ‖."""
-
-    @property
-    def size(self) -> float:
-        """‖Φ‖"""
-
-
-S = TypeVar("S", bound=Sized)
-
-
 class Trial(NamedTuple):
     """The best W for Φ + ρ WWᵀ at a point."""
 
@@ -156,7 +149,7 @@ class Trial(NamedTuple):
     lowest_shift: float  # that the next step may have
 
 
-class LevelShiftedAscent(ABC, Generic[S]):
+class LevelShiftedAscent(ABC, Generic[P]):
     """The step of an eigenvector iteration that never lowers J.
 
     A plain step replaces W by the dominant eigenvectors of Φ(W). This maximizes tr VᵀΦ(W)V, which is J to first order
@@ -177,14 +170,14 @@ class LevelShiftedAscent(ABC, Generic[S]):
         """The share of J below which a change of J says nothing."""
 
     @abstractmethod
-    def propose(self, here: S, shift: float) -> Trial | None:
+    def propose(self, here: P, shift: float) -> Trial | None:
         """The best W for the shifted Φ; None if it is the point itself, up to rounding."""
 
     @abstractmethod
-    def evaluate(self, here: S, W: Array) -> S:
+    def evaluate(self, here: P, W: Array) -> P:
         """The point at another W."""
 
-    def uphill(self, here: S) -> S | None:
+    def uphill(self, here: P) -> P | None:
         """The next point, no lower than this one; None if every step is down to rounding."""
         size = abs(here.objective)
         noise = max(OBJECTIVE_ROUNDING * max(size, here.size), self.resolution * size)

@@ -134,7 +134,7 @@ def _add_moments(
 
 
 def is_possible(problem: Problem, s: int, numbers: float = MOST_NUMBERS) -> bool:
-    """Whether the kernel is a sum of powers whose moments in s directions are at most so many numbers."""
+    """Whether the kernel is a sum of powers whose moments in s directions have at most that many numbers."""
     maps = exact_maps(problem.kernel, s)
     return maps is not None and all(
         isinstance(each.value, Power) and each.value.degree > 1 and _numbers(problem, each.value, s) <= numbers
@@ -143,7 +143,7 @@ def is_possible(problem: Problem, s: int, numbers: float = MOST_NUMBERS) -> bool
 
 
 def _numbers(problem: Problem, value: Power, s: int) -> float:
-    """How many numbers the moments have, or the tensors on the way from them to Φ if these are larger."""
+    """How many numbers the moments have, or the intermediate tensors if these are larger."""
     monomials = math.comb(s + value.degree - 1, s)
     turned = float(s + 1) ** (value.degree - 1) * (problem.q + 1)
     return len(problem.gamma.s) * max(float(monomials * (s + 1)), turned)
@@ -157,7 +157,7 @@ def everywhere(problem: Problem) -> PolynomialMoments | None:
 
 
 def flops(problem: Problem, s: int, evaluations: int) -> float:
-    """Flops of the moments in s directions and of so many evaluations of Φ and J by them."""
+    """Flops of the moments in s directions and of evaluating Φ and J by them."""
     n, d = problem.X.shape
     r = len(problem.gamma.s)
     maps = exact_maps(problem.kernel, s) or []

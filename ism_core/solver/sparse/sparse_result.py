@@ -21,7 +21,7 @@ MOST_ROUNDS = 20  # of a clustering and the axes for it
 
 
 def iter_sparse_result(given: SolveInput, dense: Result, most: int) -> Generator[Step, None, Result]:
-    """Limit each axis of a result to so many features; yield a Step for each better W that is found.
+    """Limit each axis of a result to `most` features; yield a Step for each better W that is found.
 
     Labels of a clustering and the axes then adapt to each other.
     """

@@ -131,7 +131,7 @@ class Sparse:
 def iter_sparsify(
     given: FeatureProblems, W: Array, most: int, tolerances: tuple[float, ...], rng: np.random.Generator
 ) -> Generator[Sparse, None, Sparse]:
-    """Find axes of at most so many features from W; yield each better one on the way.
+    """Find axes of at most `most` features from W; yield each better one.
 
     The supports are sought among the features with the largest loadings and, if there are many rows, on a sample of
     them. Then the axes are optimized on all rows.
@@ -162,7 +162,7 @@ def iter_sparsify(
 
 
 def _iter_supports(best: Sparse, most: int, ratio: float) -> Generator[Sparse, None, Sparse]:
-    """Cut the columns to so many features, then exchange features."""
+    """Cut the columns to `most` features, then exchange features."""
     size, q = len(best.features), best.problem.q
     while size > most:
         size = max(most, int(ratio * size))
@@ -214,7 +214,7 @@ def _varimax(V: Array) -> Array:
 
 
 def _cut(problem: Problem, axes: Axes, size: int) -> Axes:
-    """Keep so many features in each column, those that keep most of its length."""
+    """Keep `size` features in each column, those that keep most of its length."""
     support = np.zeros_like(axes.support)
     own = anchors(axes.W)
     for column in range(axes.W.shape[1]):

@@ -118,7 +118,7 @@ def path_points(problem: Problem, kernels: Iterable[Kernel], delta: float = SHOR
 def iter_continuation(
     problem: Problem, kernels: list[Kernel], options: SolveOptions, rng: np.random.Generator
 ) -> Generator[Step, None, Start]:
-    """Follow the path, on a sample if there are many rows; return where to begin on all rows with the last kernel."""
+    """Follow the path, on a sample if there are many rows; return the start for all rows and the last kernel."""
     single = problem.in_precision("single")  # exact enough for the path
     few = single.sampled(problem.rows_within(PATH_FLOPS), rng)
     if few is single:
@@ -138,7 +138,7 @@ def _iter_path(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, N
 
 
 def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
-    """Climb with one kernel, from where another has led or from Φ0."""
+    """Climb with one kernel, from the W of the last one or from Φ0."""
     leg = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.null_directions, problem.options)
     if start is None:
         with own_threads():

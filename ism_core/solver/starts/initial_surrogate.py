@@ -32,7 +32,7 @@ class InitialSurrogate(NamedTuple):
 
 
 def initial_surrogate(problem: Problem) -> InitialSurrogate:
-    """Compute Φ0 and its dominant eigenvectors in the cheaper way."""
+    """Compute Φ0 and its dominant eigenvectors, from an r×r matrix if that is cheaper."""
     found = _of_low_rank(problem)
     if found is not None:
         return found

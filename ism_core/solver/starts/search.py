@@ -45,7 +45,7 @@ from ism_core.solver.starts.candidates import (
 )
 from ism_core.solver.starts.initial_surrogate import has_constant_slope, initial_surrogate
 
-DEFAULT_STARTS = 3
+DEFAULT_STARTS = 3  # if Γ is fixed: Φ0 and the next two candidates
 WHOLE_FLOPS = 1e9  # flops of Φ beyond which a sample of the rows is searched
 SAMPLE_FLOPS = 3e8  # flops of the Φ of that sample
 SAMPLE_ROWS = 300  # rows of the sample at least
@@ -56,15 +56,15 @@ SEARCH_STEPS = 25  # steps of an ascent in the search at most
 GROWTH = 4  # ratio of the rows of two successive samples
 GROWTH_DELTA = 0.2  # tolerance on these samples: four times the rows move W by more than a tenth of it
 COARSE_STEPS = 50  # steps on all rows with coarse features at most
-COARSE_GAIN = 2  # Φ(W)W must cost so many coarse ones for coarse steps to come first
+COARSE_GAIN = 2  # times the flops of a coarse Φ(W)W that an exact one must exceed for coarse steps to come first
 EXPECTED_GAIN = 5  # times the last gain: what an ascent may still gain if its gains shrink by a sixth per step
-SAME_MAXIMUM_ANGLE = 0.1  # radians; two points on the way up that are nearer end in the same maximum
+SAME_MAXIMUM_ANGLE = 0.1  # radians; ascents that come nearer to each other end in the same maximum
 DISTINCT_MAXIMUM = 1e-6  # share of J by which a maximum must be higher, so that rounding does not decide
 MOST_DIRECTIONS = 64  # of the space that polynomial kernels are searched in
 TYPICAL_EVALUATIONS = 150  # of J and Φ in such a search, for the estimate of its cost
 MOST_EXPENSIVE = 5  # typical ascents that such a search may cost
 WEAKEST_DIRECTIONS = 2  # directions of W that may be exchanged
-MOST_EXCHANGES = 5
+MOST_EXCHANGES = 5  # successful ones, after which the search ends
 EXCHANGE_TRIALS = 2  # exchanges that are followed by an ascent, those with the highest J
 LEAST_NEW = 0.3  # length outside W from which a direction is not in W already
 
@@ -115,7 +115,7 @@ def iter_search(
 def iter_grow(
     problem: Problem, start: Start, rows: int, number: int, options: SolveOptions, rng: np.random.Generator
 ) -> Generator[Step, None, Start]:
-    """Bring a start on a sample of so many rows to all rows; `number` counts the starts that were tried."""
+    """Bring a start on a sample of `rows` rows to all rows; `number` is that of the last start tried."""
     delta = options.delta
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([COARSE_TOLERANCE], start.W)
