@@ -12,15 +12,8 @@ from ism_core.solver.ascent.leaps import LeapAscent
 from ism_core.solver.ascent.loop import Ascent, Move, iter_moves
 from ism_core.solver.ascent.polynomial_moments import can_leap
 from ism_core.solver.ascent.spectral import SpectralAscent
-from ism_core.solver.progress import drain, relay
+from ism_core.solver.progress import drained, relay
 from ism_core.solver.result import Step
-
-
-def ascend(
-    problem: Objective, W: Array, delta: float, max_iter: int, *, known: Array | None = None
-) -> Ascent[EvaluatedPoint]:
-    """Climb from W to a local maximum of J; the arguments are those of `iter_ascend`."""
-    return drain(iter_ascend(problem, W, delta, max_iter, known=known))
 
 
 def iter_ascend(
@@ -34,7 +27,7 @@ def iter_ascend(
     known: Array | None = None,
     leaping: bool = True,
 ) -> Generator[Step, None, Ascent[EvaluatedPoint]]:
-    """Climb from W to a local maximum of J; yield the steps.
+    """Climb from W to a local maximum of J; `iter_ascend` yields the steps.
 
     Parameters
     ----------
@@ -56,3 +49,6 @@ def iter_ascend(
             return Ascent(EvaluatedPoint.at(problem, climb.point.W), climb.stop, climb.iteration)
     method = LeapAscent if leaping and can_leap(problem) else SpectralAscent
     return (yield from relay(iter_moves(method(problem, delta, known), W, max_iter, first), as_step))
+
+
+ascend = drained(iter_ascend)
