@@ -25,7 +25,7 @@ def further_candidates(problem: Problem, rng: np.random.Generator) -> Iterator[A
     """Yield the far rows (for product kernels), heavy-tailed axes, principal axes, then random subspaces."""
     X, q = problem.X, problem.q
     d = X.shape[1]
-    if has_product_form(problem):
+    if _has_product_form(problem):
         rows, weights = heaviest_rows(problem)
         yield dominant((X[rows].T * weights) @ X[rows], q, problem)[0]  # Φ(I) with Γ's diagonal alone
     yield _orthonormal(problem, np.eye(d)[:, np.argsort(-_moments(X)[1], kind="stable")[:q]])
@@ -49,11 +49,6 @@ def outlying_directions(problem: Problem, W: Array) -> Iterator[Array]:
             yield centered[row] / np.linalg.norm(centered[row])
 
 
-def has_product_form(problem: Problem) -> bool:
-    """Whether all terms of the kernel depend on products of rows, so that far rows weigh most."""
-    return all(term.form == "product" for _, term in problem.kernel.terms)
-
-
 def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:
     """The rows that weigh most in Φ(I) with Γ's diagonal alone, and their weights Γii f′(‖xi‖²)."""
     squares = square_lengths(problem.X)
@@ -61,6 +56,11 @@ def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:
     weights = slopes * (problem.gamma.U**2 @ problem.gamma.s)
     rows = np.sort(np.argsort(-weights * squares, kind="stable")[:FAR_ROWS])
     return rows, weights[rows]
+
+
+def _has_product_form(problem: Problem) -> bool:
+    """Whether all terms of the kernel depend on products of rows, so that far rows weigh most."""
+    return all(term.form == "product" for _, term in problem.kernel.terms)
 
 
 def _moments(X: Array) -> tuple[Array, Array]:

@@ -132,3 +132,13 @@ def test_the_seed_decides_the_random_starts_and_nothing_before_them(problem: Pro
     np.testing.assert_array_equal(same, again)
     np.testing.assert_array_equal(same[:3], other[:3])
     assert largest_angle(same[3], other[3]) > 0.1
+
+
+@pytest.mark.parametrize("q", [4, 5])
+def test_exchanges_raise_j_of_a_polynomial_kernel_on_digits(
+    q: int, digits: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_exchanges = solve(digits.X, Supervised(digits.y), "polynomial", q)
+    monkeypatch.setattr(module, "MOST_EXCHANGES", 0)
+    without = solve(digits.X, Supervised(digits.y), "polynomial", q)
+    assert with_exchanges.objective > 1.05 * without.objective
