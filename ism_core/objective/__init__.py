@@ -13,12 +13,11 @@ from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.strategies import Method
 from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.objective.tiles import kernel_matrix, kernel_product, square_sum
-from ism_core.objective.tiling import PACKED_COLUMNS, TILE
+from ism_core.objective.tiling import TILE
 
 __all__ = [
     "COARSE_TOLERANCE",
     "COMPILED_BLOCK",
-    "PACKED_COLUMNS",
     "TILE",
     "ErrorBound",
     "EvaluationOptions",

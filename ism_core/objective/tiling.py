@@ -10,8 +10,6 @@ from itertools import pairwise
 TILE = 512  # rows of a panel at least: enough for products with X to run well; twice as many do so at full speed
 PANELS = 10  # at least, before panels are higher than they must be: enough to share out
 
-PACKED_COLUMNS = 128  # of X at most, where what is compiled multiplies tiles by it: for more the BLAS is faster
-
 Cell = tuple[slice, slice]  # the rows and columns of a tile
 
 

@@ -8,7 +8,7 @@ from ism_core.arrays import Array
 from ism_core.engines import allowed_threads
 from ism_core.errors import InvalidInput
 from ism_core.linalg import LARGEST, SAMPLE
-from ism_core.objective import PACKED_COLUMNS, EvaluationOptions
+from ism_core.objective import EvaluationOptions
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.solver.options import SolveInput
 
@@ -40,8 +40,6 @@ class Shape:
         elif n < d:  # coordinates in the row space, from a singular value decomposition
             numbers += 3 * n * d + n * k
         numbers += n * k // 2  # the largest sample of the rows
-        if k <= PACKED_COLUMNS:
-            numbers += n * k  # packed for products with tiles
         numbers += (LIVE_MATRICES + threads) * k * k
         numbers += n * (1 + threads) * (self.rank + ROW_COLUMNS * self.q)
         if self.clusters:

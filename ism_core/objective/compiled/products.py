@@ -2,8 +2,9 @@
 
 A product C = AB is made of pieces, PIECE_ROWS rows high and up to 3 vectors wide. Each piece stays in the processor's
 registers for all steps of the product, as in any BLAS (Goto and van de Geijn 2008). Unlike there, A is used as it lies
-in memory, by rows or by columns, and B is packed once by the caller: a BLAS would copy both for every tile. Numba's own
-loops over arrays reach a third of this speed, so that the pieces are written in LLVM's intermediate representation.
+in memory, by rows or by columns: a BLAS would first copy the features. Numba's own loops over arrays reach a third of
+this speed, so that the pieces are written in LLVM's intermediate representation. A solve of 20,000×54 rows by truncated
+features takes 1.7 times as long without them.
 
 Importing this module imports numba and llvmlite; only compiled code does.
 """
@@ -52,11 +53,11 @@ def _registers() -> tuple[int, int]:
 VECTOR_BYTES, PIECE_ROWS = _registers()
 
 
-def _piece(vectors: int, adds: bool) -> Any:
-    """Return a function that computes a piece of C: the sum over `steps` of a column of A times a packed row of B.
+def _piece(vectors: int) -> Any:
+    """Return a function that adds a piece of C: the sum over `steps` of a column of A times a packed row of B.
 
-    The function adds the piece to a C of doubles, or overwrites a C of A's precision. Offsets and strides count
-    numbers: A, B and C begin at `a_at`, `b_at` and `c_at`; `a_row`, `a_step` and `c_row` lead to the next row or step.
+    All numbers are doubles. Offsets and strides count numbers: A, B and C begin at `a_at`, `b_at` and `c_at`; `a_row`,
+    `a_step` and `c_row` lead to the next row or step.
     """
 
     @intrinsic
@@ -111,15 +112,11 @@ def _piece(vectors: int, adds: bool) -> Any:
             builder.cbranch(builder.icmp_signed("<", following, steps), loop, after)
 
             builder.position_at_end(after)
-            out = ir.VectorType(ir.DoubleType(), lanes) if adds else vector
             for i in range(PIECE_ROWS):
                 row = builder.gep(c, [builder.mul(c_row, index(i))])
                 for j in range(vectors):
-                    total = later[i * vectors + j]
-                    if adds:
-                        total = total if out == vector else builder.fpext(total, out)
-                        total = builder.fadd(total, _loaded(builder, row, index(j * lanes), out))
-                    place = builder.bitcast(builder.gep(row, [index(j * lanes)]), out.as_pointer())
+                    total = builder.fadd(later[i * vectors + j], _loaded(builder, row, index(j * lanes), vector))
+                    place = builder.bitcast(builder.gep(row, [index(j * lanes)]), vector.as_pointer())
                     builder.store(total, place, align=4)
             return context.get_dummy_value()
 
@@ -139,10 +136,9 @@ def _broadcast(builder: Any, number: Any, vector: Any) -> Any:
     return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(first, vector.count), [0] * vector.count))
 
 
-set_piece: Any = _piece(PIECE_VECTORS, adds=False)
-_add_narrow: Any = _piece(1, adds=True)
-_add_medium: Any = _piece(2, adds=True)
-_add_wide: Any = _piece(3, adds=True)
+_add_narrow: Any = _piece(1)
+_add_medium: Any = _piece(2)
+_add_wide: Any = _piece(3)
 
 
 class Strips(NamedTuple):

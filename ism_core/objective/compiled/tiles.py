@@ -1,232 +1,252 @@
-"""Sums over a tile of pairs, compiled: f, f′, ⊙ Γ, sums and products, block by block, while a block is in the cache.
+"""f, f′, ⊙ Γ and sums of a tile of pairs in one compiled pass, in loops that vectorize.
 
 Importing this module imports numba; only `compiled.pairs` does. One version for each precision serves all kernels, and
-numba caches it on disk. Functions for a few rows take whole arrays and slice them themselves: slices made by the caller
-would be reference-counted, which takes as long as the work.
+numba caches it on disk.
 """
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.extending import intrinsic, overload
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.linalg import Tile
-from ism_core.objective.compiled.products import (
-    PIECE_ROWS,
-    PIECE_VECTORS,
-    VECTOR_BYTES,
-    Strips,
-    add_product,
-    add_strips,
-    cached,
-    fast,
-    round_up,
-    set_piece,
-)
-from ism_core.objective.compiled.terms import (
-    GAUSSIAN,
-    MULTIQUADRATIC,
-    Scratch,
-    Terms,
-    over_gaussian,
-    over_known,
-    over_multiquadratic,
-    polynomial,
-)
+from ism_core.objective.compiled.products import cached, exact, fast
 
 # Hashes of the other files that this one is compiled with: numba's cache notices a change of this file only.
-PARTS = {"products": "3ef4d9967dcf70f2", "terms": "914a0adc5bfb5e6f"}
+PARTS = {"products": "235fa31c033cde17"}
 
-BLOCK_ROWS = 448  # largest number of rows of a block: its M stays in the second-level cache
-ROW_BYTES = 1152  # largest size of a row of a block: as many rows of a strip of X stay in the first-level cache
-
-
-class Factors(NamedTuple):
-    """The factors of β in one form, or of Γ. The left factor ends with PIECE_ROWS rows of zeros."""
-
-    left: Tile
-    right: Tile
+GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
 
 
-class Weights(NamedTuple):
-    """Γ: a product of factors; or, by label, computed from classes and offsets."""
+class Terms(NamedTuple):
+    """The terms of a kernel, as arrays."""
 
-    by_label: bool
-    factors: Factors
-    excess: Tile  # rounding error of Γ, in each row and column
-
-
-@fast
-def _part(count: int, most: int) -> int:
-    """The size of the fewest equal parts that are no larger than `most`."""
-    parts = (count + most - 1) // most
-    return (count + parts - 1) // parts
+    codes: Ints  # for each term its kind, its degree, and the form of β: 0 for products, 1 for differences
+    numbers: Array  # for each term γ or c², c, the smallest β, and the weight
+    row_scales: Array  # terms×n: factor of β in each row
+    column_scales: Array  # terms×n: factor of β in each column
 
 
-@fast
-def _label_gamma(weights: Weights, row: int, column: int, count: int, width: int, gamma: Array) -> None:
-    """Γ of class labels: 1 for two rows of one class, plus an offset of the row and one of the column."""
-    zero, one, left, right = gamma.dtype.type(0), gamma.dtype.type(1), weights.factors.left, weights.factors.right
-    codes, offsets = right[0, column : column + width], right[1, column : column + width]
-    for i in range(count):
-        code, offset, out = left[row + i, 0], left[row + i, 1], gamma[i, :width]
-        for j in range(width):
-            out[j] = (one if codes[j] == code else zero) + offset + offsets[j]
+class Labels(NamedTuple):
+    """Γ of class labels: 1 for two rows of one class, plus an offset of each row. Empty for another Γ."""
+
+    codes: Tile
+    offsets: Tile
+    excess: Tile  # rounding error of the offsets
 
 
-@fast
-def _pack(right: Array, column: int, width: int, packed: Array) -> None:
-    """Pack columns of a right factor into strips, with zeros behind the last."""
-    wide, steps = PIECE_VECTORS * VECTOR_BYTES // packed.itemsize, len(right)
-    for start in range(0, width, wide):
-        there = min(wide, width - start)
-        for k in range(steps):
-            few, at = right[k, column + start : column + start + there], start * steps + k * wide
-            for j in range(there):
-                packed[at + j] = few[j]
-            for j in range(there, wide):
-                packed[at + j] = 0
+def _times_power_of(_typing: Any, value: Any, shifted: Any) -> Any:
+    """value · 2^m, for the m in the lowest bits of m plus 1.5 · 2^52 (in single precision, 1.5 · 2^23)."""
+    width, mantissa = (64, 52) if value == types.float64 else (32, 23)
+
+    def write(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        whole = ir.IntType(width)
+        power = builder.shl(builder.bitcast(args[1], whole), ir.Constant(whole, mantissa))
+        return builder.bitcast(builder.add(builder.bitcast(args[0], whole), power), args[0].type)
+
+    return value(value, shifted), write
 
 
-@fast
-def _few_rows(left: Array, row: int, packed: Array, width: int, out: Array) -> None:
-    """PIECE_ROWS rows of a left factor times the packed columns of the right."""
-    wide, steps = PIECE_VECTORS * VECTOR_BYTES // packed.itemsize, left.shape[1]
-    for start in range(0, width, wide):
-        set_piece(left, row * steps, steps, 1, packed, start * steps, steps, out, start, out.shape[1])
+_times_power: Any = intrinsic(_times_power_of)
 
 
-@fast
-def _clear(M: Array, h: int, j: int, width: int) -> None:
-    """Write zeros into the next PIECE_ROWS rows, and into as many columns as whole pieces reach."""
-    for i in range(h, min(h + PIECE_ROWS, len(M))):
-        row = M[i, j : j + round_up(width, PIECE_ROWS)]
-        for k in range(len(row)):
-            row[k] = 0
+@exact
+def _exp_double(x: Any) -> Any:
+    """e^x to 1 unit in the last place: 2^m times a minimax polynomial of degree 11 on ±½ log 2."""
+    y = -708.0 if x < -708.0 else x
+    shifted = y * 1.4426950408889634 + 6755399441055744.0  # 1.5 · 2^52
+    m = shifted - 6755399441055744.0
+    r = y - m * 6.93147180369123816490e-01
+    r = r - m * 1.90821492927058770002e-10
+    p = 2.49943163277611743e-8 * r + 2.76323085373495613e-7
+    p = p * r + 2.75576225575811254e-6
+    p = p * r + 2.48014864801524535e-5
+    p = p * r + 1.98412694325754567e-4
+    p = p * r + 1.38888889512626908e-3
+    p = p * r + 8.33333333355935836e-3
+    p = p * r + 4.16666666664926208e-2
+    p = p * r + 1.66666666666661684e-1
+    p = p * r + 5.0000000000000177e-1
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return 0.0 if x < -708.0 else _times_power(p, shifted)
 
 
-@fast
-def _over_term(
-    weighs: bool,
-    terms: Terms,
-    term: int,
-    excess: Array,
-    row: int,
-    column: int,
-    h: int,
-    j: int,
-    count: int,
-    width: int,
-    scratch: Scratch,
-) -> float:
-    """Add one term to a few rows of M (or of f), from M[h, j] on; return its Σ Γf."""
-    kind, first, scales = terms.codes[term, 0], term * len(excess) + column, terms.column_scales
-    objective: float
-    if kind == GAUSSIAN:
-        objective = over_gaussian(
-            weighs, terms, term, scales, first, 0, excess, row, column, h, j, count, width, scratch
-        )
-    elif kind == MULTIQUADRATIC:
-        objective = over_multiquadratic(
-            weighs, terms, term, scales, first, 0, excess, row, column, h, j, count, width, scratch
-        )
-    else:
-        polynomial(terms, term, count, width, scratch)
-        stride = scratch.beta.shape[1]
-        objective = over_known(
-            weighs, terms, term, scratch.slope, 0, stride, excess, row, column, h, j, count, width, scratch
-        )
-    return objective
+_real: Any = np.float32
 
 
-@fast
-def _block(
-    weighs: bool,
-    terms: Terms,
-    factors: tuple[Factors, Factors],
-    weights: Weights,
-    packed: tuple[Array, Array, Array],
-    first: int,
-    height: int,
-    column: int,
-    width: int,
-    h: int,
-    j: int,
-    scratch: Scratch,
-) -> float:
-    """Compute M of a block, from M[h, j] on, with its sums, and return Σ Γf; or compute f in the place of M."""
-    objective = 0.0
-    _pack(factors[0].right, column, width, packed[0])
-    _pack(factors[1].right, column, width, packed[1])
-    if not weights.by_label:
-        _pack(weights.factors.right, column, width, packed[2])
-    scratch.column_sums[:] = 0
-    for few in range(0, height, PIECE_ROWS):
-        count, row = min(PIECE_ROWS, height - few), first + few
-        _clear(scratch.M, h + few, j, width)
-        if not weights.by_label:
-            _few_rows(weights.factors.left, row, packed[2], width, scratch.gamma)
-        elif weighs:
-            _label_gamma(weights, row, column, count, width, scratch.gamma)
-        for term in range(len(terms.codes)):
-            if terms.codes[term, 2]:
-                _few_rows(factors[1].left, row, packed[1], width, scratch.beta)
-            else:
-                _few_rows(factors[0].left, row, packed[0], width, scratch.beta)
-            objective += _over_term(weighs, terms, term, weights.excess, row, column, h + few, j, count, width, scratch)
-    return objective
+@exact
+def _exp_single(x: Any) -> Any:
+    """The same in single precision, with degree 6."""
+    y = _real(-87.0) if x < _real(-87.0) else x
+    shifted = y * _real(1.4426950408889634) + _real(12582912.0)  # 1.5 · 2^23
+    m = shifted - _real(12582912.0)
+    r = y - m * _real(0.693359375)
+    r = r - m * _real(-2.12194440e-4)
+    p = _real(1.38368143580511684e-3) * r + _real(8.37482461031759929e-3)
+    p = p * r + _real(4.166822667452668e-2)
+    p = p * r + _real(1.66664200623985949e-1)
+    p = p * r + _real(4.99999920718253243e-1)
+    p = p * r + _real(1.0)
+    p = p * r + _real(1.0)
+    return _real(0.0) if x < _real(-87.0) else _times_power(p, shifted)
+
+
+def exp(x: float) -> float:
+    """e^x for x ≤ 0, in a loop that vectorizes, unlike `math.exp`."""
+    return math.exp(x)
+
+
+@overload(exp, strict=False)
+def _exp_of(x: Any) -> Any:
+    return (lambda x: _exp_double(x)) if x == types.float64 else (lambda x: _exp_single(x))
+
+
+@exact
+def _gaussian(beta: float, column: float, row: float, _number: float, zero: float, _half: float) -> tuple[float, float]:
+    factor = row * column
+    exponent = beta * factor
+    f = exp(zero if exponent > zero else exponent)
+    return f, f * factor
+
+
+@exact
+def _multiquadratic(
+    beta: float, _column: float, _row: float, square: float, zero: float, half: float
+) -> tuple[float, float]:
+    f = -math.sqrt((zero if beta < zero else beta) + square)
+    return f, half / f
+
+
+@exact
+def _known(value: float, slope: float, _row: float, _number: float, _zero: float, _half: float) -> tuple[float, float]:
+    return value, slope
+
+
+@exact
+def _polynomial(terms: Terms, term: int, beta: Array, f: Array, slope: Array) -> None:
+    """Write f and f′ of one row of β."""
+    gamma, offset, low = terms.numbers[term, 0], terms.numbers[term, 1], terms.numbers[term, 2]
+    outer = gamma * beta.dtype.type(terms.codes[term, 1])
+    inverse = beta.dtype.type(1) / outer
+    for j in range(len(beta)):
+        f[j] = gamma * (low if beta[j] < low else beta[j]) + offset
+        slope[j] = outer
+    for _ in range(terms.codes[term, 1] - 1):
+        for j in range(len(beta)):
+            slope[j] *= f[j]
+    for j in range(len(beta)):
+        f[j] *= slope[j] * inverse
+
+
+def _over_row(evaluate: Any) -> Any:
+    """Return a function that adds one term to a row of M and to its column sums, and returns Σ Γf and the sum of M.
+
+    The function corrects Σ Γf by the rounding error of Γ. If there are no column sums, it adds weight · f instead.
+    """
+
+    def run(
+        terms: Terms,
+        term: int,
+        row: int,
+        beta: Array,
+        scales: Array,
+        gamma: Array,
+        excess: Array,
+        M: Array,
+        sums: Array,
+    ) -> tuple[float, float]:
+        zero, half = M.dtype.type(0), M.dtype.type(0.5)
+        scale, number, weight = terms.row_scales[term, row], terms.numbers[term, 0], terms.numbers[term, 3]
+        factor = -weight - weight if terms.codes[term, 2] else weight
+        objective, wrong, total = zero, zero, zero
+        if len(sums) == 0:
+            for j in range(len(M)):
+                M[j] += weight * evaluate(beta[j], scales[j], scale, number, zero, half)[0]
+            return 0.0, 0.0
+        for j in range(len(M)):
+            f, slope = evaluate(beta[j], scales[j], scale, number, zero, half)
+            objective += gamma[j] * f
+            wrong += excess[j] * f
+            m = factor * gamma[j] * slope
+            total += m
+            sums[j] += m
+            M[j] += m
+        return np.float64(weight) * (np.float64(objective) - np.float64(wrong)), np.float64(total)
+
+    return fast(run)
+
+
+_over_gaussian, _over_multiquadratic, _over_known = _over_row(_gaussian), _over_row(_multiquadratic), _over_row(_known)
 
 
 @cached
 def over_tile(
-    weighs: bool,
     terms: Terms,
-    factors: tuple[Factors, Factors],
-    weights: Weights,
-    rows: tuple[int, int],
-    columns: tuple[int, int],
-    M: Array,
+    products: Tile,
+    distances: Tile,
+    labels: Labels,
+    gamma: Tile,
+    first: int,
+    column: int,
+    M: Tile,
     degrees: Array,
-    share: float,
-    X: Strips,
-    sums: Array,
-    out: Array,
-    mirrored: Array,
 ) -> float:
-    """Compute M = factor · Γ ⊙ f′(β) of a tile (or f(β), if it does not weigh), and return Σ Γf.
+    """Write M = Ψp − 2Ψd of a tile, add the sums of Ψd to the degrees, and return Σ Γ ⊙ f.
 
-    Half of the sums of M is subtracted from the degrees. If X has columns, a share of M X[columns] is added to `out`,
-    and a share of Mᵀ X[rows] to `mirrored` if that has rows; then M is scratch memory for one block, and `sums` for its
-    products. If X has no columns, M holds the tile.
+    Parameters
+    ----------
+    products, distances
+        β of the tile in product and in difference form; empty if no term needs them.
+    gamma
+        Γ of the tile, if it is not that of labels.
+    first, column
+        The first row and the first column of the tile.
+    degrees
+        The degrees of all rows; if there are none, M = f(β).
+    M
+        The result, which may be the memory of `products` or `distances`: a tile then takes half of the cache.
     """
-    objective, lanes = 0.0, VECTOR_BYTES // M.itemsize
-    most, wide = ROW_BYTES // M.itemsize, round_up(X.columns, lanes)
-    few = np.empty((3, PIECE_ROWS, most), M.dtype)
-    scratch = Scratch(M, few[0], few[1], few[2].reshape(-1), degrees, np.empty((2, most), M.dtype))
-    packed = (
-        np.empty(len(factors[0].right) * most, M.dtype),
-        np.empty(len(factors[1].right) * most, M.dtype),
-        np.empty(len(weights.factors.right) * most, M.dtype),
-    )
-    down, across = _part(rows[1] - rows[0], BLOCK_ROWS), _part(columns[1] - columns[0], most)
-    for first in range(rows[0], rows[1], down):
-        height = min(down, rows[1] - first)
-        sums[0, : round_up(height, PIECE_ROWS) * wide] = 0
-        for column in range(columns[0], columns[1], across):
-            width = min(across, columns[1] - column)
-            h, j = (0, 0) if X.columns else (first - rows[0], column - columns[0])
-            objective += _block(weighs, terms, factors, weights, packed, first, height, column, width, h, j, scratch)
-            if weighs and rows[0] != columns[0]:
-                for i in range(width):
-                    degrees[column + i] -= 0.5 * scratch.column_sums[1, i]
-            if X.columns:
-                if share != 1:
-                    M *= M.dtype.type(share)
-                add_product(M, height, M.shape[1], 1, width, X, column, sums[0])
-                if len(mirrored):
-                    sums[1, : round_up(width, PIECE_ROWS) * wide] = 0
-                    add_product(M, width, 1, M.shape[1], height, X, first, sums[1])
-                    add_strips(sums[1], width, lanes, mirrored, column - columns[0])
-        if X.columns:
-            add_strips(sums[0], height, lanes, out, first - rows[0])
+    height, width = M.shape
+    f, slope, own = np.empty(width, M.dtype), np.empty(width, M.dtype), np.empty(width, M.dtype)
+    betas = np.empty((2, width), M.dtype)  # of one row, since M may overwrite the tiles of β
+    sums, excess = np.zeros((2, width if len(degrees) else 0), M.dtype), np.zeros(width, M.dtype)
+    zero, one, objective = M.dtype.type(0), M.dtype.type(1), 0.0
+    for i in range(height):
+        row, out = first + i, M[i]
+        gammas = own
+        if len(labels.codes):
+            code, offset, wrong = labels.codes[row], labels.offsets[row], labels.excess[row]
+            codes, offsets = labels.codes[column : column + width], labels.offsets[column : column + width]
+            others = labels.excess[column : column + width]
+            for j in range(width):
+                own[j] = (one if codes[j] == code else zero) + offset + offsets[j]
+                excess[j] = wrong + others[j]
+        elif len(degrees):
+            gammas = gamma[i]
+        if len(products):
+            betas[0] = products[i]
+        if len(distances):
+            betas[1] = distances[i]
+        out[:] = 0
+        for term in range(len(terms.codes)):
+            kind, form = terms.codes[term, 0], terms.codes[term, 2]
+            beta, scales = betas[form], terms.column_scales[term, column : column + width]
+            if kind == GAUSSIAN:
+                value, total = _over_gaussian(terms, term, row, beta, scales, gammas, excess, out, sums[form])
+            elif kind == MULTIQUADRATIC:
+                value, total = _over_multiquadratic(terms, term, row, beta, scales, gammas, excess, out, sums[form])
+            else:
+                _polynomial(terms, term, beta, f, slope)
+                value, total = _over_known(terms, term, row, f, slope, gammas, excess, out, sums[form])
+            objective += value
+            if form and len(degrees):
+                degrees[row] -= 0.5 * total
+    if first != column and len(degrees):
+        for j in range(width):
+            degrees[column + j] -= 0.5 * sums[1, j]
     return objective

@@ -25,7 +25,6 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Term
 from ism_core.objective import pairs
 from ism_core.objective.compiled import features as compiled_features
-from ism_core.objective.compiled import terms as compiled_terms
 from ism_core.objective.compiled import tiles as compiled
 from ism_core.objective.compiled.pairs import CompiledPairs
 from ism_core.objective.pairs import NumpyPairs
@@ -35,7 +34,7 @@ from ism_core.objective.pairs import NumpyPairs
 def exponentials(x: Array) -> Array:
     out = np.empty_like(x)
     for i in range(len(x)):
-        out[i] = compiled_terms.exp(x[i])
+        out[i] = compiled.exp(x[i])
     return out
 
 

@@ -16,7 +16,6 @@ from ism_core.kernels import Kernel
 from ism_core.linalg.buffers import Workspace
 from ism_core.objective import pairs, tiles
 from ism_core.objective import tiling as panels
-from ism_core.objective.compiled import pairs as compiled_pairs
 from ism_core.objective.compiled import tiles as compiled
 from ism_core.objective.options import Precision
 from ism_core.objective.pairs import NumpyPairs
@@ -33,11 +32,9 @@ def tile(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     return request.param
 
 
-@pytest.fixture(params=["compiled", "compiled, with products by the BLAS", "numpy"])
+@pytest.fixture(params=["compiled", "numpy"])
 def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(pairs, "COMPILED_ROWS", NEVER if request.param == "numpy" else 0)
-    if "BLAS" in request.param:
-        monkeypatch.setattr(compiled_pairs, "PACKED_COLUMNS", 0)
     return request.param
 
 
