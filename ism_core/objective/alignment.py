@@ -11,12 +11,12 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Combination, Kernel, Rows, Term, as_kernel
 from ism_core.objective import tiles
 
-SAMPLE = 1_000  # rows that the alignment is taken from
+ALIGNMENT_ROWS = 1_000  # rows that the alignment is estimated from
 
 
 @dataclass(frozen=True)
 class Aligned(Kernel):
-    """Kernels that become a sum once X and the labels are known."""
+    """Kernels whose weights follow from X and the labels."""
 
     kernels: tuple[Kernel, ...]
 
@@ -37,7 +37,7 @@ class Aligned(Kernel):
                 " write the weights yourself, as in k1 + 0.5 * k2.",
             )
         kernels = [kernel.bound(X, rng, guidance) for kernel in self.kernels]
-        rows = guidance.sample(min(SAMPLE, len(X)), rng)
+        rows = guidance.sample(min(ALIGNMENT_ROWS, len(X)), rng)
         gamma = guidance.restricted(rows)
         target = (gamma.U * gamma.s) @ gamma.U.T
         centered = [_unit(tiles.kernel_matrix(X[rows], kernel.restricted(rows, rows))) for kernel in kernels]
@@ -51,14 +51,14 @@ class Aligned(Kernel):
 
 
 def aligned(*kernels: Kernel | str) -> Aligned:
-    """A sum of kernels weighted by how well each goes with the labels, given the others."""
+    """Return a sum of kernels whose weights maximize its centered alignment with the labels."""
     if len(kernels) < 2:
         raise InvalidInput("kernel", f"aligned(…) needs at least 2 kernels to weigh; {len(kernels)} came.")
     return Aligned(tuple(as_kernel(kernel) for kernel in kernels))
 
 
 def _unit(K: Array) -> tuple[Array, float]:
-    """H K H at Frobenius norm 1, and the norm it had."""
+    """Return H K H, scaled to Frobenius norm 1, and its norm before."""
     K = K - K.mean(axis=0)
     K -= K.mean(axis=1)[:, None]
     size = float(np.linalg.norm(K))
@@ -68,7 +68,7 @@ def _unit(K: Array) -> tuple[Array, float]:
 
 
 def _alignment(kernels: list[Array], target: Array) -> Array:
-    """The v ≥ 0 of length 1 that brings Σ v K nearest to the target in angle: the minimum of vᵀMv − 2vᵀa."""
+    """Return the v ≥ 0 of norm 1 that maximizes the alignment of Σ v K with the target: the minimum of vᵀMv − 2vᵀa."""
     M = np.array([[float(np.vdot(left, right)) for right in kernels] for left in kernels])
     a = np.array([float(np.vdot(kernel, target)) for kernel in kernels])
     values, vectors = np.linalg.eigh(M)

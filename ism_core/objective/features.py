@@ -1,13 +1,13 @@
-"""The same sums through feature maps, linear in n, for kernels whose f and f′ are finite sums over features.
+"""J, Φ(W)W and Φ through feature maps, in time linear in n, for kernels whose f and f′ are finite sums over features.
 
-With Ψ = Γ ⊙ f′(β) = Σa sa Diag(ua) F Diag(w) Fᵀ Diag(ua), a first pass over the rows makes the moments Fᵀ Diag(ua) Z.
-J needs those of Z = [p, ‖p‖², 1], and so does C; Φ needs those of X besides. A second pass gives back to each row its
-part: C, or the row sums Ψ1. What it works on is a list with a `TermMap` for each term of the kernel:
+Ψ = Γ ⊙ f′(β) = Σa sa Diag(ua) F Diag(w) Fᵀ Diag(ua). A first pass over the rows computes the moments Fᵀ Diag(ua) Z. J
+and C need the moments of Z = [p, ‖p‖², 1]; Φ also needs those of X. A second pass computes the part of each row: of C,
+or of the row sums Ψ1. The kernel is given as one `TermMap` for each of its terms:
 
     product form       C = Ψ P           Φ = XᵀΨX
     difference form    C = 2(D − Ψ)P     Φ = 2Xᵀ(D − Ψ)X,     D = Diag(Ψ1)
 
-Distances do not see an offset, so that features of difference form are those of P less its mean.
+Distances do not depend on an offset, so that features of difference form are those of P minus its mean.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, 
 from ism_core.linalg import blocks_of, projected
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 
-WIDE_BLOCK = 1_024  # rows beside X: the product with them outweighs adding it to what is there already
-NARROW_BLOCKS = (240, 2_000)  # rows beside P, fewer where they have more features; powers of two slow the BLAS down
-BLOCK_NUMBERS = 2**18  # of features in a block, while its rows are not the fewest: they stay in the cache
+WIDE_BLOCK = 1_024  # rows of a block with X: its product takes longer than adding it to the sums
+NARROW_BLOCKS = (240, 2_000)  # fewest and most rows of a block without X; powers of two slow the BLAS down
+BLOCK_NUMBERS = 2**18  # features of a block without X: they stay in the cache
 
 Maps = Sequence[TermMap]
 
@@ -34,7 +34,7 @@ Maps = Sequence[TermMap]
 def evaluate(
     X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
-    """Φ(W) and J(W); XW may be known. Memory: a few matrices of r·m·d and d·d for each of the engine's shares."""
+    """Return Φ(W) and J(W); XW may be known. Each share takes memory for a few r×m×d and d×d arrays."""
     P, offset = _projected(X, maps, W, known, engine)
     terms = _moments(X, P, offset, gamma, maps, engine, WIDE_BLOCK)
     d = X.here.shape[1]
@@ -52,14 +52,16 @@ def evaluate(
 def half_gradient(
     X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> tuple[Array, float]:
-    """C (n×q) with Φ(W)W = XᵀC, and J(W), without any product with X but XW."""
+    """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W); the only product with X is XW."""
     P, offset = _projected(X, maps, W, known, engine)
     size = narrow_block(maps, len(P.here))
     terms = _moments(None, P, offset, gamma, maps, engine, size)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = [(term.map.slope, term.pulls) for term in terms]
+        parts = [(term.map.slope, term.gradients) for term in terms]
         forms = [term.map.form for term in terms]
-        shares = engine.run(_pulled, -(-len(P.here) // size), P, offset, gamma, _spread(gamma, parts), forms, size)
+        shares = engine.run(
+            _row_coefficients, -(-len(P.here) // size), P, offset, gamma, _spread(gamma, parts), forms, size
+        )
         C = np.empty_like(P.here)
         for rows, values in (block for share in shares for block in share):
             C[rows] = values
@@ -69,13 +71,13 @@ def half_gradient(
 def objective(
     X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
 ) -> float:
-    """J(W) alone: the first of the two passes."""
+    """Return J(W), by the first of the two passes."""
     P, offset = _projected(X, maps, W, known, engine)
     return _objective(_moments(None, P, offset, gamma, maps, engine, narrow_block(maps, len(P.here))))
 
 
 def initial_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
-    """Φ0: Φ with every f′(β) replaced by f′(0), so that no W is needed."""
+    """Return Φ0: Φ with every f′(β) replaced by f′(0), which needs no W."""
     slopes = kernel.slopes_at_zero
     maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
     return evaluate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
@@ -83,12 +85,12 @@ def initial_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *,
 
 @dataclass(frozen=True)
 class _Term:
-    """What the moments of one term give. They are r×m×(d + q + 2): beside X (or without it), p, ‖p‖² and 1."""
+    """Sums that follow from the moments of one term: r×m×(d + q + 2) for Z = [X, p, ‖p‖², 1], or without X."""
 
     map: TermMap
     moments: Array
     s: Array
-    offset: Array  # what p is short of
+    offset: Array  # that was subtracted from p
 
     @cached_property
     def scale(self) -> Array:
@@ -102,7 +104,7 @@ class _Term:
 
     @property
     def projected(self) -> Array:
-        """Of P, offset and all where the form is a product."""
+        """Moments of P, with its offset if the form is a product."""
         q = len(self.offset)
         centered = self.moments[..., -2 - q : -2]
         return centered + self.ones[..., None] * self.offset if self.map.form == "product" else centered
@@ -125,12 +127,12 @@ class _Term:
 
     @property
     def degrees(self) -> Array:
-        """What `mix` turns into Ψ1."""
+        """The coefficients that `Gamma.mix` turns into Ψ1."""
         return (self.scale * self.ones)[..., None]
 
     @property
-    def pulls(self) -> Array:
-        """What it turns into C, or into its parts −2ΨP and 2Ψ1."""
+    def gradients(self) -> Array:
+        """The coefficients that `Gamma.mix` turns into C, or into its parts −2ΨP and 2Ψ1."""
         if isinstance(self.map.value, Differentiable):
             weights = np.multiply.outer(self.s, self.map.weight * self.map.value.weights)
             return self.map.value.derivatives(weights * self.ones)
@@ -141,7 +143,7 @@ class _Term:
 def _projected(
     X: Placed[Array], maps: Maps, W: Array, known: Array | None, engine: Engine
 ) -> tuple[Placed[Array], Array]:
-    """P, made here since bringing it back would take longer; and its mean where there are distances."""
+    """Return P, computed in this process, which is faster than to fetch it; and its mean if a term has distances."""
     P = projected(X.here, W) if known is None else known
     mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
     return engine.place(P), mean
@@ -175,7 +177,7 @@ def _add_moments(
     forms: list[str],
     size: int,
 ) -> list[Array]:
-    """The moments of the blocks of a share, for each term."""
+    """Return the moments of each term over the blocks of a share."""
     n, q = P.shape
     d = 0 if X is None else X.shape[1]
     totals = [gamma.no_moments(each.count, d + q + 2) for each in slopes]
@@ -197,7 +199,7 @@ def _add_moments(
 def _weighted_squares(
     share: list[int], X: Array, P: Array, offset: Array, gamma: Gamma, parts: list[tuple[FeatureMap, Array]]
 ) -> Array:
-    """XᵀDX, D = Diag(Ψ1), over the blocks of a share."""
+    """Return XᵀDX with D = Diag(Ψ1), over the blocks of a share."""
     d = X.shape[1]
     total = np.zeros((d, d))
     roots = np.empty((min(WIDE_BLOCK, len(X)), d))
@@ -212,7 +214,7 @@ def _weighted_squares(
 
 
 def _pairs_share(share: list[int], moments: Array, scale: Array) -> Array:
-    """XᵀΨX over a share of the columns of U, several at once where they have few features."""
+    """Return XᵀΨX over a share of the columns of U, several at once if there are few features."""
     _, m, d = moments.shape
     total = np.zeros((d, d))
     together = max(1, WIDE_BLOCK // m)
@@ -223,7 +225,7 @@ def _pairs_share(share: list[int], moments: Array, scale: Array) -> Array:
     return total
 
 
-def _pulled(
+def _row_coefficients(
     share: list[int],
     P: Array,
     offset: Array,
@@ -232,9 +234,9 @@ def _pulled(
     forms: list[str],
     size: int,
 ) -> list[tuple[slice | Ints, Array]]:
-    """The rows of C in the blocks of a share."""
+    """Return the rows of C in each block of a share."""
     n, q = P.shape
-    half_gradient = []
+    found = []
     for block in blocks_of(share, n, size):
         rows = gamma.rows(block)
         p, centered = P[rows], P[rows] - offset
@@ -244,16 +246,16 @@ def _pulled(
             C += mixed[:, :q]
             if mixed.shape[1] > q:
                 C += centered * mixed[:, q:]
-        half_gradient.append((rows, C))
-    return half_gradient
+        found.append((rows, C))
+    return found
 
 
 def _add_weighted_square(total: Array, A: Array, rows: Ints, weights: Array, memory: Array) -> None:
-    """Add Aᵀ Diag(weights) A of some rows, by products of a matrix with its own transpose: half the flops of others."""
+    """Add Aᵀ Diag(weights) A of some rows as ±ZᵀZ, which the BLAS computes with half the flops of other products."""
     for add, chosen in ((np.add, weights > 0), (np.subtract, ~(weights > 0))):
         count = np.count_nonzero(chosen)
         if count:
-            roots = np.take(A, rows[chosen], axis=0, out=memory[:count], mode="clip")  # unlike others without a copy
+            roots = np.take(A, rows[chosen], axis=0, out=memory[:count], mode="clip")  # other modes copy
             roots *= np.sqrt(np.abs(weights[chosen]))[:, None]
             add(total, roots.T @ roots, out=total)
 
@@ -268,7 +270,7 @@ def _objective(terms: list[_Term]) -> float:
 
 
 def narrow_block(maps: Maps, n: int) -> int:
-    """How many of n rows to take at a time where there is no product with X."""
+    """Return how many of n rows make a block if there is no product with X."""
     slopes = [each.slope for each in maps]
     if are_compiled(slopes, n):
         return COMPILED_BLOCK

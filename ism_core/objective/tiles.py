@@ -1,6 +1,6 @@
-"""Sums over all pairs of rows, tile by tile, for any kernel. Exact; time n², memory linear in n.
+"""Exact sums over all pairs of rows, tile by tile, for any kernel, in time n² and memory linear in n.
 
-All of them are symmetric, so that the upper triangle of tiles is enough (`ism_core.objective.tiling`).
+The sums are symmetric, so that the upper triangle of tiles is enough (`ism_core.objective.tiling`).
 """
 
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ from ism_core.objective.options import DTYPES, Precision
 from ism_core.objective.pairs import Pairs, pairs_of
 from ism_core.objective.tiling import blocks, items, panels_of
 
-GATHERED = 64  # rows that are picked at a time, so that the first caches hold them
-FINE = 2  # times as narrow are tiles on the diagonal where each pair below it would cost a product with X
+GATHERED_ROWS = 64  # rows that are scaled at a time: they stay in the first-level cache
+DIAGONAL_FINENESS = 2  # tiles on the diagonal are smaller, since pairs below it cost products with X in vain
 
 
 def evaluate(
@@ -34,12 +34,12 @@ def evaluate(
     lean: bool = False,
     workspace: Workspace | None = None,
 ) -> tuple[Array, float]:
-    """Φ(W) and J(W).
+    """Return Φ(W) and J(W).
 
-    With Ψ summed by form, Φ = XᵀMX + 2XᵀDX where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves every
-    kernel of a sum. D is known last. Threads, which share their memory, keep as many numbers as X has until then, of UX
-    for the upper half U of M, and XᵀDX comes with Xᵀ(UX + DX) for nothing; if they are to be lean, and elsewhere, it is
-    a product of its own. Single precision is that of a tile; what is added up over tiles is double.
+    With Ψ summed by form, Φ = XᵀMX + 2XᵀDX, where M = Ψp − 2Ψd and D = Diag(Ψd 1): one product with X serves all terms
+    of a kernel. D is complete only after all tiles. Threads keep UX until then, for the upper half U of M, and compute
+    Xᵀ(UX + DX). Other engines, and threads that are to be `lean`, compute XᵀDX as a product of its own. In single
+    precision, tiles are single, and sums over tiles are double.
     """
     if not isinstance(engine, Threads):
         return _apart(engine, X, gamma, kernel, W, precision)
@@ -57,7 +57,7 @@ def evaluate(
 
 @contextmanager
 def _in_precision(X: Array, dtype: Dtype, workspace: Workspace) -> Iterator[Tile]:
-    """X, or where it has another precision a copy."""
+    """Yield X, or a copy if it has another precision."""
     if X.dtype == dtype:
         yield X
     else:
@@ -75,7 +75,7 @@ def _apart(
     precision: Precision,
     made: tuple[Tile, Pairs, Any] | None = None,
 ) -> tuple[Array, float]:
-    """Φ(W) and J(W), with XᵀDX as a product of its own; what the shares would make first may be made."""
+    """Return Φ(W) and J(W), with XᵀDX as a product of its own; threads may share rows, pairs and factor."""
     half, D, objective = engine.total(_surrogate_share, items(len(X.here)), X, gamma, kernel, W, precision, made)
     phi: Array = half + half.T
     if D.any():
@@ -93,15 +93,15 @@ def half_gradient(
     engine: Engine = LOCAL,
     known: Array | None = None,
 ) -> tuple[Array, float]:
-    """C (n×q) with Φ(W)W = XᵀC, and J(W): C = MP + 2DP for P = XW, which may be known.
+    """Return the n×q matrix C = MP + 2DP with Φ(W)W = XᵀC, and J(W); P = XW may be known.
 
-    No pair of rows costs a product with X.
+    Pairs of rows are multiplied by P only, not by X.
     """
-    return engine.total(_pull_share, items(len(X.here)), X, gamma, kernel, W, precision, known)
+    return engine.total(_half_gradient_share, items(len(X.here)), X, gamma, kernel, W, precision, known)
 
 
 def _kept_share(share: list[int], pairs: Pairs, factor: Any, kept: Tile) -> tuple[Array, float]:
-    """Of Ψd 1 and of J; UX is kept."""
+    """Return the share of Ψd 1 and of J; write UX into `kept`."""
     upper = _Upper(pairs, factor, kept.shape)
     for panel, product in upper.products(share):
         kept[panel] = product
@@ -109,13 +109,13 @@ def _kept_share(share: list[int], pairs: Pairs, factor: Any, kept: Tile) -> tupl
 
 
 def _square_share(share: list[int], X: Tile, kept: Tile, D: Array) -> Array:
-    """Of Xᵀ(UX + DX); what was kept is used up."""
+    """Return the share of Xᵀ(UX + DX); `kept` is overwritten."""
     half, square = np.zeros((X.shape[1], X.shape[1])), np.empty((X.shape[1], X.shape[1]), kept.dtype)
     everything, D = blocks(len(X)), D.astype(kept.dtype)[:, None]
     for index in share:
         panel = everything[index]
-        for start in range(panel.start, panel.stop, GATHERED):
-            few = slice(start, min(start + GATHERED, panel.stop))
+        for start in range(panel.start, panel.stop, GATHERED_ROWS):
+            few = slice(start, min(start + GATHERED_ROWS, panel.stop))
             kept[few] += D[few] * X[few]
         half += np.matmul(X[panel].T, kept[panel], out=square)
     return half
@@ -130,7 +130,7 @@ def _surrogate_share(
     precision: Precision,
     made: tuple[Tile, Pairs, Any] | None,
 ) -> tuple[Array, Array, float]:
-    """Of XᵀUX, of Ψd 1, and of J; X in the precision, the pairs and what tiles are multiplied by may be made."""
+    """Return the share of XᵀUX, of Ψd 1, and of J."""
     if made is None:
         rows = X.astype(DTYPES[precision], copy=False)
         pairs = pairs_of(_projected(X, W), kernel, gamma, DTYPES[precision])
@@ -144,17 +144,16 @@ def _surrogate_share(
 
 
 class _Upper:
-    """UX for U the upper half of M, with half of its diagonal, and what is summed on the way: Ψd 1 and J."""
+    """UX for the upper half U of M, with half of its diagonal; on the way, Ψd 1 and J."""
 
     def __init__(self, pairs: Pairs, factor: Any, shape: tuple[int, int]) -> None:
-        """For a factor that X of this shape has been made."""
         self._pairs, self._factor, self._columns = pairs, factor, shape[1]
         self.degrees = np.zeros(shape[0])
         self.objective = 0.0
 
     def products(self, share: list[int]) -> Iterator[tuple[slice, Array]]:
-        """A share of the panels; each is good until the next."""
-        for panel, tiles in panels_of(share, len(self.degrees), self._pairs.width, FINE):
+        """Yield UX of each panel of a share; the next one overwrites it."""
+        for panel, tiles in panels_of(share, len(self.degrees), self._pairs.width, DIAGONAL_FINENESS):
             product = buffers("panel", np.float64, panel.stop - panel.start, self._columns)
             product.fill(0)
             for rows, columns in tiles:
@@ -168,15 +167,15 @@ class _Upper:
 
 
 def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) -> Array:
-    """Of XᵀDX: ±ZᵀZ, which the BLAS does at half the price of other products."""
+    """Return the share of XᵀDX as ±ZᵀZ, which the BLAS computes with half the flops of other products."""
     total = np.zeros((X.shape[1], X.shape[1]))
     groups = _by_sign(D)
     roots = np.sqrt(np.abs(D)).astype(X.dtype, copy=False)[:, None]
     for index in share:
         rows = groups[index]
         Z = buffers("part", DTYPES[precision], len(rows), X.shape[1])
-        for start in range(0, len(rows), GATHERED):
-            few = slice(start, start + GATHERED)
+        for start in range(0, len(rows), GATHERED_ROWS):
+            few = slice(start, start + GATHERED_ROWS)
             np.multiply(X[rows[few]], roots[rows[few]], out=Z[few], casting="same_kind")
         if D[rows[0]] > 0:
             total += Z.T @ Z
@@ -186,7 +185,7 @@ def _diagonal_share(share: list[int], X: Array, D: Array, precision: Precision) 
 
 
 def _by_sign(D: Array) -> list[Ints]:
-    """The rows in blocks that have all the same sign in D; those with 0 are left out."""
+    """Return blocks of rows that have the same sign in D, without those that are 0."""
     groups = []
     for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
         if len(rows):
@@ -194,10 +193,10 @@ def _by_sign(D: Array) -> list[Ints]:
     return groups
 
 
-def _pull_share(
+def _half_gradient_share(
     share: list[int], X: Array, gamma: Gamma, kernel: Kernel, W: Array, precision: Precision, known: Array | None
 ) -> tuple[Array, float]:
-    """Of C and of J."""
+    """Return the share of C and of J."""
     P = _projected(X, W) if known is None else known
     pairs = pairs_of(P, kernel, gamma, DTYPES[precision])
     factor, product, degrees = pairs.factor(P), np.zeros(P.shape), np.zeros(len(P))
@@ -213,7 +212,7 @@ def _pull_share(
 
 
 def kernel_matrix(P: Array, kernel: Kernel) -> Array:
-    """K of the projected rows P, all n×n of it."""
+    """Return the n×n kernel matrix K of the projected rows P."""
     K = np.empty((len(P), len(P)))
     LOCAL.run(_matrix_share, items(len(P)), P, kernel, K)
     return K
@@ -233,7 +232,7 @@ def kernel_product(
     precision: Precision = "double",
     engine: Engine = LOCAL,
 ) -> Array:
-    """K V, with no more of K at a time than a tile a thread."""
+    """Return K V, with one tile of K for each thread at a time."""
     parts = engine.run(_product_share, items(len(P)), P, kernel, V, precision)
     product: Array = sum(parts[1:], start=parts[0])
     return product
@@ -249,7 +248,7 @@ def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precisi
 
 
 def square_sum(P: Array, kernel: Kernel | Placed[Kernel], offsets: Array, *, engine: Engine = LOCAL) -> float:
-    """Σ (Kij − offsets[i] − offsets[j])²"""
+    """Return Σ (Kij − offsets[i] − offsets[j])²."""
     return sum(engine.run(_offset_share, items(len(P)), P, kernel, offsets))
 
 
@@ -263,7 +262,7 @@ def _offset_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) ->
 
 
 def _values(share: list[int], P: Array, kernel: Kernel) -> Iterator[tuple[slice, slice, Tile]]:
-    """The tiles of K that a share of the panels holds."""
+    """Yield the tiles of K in a share of the panels."""
     pairs = pairs_of(P, kernel)
     for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:

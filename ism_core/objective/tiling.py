@@ -1,25 +1,28 @@
-"""How all pairs of rows are cut into tiles of the upper triangle.
+"""Tiles of the upper triangle of all pairs of rows.
 
-A panel is a row of tiles. An engine runs shares of the panels, a long one and a short one at a time, so that all shares
-are alike.
+A panel is a row of tiles. An engine runs shares of the panels, always a long one with a short one, so that all shares
+are equal.
 """
 
 from collections.abc import Iterator
 from itertools import pairwise
 
-TILE = 512  # rows of a panel at least: enough for products with X to run well; twice as many do so at full speed
-PANELS = 10  # at least, before panels are higher than they must be: enough to share out
+TILE = 512  # fewest rows of a panel; products with X reach full speed with twice as many
+MIN_PANELS = 10  # number of panels below which panels keep their fewest rows, so that threads have enough of them
 
 Cell = tuple[slice, slice]  # the rows and columns of a tile
 
 
 def items(n: int) -> int:
-    """How many pairs of panels there are to share out."""
+    """Return the number of pairs of panels."""
     return -(-len(blocks(n)) // 2)
 
 
 def panels_of(share: list[int], n: int, width: float, fine: int = 1) -> Iterator[tuple[slice, list[Cell]]]:
-    """The panels of a share: their rows, and their tiles, so many heights wide; on the diagonal they may be finer."""
+    """Yield the rows and the tiles of each panel of a share.
+
+    Tiles are `width` times TILE wide, and those on the diagonal at most TILE / `fine` high.
+    """
     everything = blocks(n)
     step = max(1, int(TILE * width))
     for item in share:
@@ -30,14 +33,14 @@ def panels_of(share: list[int], n: int, width: float, fine: int = 1) -> Iterator
 
 
 def blocks(n: int) -> list[slice]:
-    """Rows by panels of one height or one less, whose number goes into pairs and those on to two shares."""
-    height = min(max(TILE, n // PANELS), 2 * TILE)
+    """Return the rows of each panel; heights differ by 1 at most, and the number of panels is a multiple of 4."""
+    height = min(max(TILE, n // MIN_PANELS), 2 * TILE)
     count = 1 if n <= 5 * TILE // 4 else min(n, 4 * -(-n // (4 * height)))
     return [slice(start, stop) for start, stop in pairwise(n * i // count for i in range(count + 1))]
 
 
 def _triangle(rows: slice, smallest: int) -> list[Cell]:
-    """Tiles of the triangle where a panel meets the diagonal: only the smallest reach below it."""
+    """Return the tiles of a panel at the diagonal, by bisection; only the smallest reach below the diagonal."""
     if rows.stop - rows.start <= smallest:
         return [(rows, rows)]
     middle = (rows.start + rows.stop) // 2

@@ -99,7 +99,7 @@ def test_the_unit_of_a_kernel_does_not_matter(blobs: Labelled) -> None:
 
 
 def test_sums_and_local_scales_may_be_aligned(blobs: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "SAMPLE", 40)  # of the 60 rows
+    monkeypatch.setattr(alignment, "ALIGNMENT_ROWS", 40)  # of the 60 rows
     result = solve(
         blobs.X, Supervised(blobs.y), aligned(RelativeGaussian(), Gaussian(1.0) + 0.5 * Gaussian(3.0), "linear"), 2
     )
