@@ -1,4 +1,4 @@
-"""The scikit-learn face of ISM: one estimator for each paradigm, with `fit`, `transform` and `components_`."""
+"""The scikit-learn interface of ISM: one estimator for each paradigm."""
 
 import warnings
 from abc import abstractmethod
@@ -33,13 +33,13 @@ PARAMETERS = """
     Parameters
     ----------
     kernel : Kernel or str, default="gaussian"
-        A kernel such as ``Gaussian(sigma=2.0)``, its name, or "auto", which chooses one by cross-validation.
+        A kernel such as ``Gaussian(sigma=2.0)``, its name, or "auto", which chooses one from the data.
     q : int or "auto", default=2
         Number of axes.
     delta : float, optional
-        Convergence tolerance. None means 0.01, or 0.1 if the width of the kernel is chosen.
+        Convergence tolerance. None means 0.01, or 0.1 if a supervised estimator chooses the width of its kernel.
     max_iter : int, default=300
-        Maximal number of iterations.
+        Largest number of iterations.
     starts : int or "path", optional
         Number of starts, or "path" for continuation from a wide kernel to a narrow one. None lets the solver decide.
     scale : "standard", "whiten", "none" or "auto", optional
@@ -49,13 +49,14 @@ PARAMETERS = """
     precision : "double" or "single", default="double"
         Floating-point precision of sums over pairs of rows.
     tolerance : float, optional
-        Relative error of J and its gradient that an approximation with a proven bound may have.
+        Largest relative error of the gradient that the truncation of a Gaussian's Taylor series may cause. 0 disables
+        truncation.
     approximation : dict, optional
         ``{"features": m}`` replaces pairs of rows by m random features.
     engine : "local", "dask" or Engine, default="local"
-        Where the work is done.
+        Threads of this machine ("local"), a Dask cluster ("dask"), or an engine of your own.
     features_per_axis : int, optional
-        Maximal number of features that an axis may combine.
+        Largest number of features with a nonzero loading on each axis.
 """
 ATTRIBUTES = """
     Attributes
@@ -75,12 +76,12 @@ ATTRIBUTES = """
     choice_ : Choice or None
         The settings that were chosen, with all candidates; None if everything was given.
     result_ : Result
-        Steps, certificate, error and warnings of the solver, in the solver's coordinates.
+        Steps, certificate, error and warnings of the solver, for the scaled rows (whitened, if scale is "whiten").
 """
 
 
 def _documented(own_parameters: str = "", own_attributes: str = "", example: str = "") -> Any:
-    """Complete an estimator's docstring by the parameters and attributes that all estimators share."""
+    """Complete an estimator's docstring with the parameters and attributes that all estimators share."""
 
     def complete(cls: type) -> type:
         cls.__doc__ = "".join(
@@ -93,7 +94,10 @@ def _documented(own_parameters: str = "", own_attributes: str = "", example: str
 
 @dataclass(eq=False, repr=False)
 class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What the four estimators share. A dataclass spells out the parameters, as scikit-learn requires, once."""
+    """The base class of the four estimators.
+
+    The dataclass generates the explicit `__init__` signature that scikit-learn requires.
+    """
 
     kernel: Kernel | str = "gaussian"
     q: int | Auto = 2
@@ -212,7 +216,8 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
 @_documented(
     """    kind : "auto", "classes" or "values", default="auto"
-        Whether y holds class labels or real values. "auto" decides by the type of y.
+        Whether y holds class labels or real values. "auto" means classes for text, booleans and integers, and for
+        floats if they are whole numbers with at most 20 distinct values; else values.
     target_kernel : "gaussian" or "linear", default="gaussian"
         Kernel between real targets.
     balance : bool, default=False
@@ -234,7 +239,7 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 )
 @dataclass(eq=False, repr=False)
 class SupervisedISM(_ISM):
-    """Dimension reduction that keeps what separates classes, or what depends on real-valued targets."""
+    """Dimension reduction to the axes that separate classes or predict real-valued targets."""
 
     kind: Kind = field(default="auto", kw_only=True)
     target_kernel: TargetKernel = field(default="gaussian", kw_only=True)
@@ -255,7 +260,7 @@ LABELS = """    labels_ : ndarray of shape (n,)
 
 @dataclass(eq=False, repr=False)
 class _ClusteringISM(_ISM):
-    """What the three clustering estimators share."""
+    """The base class of the three clustering estimators."""
 
     n_clusters: int = field(default=2, kw_only=True)
 
@@ -277,13 +282,16 @@ class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
     f"""{CLUSTERS}    mu : float, default=5.0
         Weight of the scores.
     kind : "auto", "classes" or "values", default="auto"
-        Whether the scores are class labels or real values.
+        Whether the scores are class labels or real values; "auto" is as in SupervisedISM.
 """,
     LABELS,
 )
 @dataclass(eq=False, repr=False)
 class SemiSupervisedISM(_ClusteringISM):
-    """Clustering that agrees with expert scores y: labels or real columns, NaN for a row without a score."""
+    """Clustering that agrees with expert scores y, which are labels or real values.
+
+    NaN marks a row without a score.
+    """
 
     mu: float = field(default=5.0, kw_only=True)
     kind: Kind = field(default="auto", kw_only=True)

@@ -18,15 +18,16 @@ TargetKernel = Literal["gaussian", "linear"]
 
 CHOLESKY_TOLERANCE = 1e-6  # share of the kernel's trace that its factor may leave out
 MANY_CLASSES = 0.5  # classes per row above which a warning suggests that y holds measurements
-FEW_VALUES = 20  # distinct whole numbers stored as floats up to which they count as classes
+FEW_VALUES = 20  # floats that are whole numbers are classes if they have at most this many distinct values
 LARGEST_RANK = 300  # columns of the factor at most: several real targets together have no low rank
 
 
 class Targets:
     """One class label, or one or several real values, for each row; rows may have none.
 
-    One column of text, booleans or whole numbers holds classes; more than 20 distinct numbers only if they are stored
-    as integers. Other numbers, and several columns, are real values. `kind` overrides this.
+    One column of text, booleans or integers holds classes. So does one of floats that are whole numbers with at most 20
+    distinct values. Other numbers, and several columns, are real values. `kind` overrides this. The service differs: it
+    reads integers with more than 20 distinct values as real values.
     """
 
     def __init__(self, values: ArrayLike, name: str, kind: Kind = "auto") -> None:
@@ -173,7 +174,7 @@ def _is_absent(value: Any) -> bool:
 
 
 def _is_categorical(known: NDArray[Any]) -> bool:
-    """Tell whether the values are classes: text, booleans, integers, or few distinct whole numbers."""
+    """Tell whether the values are classes: text, booleans, integers, or floats that are few distinct whole numbers."""
     if known.ndim == 2:
         return False
     if known.dtype == object:

@@ -14,7 +14,9 @@ from ism_jobs.tables import Column, Description
 
 TargetKind = Literal["classes", "values"]
 
-MOST_CLASSES_OF_NUMBERS = 20  # whole numbers with more distinct values are measurements, as in ism_core.paradigms
+# Whole numbers with more distinct values are values, not classes. The library differs: ism_core.paradigms reads an
+# array of integers as classes, however many distinct values it has.
+MOST_CLASSES_OF_NUMBERS = 20
 MOST_SUGGESTIONS = 20  # unknown names that get a suggestion: each search takes 0.1 s in a table of 20,000 columns
 NO_FEATURE = {
     "target": "the target, which the job explains",
