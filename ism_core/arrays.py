@@ -1,5 +1,11 @@
-"""Array types, and the validation of every table of numbers."""
+"""Array types, the validation of every table of numbers, and arrays that are reused.
 
+Allocating fresh pages takes up to a tenth of the time of one Φ.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +17,8 @@ from ism_core.errors import InvalidInput
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Tile = NDArray[Any]  # of either precision
+Dtype = type[np.float64] | type[np.float32]
 
 BLOCK = 256  # rows that stay in the cache for a second pass
 
@@ -84,3 +92,36 @@ def _as_numbers(given: NDArray[Any], name: str) -> Array:
 def is_whole(value: object) -> bool:
     """Tell whether a value is an integer and not a boolean."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+class Buffers(threading.local):
+    """Scratch arrays of one thread: one for each name and precision, as large as the largest request so far."""
+
+    def __init__(self) -> None:
+        self._memory: dict[tuple[str, Dtype], Tile] = {}
+
+    def __call__(self, name: str, dtype: Dtype, rows: int, columns: int) -> Tile:
+        memory = self._memory.get((name, dtype))
+        if memory is None or len(memory) < rows * columns:
+            memory = self._memory[name, dtype] = np.empty(rows * columns, dtype)
+        return memory[: rows * columns].reshape(rows, columns)
+
+
+buffers = Buffers()
+
+
+class Workspace:
+    """Large scratch arrays that live as long as a problem; each is lent to one caller at a time."""
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[tuple[int, ...], Dtype], list[Tile]] = {}
+
+    @contextmanager
+    def array(self, shape: tuple[int, ...], dtype: Dtype) -> Iterator[Tile]:
+        """Lend an uninitialized array."""
+        free = self._free.setdefault((shape, dtype), [])
+        array = free.pop() if free else np.empty(shape, dtype)
+        try:
+            yield array
+        finally:
+            free.append(array)

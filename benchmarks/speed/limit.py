@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks.datasets import synthetic
 from benchmarks.measuring import Row, claim, medians, run_part, serve_parts
 from ism_core import Gaussian, Multiquadratic
+from ism_core.arrays import Workspace
 from ism_core.engines import LOCAL
 from ism_core.gamma import LabelGamma
-from ism_core.linalg import Workspace
 from ism_core.objective import Precision, tiles
 
 ROWS, Q, CLASSES = 10_000, 10, 10

@@ -1,7 +1,16 @@
 """Kernels: f(β) and f′(β) of a pair of projected rows, and the feature maps of those that have one."""
 
-from ism_core.kernels.base import Combination, Form, Kernel, Rows, Term, exact_maps, random_maps, taylor_maps
-from ism_core.kernels.distances import median_distance
+from ism_core.kernels.base import (
+    Combination,
+    Form,
+    Kernel,
+    Rows,
+    Term,
+    exact_maps,
+    median_distance,
+    random_maps,
+    taylor_maps,
+)
 from ism_core.kernels.family import (
     KERNELS,
     Gaussian,

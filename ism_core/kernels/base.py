@@ -1,4 +1,4 @@
-"""The interface of kernels: one term of the family, or a conic combination of terms."""
+"""What a kernel is, its feature maps, and the distances between rows that set its width."""
 
 import math
 from abc import ABC, abstractmethod
@@ -8,14 +8,22 @@ from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.neighbors import NearestNeighbors
 
 from ism_core.arrays import Array, Ints
+from ism_core.engines import LOCAL
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.kernels.feature_maps import Form as Form  # tiles and features know it from here
 from ism_core.kernels.feature_maps import TermMap
 
 Rows = slice | Ints
+
+MEDIAN_ROWS = 2_000  # rows that the median distance is estimated from: 2 million pairs
+PRODUCT_COLUMNS = 100  # from so many columns on, a matrix product is faster than `pdist`
+BLOCK_ROWS = 200  # rows whose distances to all later rows are computed at a time
+COINCIDENT = 1e-12  # squared distance, relative to the squared norms, that may be rounding error
 
 
 class Kernel(ABC):
@@ -40,14 +48,18 @@ class Kernel(ABC):
         return all(term.is_nonnegative for _, term in self.terms)
 
     @property
+    def has_product_form(self) -> bool:
+        """Whether all terms depend on products of projected rows, so that far rows weigh most."""
+        return all(term.form == "product" for _, term in self.terms)
+
+    @property
     def slopes_at_zero(self) -> "list[tuple[Form, float]]":
         """The form and the weighted f′(0) of each term, which make Φ0."""
         slopes = [(term.form, weight * term.slope_at_zero) for weight, term in self.terms]
         if any(slope for _, slope in slopes):
             return slopes
-        return [
-            (form, 1.0 if form == "product" else -1.0) for form, _ in slopes
-        ]  # f′(0) = 0, as of (γβ)^p: only its sign counts
+        # f′(0) = 0, as of (γβ)^p: only its sign counts
+        return [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
 
     def __add__(self, other: "Kernel") -> "Combination":
         if not isinstance(other, Kernel):
@@ -140,7 +152,7 @@ def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
 def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
     """Return a map for each term, with gaussians truncated at a degree; None if a term has no such map.
 
-    `ism_core.objective.taylor_bound` bounds the error.
+    `ism_core.objective.projections` bounds the error.
     """
     return _maps(kernel, lambda term: term.exact_map(q) or term.taylor_map(q, degree))
 
@@ -162,3 +174,46 @@ def _maps(kernel: Kernel, map_of: Callable[[Term], TermMap | None]) -> list[Term
             return None
         maps.append(replace(own, weight=weight))
     return maps
+
+
+def median_distance(X: Array, rng: np.random.Generator) -> float:
+    """Return the median distance between distinct rows, from a sample of the rows if there are many."""
+    sample = X if len(X) <= MEDIAN_ROWS else X[np.sort(rng.choice(len(X), MEDIAN_ROWS, replace=False))]
+    distances = _distances(sample)
+    distances = distances[distances > 0]
+    if len(distances) == 0:
+        raise InvalidInput(
+            "sigma",
+            f"sigma = 0: all {len(sample)} rows of X coincide, so there is no median distance. Give rows that differ.",
+        )
+    return float(np.median(distances))
+
+
+def _distances(X: Array) -> Array:
+    """Return the distances between all pairs of rows; 0 if they may be rounding errors."""
+    if X.shape[1] < PRODUCT_COLUMNS:
+        return pdist(X)
+    centered = X - X.mean(axis=0)
+    squares = np.einsum("ij,ij->i", centered, centered)
+    return np.concatenate(LOCAL.run(_distance_share, -(-len(X) // BLOCK_ROWS), centered, squares))
+
+
+def _distance_share(share: list[int], centered: Array, squares: Array) -> Array:
+    """Return the distances from the rows of some blocks to all later rows."""
+    parts: list[Array] = []
+    for index in share:
+        start = index * BLOCK_ROWS
+        rows = slice(start, start + BLOCK_ROWS)
+        sums = squares[rows, None] + squares[start:]
+        distances = sums - 2 * (centered[rows] @ centered[start:].T)
+        distances[distances <= COINCIDENT * sums] = 0
+        parts += [row[first:] for first, row in enumerate(distances, start=1)]
+    everything: Array = np.sqrt(np.concatenate(parts))
+    return everything
+
+
+def local_scales(X: Array, neighbors: int, rng: np.random.Generator) -> Array:
+    """Return the distance from each row to its `neighbors`-th nearest, or a tenth of the median distance if it is 0."""
+    nearest = NearestNeighbors(n_neighbors=min(neighbors, len(X) - 1) + 1).fit(X)
+    distance: Array = nearest.kneighbors(X)[0][:, -1]
+    return np.where(distance > 0, distance, 0.1 * median_distance(X, rng))

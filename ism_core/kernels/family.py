@@ -22,8 +22,7 @@ import numpy as np
 from ism_core.arrays import Array, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel, Rows, Term
-from ism_core.kernels.distances import local_scales, median_distance
+from ism_core.kernels.base import Kernel, Rows, Term, local_scales, median_distance
 from ism_core.kernels.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.kernels.random_features import gaussian_maps, multiquadratic_maps
 from ism_core.kernels.taylor import Taylor

@@ -1,7 +1,6 @@
 """Linear algebra that the other rooms share: subspaces, the row space of X, passes over rows, reused arrays."""
 
 from ism_core.linalg.block_krylov import Eigenpairs, Product, block, largest
-from ism_core.linalg.buffers import Dtype, Tile, Workspace, buffers
 from ism_core.linalg.row_passes import (
     blocks_of,
     column_means,
@@ -35,16 +34,12 @@ __all__ = [
     "NARROW",
     "RANK_TOLERANCE",
     "SAMPLE",
-    "Dtype",
     "Eigenpairs",
     "Product",
     "RowSpace",
     "Rows",
-    "Tile",
-    "Workspace",
     "block",
     "blocks_of",
-    "buffers",
     "column_means",
     "column_sums",
     "convert",

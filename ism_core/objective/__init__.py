@@ -5,15 +5,14 @@ or over features of the rows (`features`).
 """
 
 from ism_core.objective.alignment import aligned
+from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
-from ism_core.objective.options import EvaluationOptions, Precision
-from ism_core.objective.pairs import pairs_of
+from ism_core.objective.pairs import TILE, pairs_of
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
+from ism_core.objective.projections import ErrorBound
 from ism_core.objective.strategies import Method
-from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.objective.tiles import kernel_matrix, kernel_product, square_sum
-from ism_core.objective.tiling import TILE
 
 __all__ = [
     "COARSE_TOLERANCE",

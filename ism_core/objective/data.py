@@ -1,19 +1,35 @@
-"""The data of a problem: the rows, Γ, the kernel and what follows from them for every evaluation strategy."""
+"""The data of a problem and the options for its evaluation: what every evaluation strategy needs."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from ism_core.arrays import Array, Ints
-from ism_core.engines import LOCAL, Placed
+from ism_core.arrays import Array, Dtype, Ints, Workspace
+from ism_core.engines import ALONE, LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg import Workspace, row_passes
-from ism_core.objective.options import EvaluationOptions
+from ism_core.linalg import row_passes
 from ism_core.objective.projections import Projections
 
+Precision = Literal["double", "single"]
+
+DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
+REMOTE_FLOPS = 2e9  # about 30 ms on two threads, which is what the messages to a Dask cluster cost
+THREAD_FLOPS = 3e8  # for less work, two threads spend more time on synchronization than they save
 SCATTER_ROWS = 2_000  # rows that the scatter matrix is estimated from; enough to rank directions by variance
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How J and Φ may be computed."""
+
+    precision: Precision = "double"  # of sums over pairs of rows
+    features: int | None = None  # random features for each term of the kernel; None: no random features
+    seed: int = 0  # of the random features and of samples of the rows
+    engine: Engine = LOCAL
+    spare: int | None = None  # bytes that a strategy may use beyond what all pairs need; None: no limit
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,12 @@ class ProblemData:
     def X(self) -> Array:  # noqa: N802
         """The rows."""
         return self.rows.here
+
+    def engine_for(self, flops: float) -> Engine:
+        """Return the engine that finishes work of this size first: little work stays in this thread or process."""
+        if flops > REMOTE_FLOPS:
+            return self.options.engine
+        return LOCAL if flops > THREAD_FLOPS else ALONE
 
     @cached_property
     def placed_gamma(self) -> Placed[Gamma]:

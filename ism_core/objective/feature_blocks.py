@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, buffers
 from ism_core.gamma import Features
 from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
 from ism_core.kernels.random_features import Fourier
 from ism_core.kernels.taylor import Taylor
-from ism_core.linalg import buffers
-from ism_core.objective import compiled
+from ism_core.objective.pairs import load_compiled
 
 COMPILED_NUMBERS = 2e7  # from so many features of all rows on, a few passes save more than importing numba takes
 COMPILED_NUMBERS_OF_GAUSSIANS = 2e6  # the same for truncated and random features, which solves evaluate dozens of times
@@ -23,12 +22,12 @@ MARGIN = 16  # numbers and rows by which the last piece of a compiled product ma
 
 def are_compiled(maps: list[FeatureMap], rows: int) -> bool:
     """Return whether sums over so many rows are compiled, for some of the maps."""
-    return any(_pays(each, rows) for each in maps) and compiled.load("features") is not None
+    return any(_pays(each, rows) for each in maps) and load_compiled("features") is not None
 
 
 def features_of(map: FeatureMap, P: Array, rows: int) -> Features:
     """Return the features of P, a block of `rows` rows in all; they are valid until this thread asks for others."""
-    module = compiled.load("features") if _pays(map, rows) else None
+    module = load_compiled("features") if _pays(map, rows) else None
     if module is not None and isinstance(map, Compilable):
         return CompiledFeatures(module.over_features, map.recipe(P), map.count)
     return FeatureMatrix(map.of(P, buffers("features", np.float64, 1, map.made * len(P))[0]))

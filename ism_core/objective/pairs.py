@@ -1,10 +1,22 @@
-"""f(β) and f′(β) of pairs of projected rows, a tile at a time: compiled for many rows, by numpy for few."""
+"""f(β) and f′(β) of pairs of projected rows, a tile at a time: compiled for many rows, by numpy for few.
 
+Tiles of the upper triangle of all pairs of rows.
+
+A panel is a row of tiles. An engine runs shares of the panels, always a long one with a short one, so that all shares
+are equal.
+"""
+
+import logging
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from itertools import pairwise
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Dtype, Tile, buffers
 from ism_core.gamma import Gamma
 from ism_core.kernels import (
     Form,
@@ -16,11 +28,17 @@ from ism_core.kernels import (
     RelativeGaussian,
     Squared,
 )
-from ism_core.linalg import Dtype, Tile, buffers
-from ism_core.objective import compiled
+
+logger = logging.getLogger(__name__)
+
+_failures: list[str] = []  # of this process
 
 COMPILED_ROWS = 1_000  # from so many rows on, a dozen evaluations save more time than importing numba takes
 COMPILED_TERMS = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}
+TILE = 512  # fewest rows of a panel; products with X reach full speed with twice as many
+MIN_PANELS = 10  # number of panels below which panels keep their fewest rows, so that threads have enough of them
+
+Cell = tuple[slice, slice]  # the rows and columns of a tile
 
 
 class Pairs(Protocol):
@@ -59,7 +77,7 @@ def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype 
     # callers who choose single precision evaluate often
     fewest = COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // 2
     if len(P) >= fewest and kernel.terms and all(type(term) in COMPILED_TERMS for _, term in kernel.terms):
-        module = compiled.load("pairs")
+        module = load_compiled("pairs")
         if module is not None:
             pairs: Pairs = module.CompiledPairs(P, kernel, gamma, dtype)
             return pairs
@@ -174,3 +192,55 @@ def multiply(tile: Tile, rows: slice, columns: slice, factor: Tile, out: Array, 
     out += np.matmul(tile, factor[columns], out=buffers("part", tile.dtype.type, len(tile), out.shape[1]))
     if mirrored is not None:
         mirrored += tile.T @ factor[rows]
+
+
+@cache
+def load_compiled(name: str) -> ModuleType | None:
+    """Import a module of `objective.compiled`; if that fails, log the first failure and return None."""
+    try:
+        return import_module(f"ism_core.objective.compiled.{name}")
+    except Exception as error:  # numba is missing, or does not work with the numpy that it finds
+        if not _failures:
+            logger.warning("Compiled code cannot be loaded; numpy takes its place, more slowly.", exc_info=True)
+        _failures.append(f"{type(error).__name__}: {error}")
+        return None
+
+
+def compiled_load_failure() -> str | None:
+    """Return why compiled code could not be loaded in this process; None if it was not needed, or was loaded."""
+    return _failures[0] if _failures else None
+
+
+def items(n: int) -> int:
+    """Return the number of pairs of panels."""
+    return -(-len(blocks(n)) // 2)
+
+
+def panels_of(share: list[int], n: int, width: float, fine: int = 1) -> Iterator[tuple[slice, list[Cell]]]:
+    """Yield the rows and the tiles of each panel of a share.
+
+    Tiles are `width` times TILE wide, and those on the diagonal at most TILE / `fine` high.
+    """
+    everything = blocks(n)
+    step = max(1, int(TILE * width))
+    for item in share:
+        for index in sorted({item, len(everything) - 1 - item}):
+            rows = everything[index]
+            right = [slice(start, min(start + step, n)) for start in range(rows.stop, n, step)]
+            yield rows, [*_triangle(rows, max(1, TILE // fine)), *((rows, columns) for columns in right)]
+
+
+def blocks(n: int) -> list[slice]:
+    """Return the rows of each panel; heights differ by 1 at most, and the number of panels is a multiple of 4."""
+    height = min(max(TILE, n // MIN_PANELS), 2 * TILE)
+    count = 1 if n <= 5 * TILE // 4 else min(n, 4 * -(-n // (4 * height)))
+    return [slice(start, stop) for start, stop in pairwise(n * i // count for i in range(count + 1))]
+
+
+def _triangle(rows: slice, smallest: int) -> list[Cell]:
+    """Return the tiles of a panel at the diagonal, by bisection; only the smallest reach below the diagonal."""
+    if rows.stop - rows.start <= smallest:
+        return [(rows, rows)]
+    middle = (rows.start + rows.stop) // 2
+    upper, lower = slice(rows.start, middle), slice(middle, rows.stop)
+    return [*_triangle(upper, smallest), (upper, lower), *_triangle(lower, smallest)]

@@ -10,13 +10,12 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import Placed, own_threads
 from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
-from ism_core.objective import compiled, features, tiles
-from ism_core.objective.data import ProblemData
-from ism_core.objective.options import EvaluationOptions, Precision
+from ism_core.objective import features, tiles
+from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
+from ism_core.objective.pairs import compiled_load_failure
 from ism_core.objective.plan import exact_strategy, strategy_within
-from ism_core.objective.projections import Projections
+from ism_core.objective.projections import ErrorBound, Projections
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
-from ism_core.objective.taylor_bound import ErrorBound
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ class Problem:
     @property
     def warnings(self) -> list[str]:
         """What the user should know about how J and Φ were computed."""
-        failure = compiled.load_failure()
+        failure = compiled_load_failure()
         if failure is None:
             return []
         return [f"Compiled code could not be loaded ({failure}); numpy computed sums over many rows, more slowly."]
@@ -295,7 +294,7 @@ class NeighborProblem(Problem):
             data.placed_kernel,
             gamma.onehot,
             precision=data.options.precision,
-            engine=data.options.engine_for(self.half_gradient_flops),
+            engine=data.engine_for(self.half_gradient_flops),
         )
         nearness -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # of each row to itself: f(0) = 1
         fixed, objective = gamma.at(np.maximum(nearness, 0))

@@ -1,6 +1,6 @@
 """Exact sums over all pairs of rows, tile by tile, for any kernel, in time n² and memory linear in n.
 
-The sums are symmetric, so that the upper triangle of tiles is enough (`ism_core.objective.tiling`).
+The sums are symmetric, so that the upper triangle of tiles is enough (`objective.pairs`).
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ism_core.arrays import Array, Ints
+from ism_core.arrays import Array, Dtype, Ints, Tile, Workspace, buffers
 from ism_core.engines import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg import Dtype, Tile, Workspace, buffers, convert, projected
-from ism_core.objective import tiling as panels
-from ism_core.objective.options import DTYPES, Precision
-from ism_core.objective.pairs import Pairs, pairs_of
-from ism_core.objective.tiling import blocks, items, panels_of
+from ism_core.linalg import convert, projected
+from ism_core.objective.data import DTYPES, Precision
+from ism_core.objective.pairs import TILE, Pairs, blocks, items, pairs_of, panels_of
 
 GATHERED_ROWS = 64  # rows that are scaled at a time: they stay in the first-level cache
 DIAGONAL_FINENESS = 2  # tiles on the diagonal are smaller, since pairs below it cost products with X in vain
@@ -189,7 +187,7 @@ def _by_sign(D: Array) -> list[Ints]:
     groups = []
     for rows in (np.flatnonzero(D > 0), np.flatnonzero(~(D >= 0))):
         if len(rows):
-            groups += np.array_split(rows, 2 * -(-len(rows) // (8 * panels.TILE)) if len(rows) > panels.TILE else 1)
+            groups += np.array_split(rows, 2 * -(-len(rows) // (8 * TILE)) if len(rows) > TILE else 1)
     return groups
 
 

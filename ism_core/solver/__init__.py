@@ -7,8 +7,18 @@
 
 from ism_core.solver.ascent import ascend
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import ReturnCapture, drain, drained, relay
-from ism_core.solver.result import Certificate, Error, Result, Sparsity, Step, Stop
+from ism_core.solver.result import (
+    Certificate,
+    Error,
+    Result,
+    ReturnCapture,
+    Sparsity,
+    Step,
+    Stop,
+    drain,
+    drained,
+    relay,
+)
 from ism_core.solver.solve import iter_solve, solve
 from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
 from ism_core.solver.starts import (

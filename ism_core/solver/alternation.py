@@ -23,8 +23,7 @@ from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, Projected, a
 from ism_core.solver.ascent import EvaluatedPoint, Move, iter_ascend, iter_moves
 from ism_core.solver.newton_mixing import NewtonMixing
 from ism_core.solver.options import SolveInput
-from ism_core.solver.progress import relay
-from ism_core.solver.result import Error, Step, Stop
+from ism_core.solver.result import Error, Step, Stop, relay
 from ism_core.solver.starts import Start, candidates, iter_search
 
 ROUND_STEPS = 2  # steps of W between two clusterings of few rows

@@ -52,7 +52,9 @@ def _reduced(
     problem: Problem, point: EvaluatedPoint, first: Array, rng: np.random.Generator
 ) -> tuple[Problem | PolynomialMoments, EvaluatedPoint, Array]:
     """A problem whose gradients cost little, with the point and a direction in its coordinates."""
-    moments = point.moments or everywhere(problem) or (moments_around(problem, point) if can_leap(problem) else None)
+    moments = point.moments
+    if moments is None and problem.kernel.has_product_form:
+        moments = everywhere(problem) or (moments_around(problem, point) if can_leap(problem) else None)
     if moments is not None:
         inside = np.linalg.qr(moments.basis.T @ point.W)[0]  # a step may have led slightly out of the space
         return moments, EvaluatedPoint.at(moments, inside), moments.basis.T @ first

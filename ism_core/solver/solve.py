@@ -22,8 +22,7 @@ from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
 from ism_core.solver.certificate import certify, error, is_within
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
-from ism_core.solver.progress import drained, relay
-from ism_core.solver.result import Result, Step, Stop
+from ism_core.solver.result import Result, Step, Stop, drained, relay
 from ism_core.solver.sparse import iter_sparse_result
 from ism_core.solver.starts import (
     DEFAULT_STARTS,

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Dtype, Tile
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import (
     Form,
@@ -20,7 +20,6 @@ from ism_core.kernels import (
     Squared,
     Term,
 )
-from ism_core.linalg import Dtype, Tile
 from ism_core.objective.compiled.tiles import (
     GAUSSIAN,
     MULTIQUADRATIC,

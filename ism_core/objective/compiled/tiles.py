@@ -12,8 +12,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
 
-from ism_core.arrays import Array, Ints
-from ism_core.linalg import Tile
+from ism_core.arrays import Array, Ints, Tile
 from ism_core.objective.compiled.products import cached, exact, fast
 
 # Hashes of the other files that this one is compiled with: numba's cache notices a change of this file only.

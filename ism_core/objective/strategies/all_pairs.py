@@ -26,7 +26,7 @@ class AllPairs(Strategy):
             data.placed_kernel,
             W,
             precision=options.precision,
-            engine=options.engine_for(self.cost.surrogate),
+            engine=data.engine_for(self.cost.surrogate),
             lean=options.spare is not None and options.spare < data.X.nbytes,
             workspace=data.workspace,
         )
@@ -34,7 +34,7 @@ class AllPairs(Strategy):
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
         data = self.data
-        engine = data.options.engine_for(self.cost.half_gradient)
+        engine = data.engine_for(self.cost.half_gradient)
         return tiles.half_gradient(
             data.rows,
             data.placed_gamma,

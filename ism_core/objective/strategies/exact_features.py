@@ -27,12 +27,12 @@ class ExactFeatures(Strategy):
         return self._surrogate(self.maps, W)
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
-        data, engine = self.data, self.data.options.engine_for(self.cost.half_gradient)
+        data, engine = self.data, self.data.engine_for(self.cost.half_gradient)
         P = data.projections.projected(W)
         return features.half_gradient(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
 
     def objective(self, W: Array) -> float:
-        data, engine = self.data, self.data.options.engine_for(self.cost.half_gradient)
+        data, engine = self.data, self.data.engine_for(self.cost.half_gradient)
         P = data.projections.projected(W)
         return features.objective(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
 
@@ -41,7 +41,7 @@ class ExactFeatures(Strategy):
         return self._cost_with(self.maps)
 
     def _surrogate(self, maps: Sequence[TermMap], W: Array) -> tuple[Array, float]:
-        data, engine = self.data, self.data.options.engine_for(self.cost.surrogate)
+        data, engine = self.data, self.data.engine_for(self.cost.surrogate)
         P = data.projections.projected(W)
         phi, objective = features.evaluate(data.rows, data.placed_gamma, maps, W, known=P, engine=engine)
         return data.clean(phi), objective

@@ -8,9 +8,9 @@ from ism_core.arrays import Array
 from ism_core.engines import own_threads
 from ism_core.kernels import TermMap
 from ism_core.linalg import corrected
+from ism_core.objective.projections import ErrorBound
 from ism_core.objective.strategies.base import Cost
 from ism_core.objective.strategies.exact_features import ExactFeatures
-from ism_core.objective.taylor_bound import ErrorBound
 
 RESOLUTION = 1e-6  # times the tolerance: the share of J below which J and Φ(W)W of cut features may disagree
 

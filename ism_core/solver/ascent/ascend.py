@@ -5,15 +5,14 @@ from functools import partial
 
 from ism_core.arrays import Array
 from ism_core.engines import own_threads
-from ism_core.objective import NeighborProblem
+from ism_core.objective import NeighborProblem, Problem
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
 from ism_core.solver.ascent.leaps import LeapAscent
 from ism_core.solver.ascent.loop import Ascent, Move, iter_moves
 from ism_core.solver.ascent.polynomial_moments import can_leap
 from ism_core.solver.ascent.spectral import SpectralAscent
-from ism_core.solver.progress import drained, relay
-from ism_core.solver.result import Step
+from ism_core.solver.result import Step, drained, relay
 
 
 def iter_ascend(
@@ -47,7 +46,8 @@ def iter_ascend(
         climb = yield from relay(iter_moves(LbfgsAscent(problem, delta), W, max_iter, first), as_step)
         with own_threads():
             return Ascent(EvaluatedPoint.at(problem, climb.point.W), climb.stop, climb.iteration)
-    method = LeapAscent if leaping and can_leap(problem) else SpectralAscent
+    leaps = leaping and isinstance(problem, Problem) and problem.kernel.has_product_form and can_leap(problem)
+    method = LeapAscent if leaps else SpectralAscent
     return (yield from relay(iter_moves(method(problem, delta, known), W, max_iter, first), as_step))
 
 

@@ -16,8 +16,7 @@ from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.ascent.loop import Move, iter_moves
 from ism_core.solver.ascent.polynomial_moments import FURTHER_DIRECTIONS, PolynomialMoments
 from ism_core.solver.ascent.spectral import SMALLEST_ANGLE, SpectralAscent
-from ism_core.solver.progress import drain
-from ism_core.solver.result import Stop
+from ism_core.solver.result import Stop, drain
 
 MAX_STEPS = 100  # of one leap
 

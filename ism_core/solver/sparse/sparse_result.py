@@ -13,8 +13,7 @@ from ism_core.solver.ascent import EvaluatedPoint
 from ism_core.solver.certificate import error
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput
-from ism_core.solver.progress import ReturnCapture
-from ism_core.solver.result import Certificate, Result, Sparsity, Step
+from ism_core.solver.result import Certificate, Result, ReturnCapture, Sparsity, Step
 from ism_core.solver.sparse.support_search import FeatureProblems, Sparse, iter_sparsify
 
 MOST_ROUNDS = 20  # of a clustering and the axes for it

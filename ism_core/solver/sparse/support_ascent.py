@@ -16,8 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from ism_core.arrays import Array, Ints
 from ism_core.objective import Problem
 from ism_core.solver.ascent import LevelShiftedAscent, Move, Trial, iter_moves
-from ism_core.solver.progress import drain
-from ism_core.solver.result import Stop
+from ism_core.solver.result import Stop, drain
 
 Support = NDArray[np.bool_]
 

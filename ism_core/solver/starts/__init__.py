@@ -1,6 +1,6 @@
 """Starting points: Φ0 and others, the search among them, and continuation from a wide kernel to a narrow one."""
 
-from ism_core.solver.starts.candidates import candidates
+from ism_core.solver.starts.candidates import candidates, constant_slope_maximum, has_constant_slope
 from ism_core.solver.starts.continuation import (
     LONG_CLIMB_DELTA,
     SHORT_CLIMB_DELTA,
@@ -13,7 +13,6 @@ from ism_core.solver.starts.continuation import (
     widest_width,
     with_width,
 )
-from ism_core.solver.starts.initial_surrogate import constant_slope_maximum, has_constant_slope
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, iter_search
 
 __all__ = [

@@ -24,9 +24,8 @@ from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Narrowing, Polyno
 from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
 from ism_core.solver.ascent import LbfgsAscent, Move, iter_ascend, iter_moves
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import drain, relay
-from ism_core.solver.result import Step
-from ism_core.solver.starts.initial_surrogate import initial_surrogate
+from ism_core.solver.result import Step, drain, relay
+from ism_core.solver.starts.candidates import initial_surrogate
 from ism_core.solver.starts.search import Start, iter_grow
 
 WIDTH_RATIO = math.sqrt(0.5)  # of two successive widths

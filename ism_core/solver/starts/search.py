@@ -33,17 +33,17 @@ from ism_core.solver.ascent import (
     iter_ascend,
 )
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import ReturnCapture, relay
-from ism_core.solver.result import Step
+from ism_core.solver.result import ReturnCapture, Step, relay
 from ism_core.solver.starts.candidates import (
     OUTLYING_AXES,
     OUTLYING_ROWS,
     candidates,
     further_candidates,
+    has_constant_slope,
     heaviest_rows,
+    initial_surrogate,
     outlying_directions,
 )
-from ism_core.solver.starts.initial_surrogate import has_constant_slope, initial_surrogate
 
 DEFAULT_STARTS = 3  # if Γ is fixed: Φ0 and the next two candidates
 WHOLE_FLOPS = 1e9  # flops of Φ beyond which a sample of the rows is searched
@@ -88,14 +88,15 @@ def iter_search(
     delta = options.delta
     if has_constant_slope(problem.kernel):
         return Start(next(candidates(problem, rng)))
-    moments = everywhere(problem) if starts > 1 else None
+    may_have_moments = starts > 1 and problem.kernel.has_product_form
+    moments = everywhere(problem) if may_have_moments else None
     if moments is not None:
         best, _ = yield from _iter_best(
             moments, candidates(problem, rng), partial(outlying_directions, problem), starts, delta
         )
         return Start(best.W)
     with own_threads():
-        space = _search_space(problem, starts, rng) if starts > 1 and not problem.is_small else None
+        space = _search_space(problem, starts, rng) if may_have_moments and not problem.is_small else None
     if space is not None:
         return (yield from _iter_search_within(space, starts, delta))
     rows = len(problem.X)

@@ -45,7 +45,7 @@ def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SMALL", 2_000)
     monkeypatch.setattr(cluster, "INLINE", 2_000)
     monkeypatch.setattr(cluster, "KEPT", 20_000)
-    monkeypatch.setattr("ism_core.objective.options.REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from ism_core.engines.base import in_threads, own_threads
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import Problem
-from ism_core.objective import tiling as panels
+from ism_core.objective import pairs as panels
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from ism_core.arrays import Array
-from ism_core.kernels import distances
-from ism_core.kernels.distances import local_scales, median_distance
+from ism_core.kernels import base
+from ism_core.kernels.base import local_scales, median_distance
 
 
 def test_median_distance_is_over_pairs_that_differ(rows: Array, rng: np.random.Generator) -> None:
@@ -19,7 +19,7 @@ def test_median_distance_of_a_sample_is_near_that_of_all(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X = rng.standard_normal((600, 3))
-    monkeypatch.setattr(distances, "MEDIAN_ROWS", 200)
+    monkeypatch.setattr(base, "MEDIAN_ROWS", 200)
     sampled = median_distance(X, np.random.default_rng(0))
     assert sampled == median_distance(X, np.random.default_rng(0))
     assert sampled != median_distance(X, np.random.default_rng(1))

@@ -23,10 +23,10 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
-from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import Problem
+from ism_core.objective.projections import ErrorBound
 from ism_core.objective.strategies import base as strategies_module
-from ism_core.objective.taylor_bound import ErrorBound
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import error, is_within
 from tests.ism_core.conftest import Labelled, Planted, TwoClusterings

@@ -16,8 +16,7 @@ from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
 from ism_core.objective import feature_blocks, features, options, pairs, tiling
-from ism_core.objective.data import ProblemData
-from ism_core.objective.options import EvaluationOptions, Precision
+from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY

@@ -7,8 +7,7 @@ from ism_core.arrays import Array
 from ism_core.kernels import Taylor
 from ism_core.kernels.feature_maps import FeatureMap, Power, Product
 from ism_core.kernels.random_features import gaussian_maps
-from ism_core.objective import compiled
-from ism_core.objective import feature_blocks as feature_sums
+from ism_core.objective import feature_blocks
 from ism_core.objective.feature_blocks import CompiledFeatures, FeatureMatrix, features_of
 
 MANY = 10**9  # rows: of so many, some are summed up by what is compiled
@@ -57,16 +56,16 @@ def test_what_is_compiled_is_for_many_features_only() -> None:
     P = np.ones((5, 2))
     taylor, power = Taylor(2, 3, 1.0), Power(2, 3, 1.0, 1.0)
     assert isinstance(features_of(taylor, P, 5), FeatureMatrix)
-    assert isinstance(features_of(taylor, P, int(feature_sums.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), CompiledFeatures)
-    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), FeatureMatrix)
-    assert isinstance(features_of(power, P, int(feature_sums.COMPILED_NUMBERS) // 10), CompiledFeatures)
+    assert isinstance(features_of(taylor, P, int(feature_blocks.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), CompiledFeatures)
+    assert isinstance(features_of(power, P, int(feature_blocks.COMPILED_NUMBERS_OF_GAUSSIANS) // 10), FeatureMatrix)
+    assert isinstance(features_of(power, P, int(feature_blocks.COMPILED_NUMBERS) // 10), CompiledFeatures)
     assert isinstance(features_of(Product(2), P, MANY), FeatureMatrix)
 
 
 def test_numpy_does_it_where_nothing_can_be_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "load", lambda name: None)
+    monkeypatch.setattr(feature_blocks, "load_compiled", lambda name: None)
     assert isinstance(features_of(Taylor(2, 3, 1.0), np.ones((5, 2)), MANY), FeatureMatrix)
-    assert not feature_sums.are_compiled([Taylor(2, 3, 1.0)], MANY)
+    assert not feature_blocks.are_compiled([Taylor(2, 3, 1.0)], MANY)
 
 
 def assert_equal(found: Array, expected: Array) -> None:

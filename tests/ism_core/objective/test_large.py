@@ -14,7 +14,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import options as options_module
-from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.objective.strategies import TruncatedFeatures, all_pairs
 from ism_core.objective.strategies import base as strategies_module
@@ -22,8 +22,7 @@ from ism_core.solver import certificate
 from ism_core.solver.ascent import Ascent, EvaluatedPoint, iter_ascend
 from ism_core.solver.ascent.spectral import SpectralAscent
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import ReturnCapture
-from ism_core.solver.result import Step
+from ism_core.solver.result import ReturnCapture, Step
 from ism_core.solver.starts import search as starts_module
 from tests.ism_core.conftest import Labelled, Planted
 

@@ -12,7 +12,7 @@ from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel, exact_maps
-from ism_core.objective.options import EvaluationOptions
+from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.projections import Projections
 from ism_core.objective.strategies import ExactFeatures, Method, base

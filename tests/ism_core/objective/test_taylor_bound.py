@@ -11,7 +11,7 @@ from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
-from ism_core.objective.taylor_bound import ErrorBound, ProjectedNorms, least_degree
+from ism_core.objective.projections import ErrorBound, ProjectedNorms, least_degree
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 

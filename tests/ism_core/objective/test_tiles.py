@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core import Gaussian, Multiquadratic, RelativeGaussian
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Workspace
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
-from ism_core.linalg.buffers import Workspace
 from ism_core.objective import pairs, tiles
-from ism_core.objective import tiling as panels
+from ism_core.objective import pairs as panels
 from ism_core.objective.compiled import tiles as compiled
-from ism_core.objective.options import Precision
+from ism_core.objective.data import Precision
 from ism_core.objective.pairs import NumpyPairs
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from ism_core import Gaussian, Supervised, SupervisedISM, Unsupervised, UnsupervisedISM
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.selection.settings import iter_settings
-from ism_core.solver.progress import drain
+from ism_core.solver.result import drain
 
 
 def test_nothing_is_tried_where_all_is_given() -> None:

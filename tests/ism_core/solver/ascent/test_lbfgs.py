@@ -11,9 +11,8 @@ from ism_core.gamma import NeighborGamma
 from ism_core.objective import Problem
 from ism_core.solver.ascent import Ascent, LbfgsAscent, iter_moves
 from ism_core.solver.ascent.lbfgs import GradientPoint
-from ism_core.solver.progress import ReturnCapture
-from ism_core.solver.result import Step, Stop
-from ism_core.solver.starts.initial_surrogate import initial_surrogate
+from ism_core.solver.result import ReturnCapture, Step, Stop
+from ism_core.solver.starts.candidates import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
 

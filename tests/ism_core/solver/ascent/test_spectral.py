@@ -12,8 +12,7 @@ from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint, ascend, iter_ascend
 from ism_core.solver.certificate import certify
-from ism_core.solver.progress import ReturnCapture
-from ism_core.solver.result import Step
+from ism_core.solver.result import ReturnCapture, Step
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
 

@@ -12,8 +12,8 @@ from ism_core.kernels import Kernel, median_distance
 from ism_core.linalg import RowSpace
 from ism_core.objective import Problem
 from ism_core.scaling import standardized
+from ism_core.solver.starts.candidates import initial_surrogate
 from ism_core.solver.starts.continuation import WIDTH_RATIO, first_width, kernel_width, path_kernels, with_width
-from ism_core.solver.starts.initial_surrogate import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
 

@@ -22,8 +22,7 @@ from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.progress import ReturnCapture
-from ism_core.solver.result import Step
+from ism_core.solver.result import ReturnCapture, Step
 from ism_core.solver.starts import search as module
 from ism_core.solver.starts.candidates import candidates, outlying_directions
 from ism_core.solver.starts.search import Start, iter_search
