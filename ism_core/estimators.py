@@ -78,6 +78,12 @@ ATTRIBUTES = """
     result_ : Result
         Steps, certificate, error and warnings of the solver, for the scaled rows (whitened, if scale is "whiten").
 """
+CLUSTERS = """    n_clusters : int, default=2
+        Number of clusters.
+"""
+LABELS = """    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+"""
 
 
 def _documented(own_parameters: str = "", own_attributes: str = "", example: str = "") -> Any:
@@ -162,19 +168,16 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """Project rows onto the q axes."""
         check_is_fitted(self)
         table = validate_data(self, X, dtype=np.float64, reset=False)
-        projected: Array = (table - self.mean_) / self.scale_ @ self.components_.T
-        return projected
+        return np.asarray((table - self.mean_) / self.scale_ @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows in the original features that are nearest to the given projections."""
         check_is_fitted(self)
         projected = check_array(X, dtype=np.float64)
         if projected.shape[1] != len(self.components_):
-            raise InvalidInput(
-                "X", f"X has {projected.shape[1]} columns; {len(self.components_)} are needed, one for each axis."
-            )
-        back: Array = projected @ self._back * self.scale_ + self.mean_
-        return back
+            axes = len(self.components_)
+            raise InvalidInput("X", f"X has {projected.shape[1]} columns; {axes} are needed, one for each axis.")
+        return np.asarray(projected @ self._back * self.scale_ + self.mean_)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, with `deep` those of the kernel too, such as ``kernel__sigma``."""
@@ -250,14 +253,6 @@ class SupervisedISM(_ISM):
         return Supervised(self._required(y), self.kind, self.target_kernel, self.balance, self.neighbors)
 
 
-CLUSTERS = """    n_clusters : int, default=2
-        Number of clusters.
-"""
-LABELS = """    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-"""
-
-
 @dataclass(eq=False, repr=False)
 class _ClusteringISM(_ISM):
     """The base class of the three clustering estimators."""
@@ -300,12 +295,7 @@ class SemiSupervisedISM(_ClusteringISM):
         return SemiSupervised(self._required(y), self.n_clusters, self.mu, self.kind)
 
 
-@_documented(
-    f"""{CLUSTERS}    mu : float, default=20.0
-        Weight of the penalty for agreement with the known clustering.
-""",
-    LABELS,
-)
+@_documented(f"{CLUSTERS}    mu : float, default=20.0\n        Weight of the penalty for agreement.\n", LABELS)
 @dataclass(eq=False, repr=False)
 class AlternativeISM(_ClusteringISM):
     """Clustering that differs from a known clustering y."""

@@ -257,10 +257,8 @@ def as_kernel(kernel: "Kernel | str") -> Kernel:
         return kernel
     if isinstance(kernel, str) and kernel in KERNELS:
         return KERNELS[kernel]()
-    raise InvalidInput(
-        "kernel",
-        f"kernel is {kernel!r}; it must be a kernel such as Gaussian(), or one of the names {', '.join(KERNELS)}.",
-    )
+    names = ", ".join(KERNELS)
+    raise InvalidInput("kernel", f"kernel is {kernel!r}; it must be a kernel such as Gaussian(), or one of {names}.")
 
 
 def parameters(kernel: Kernel) -> dict[str, Any]:

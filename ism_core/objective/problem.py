@@ -34,13 +34,7 @@ class Problem:
         null_directions: Array | None = None,
         options: EvaluationOptions | None = None,
     ) -> "Problem":
-        """Return the problem with its cheapest exact strategy.
-
-        Parameters
-        ----------
-        null_directions
-            d×e: directions in which no row has a component.
-        """
+        """Return the problem with its cheapest exact strategy; the d×e null directions have no component of any row."""
         return _problem(ProblemData.of(X, gamma, kernel, q, null_directions, options))
 
     # The data

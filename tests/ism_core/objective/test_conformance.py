@@ -15,7 +15,7 @@ from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
-from ism_core.objective import feature_blocks, features, options, pairs, tiling
+from ism_core.objective import data, feature_blocks, features, pairs
 from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
 from tests.ism_core import reference
@@ -59,7 +59,7 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.fixture(params=[512, 7, 1])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows of a tile or of a block: more than there are, no divisor of them, and one."""
-    monkeypatch.setattr(tiling, "TILE", request.param)
+    monkeypatch.setattr(pairs, "TILE", request.param)
     monkeypatch.setattr(features, "WIDE_BLOCK", request.param)
     monkeypatch.setattr(features, "NARROW_BLOCKS", (request.param, request.param))
     monkeypatch.setattr(features, "COMPILED_BLOCK", request.param)
@@ -68,7 +68,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little work is left to one thread otherwise."""
-    monkeypatch.setattr(options, "THREAD_FLOPS", 0 if request.param == 2 else np.inf)
+    monkeypatch.setattr(data, "THREAD_FLOPS", 0 if request.param == 2 else np.inf)
     if request.param == 2:
         monkeypatch.setattr("ism_core.engines.base.own_threads", two_threads)
 

@@ -13,7 +13,7 @@ from ism_core.engines.base import Threads
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.linalg.subspaces import dominant, largest_angle
-from ism_core.objective import options as options_module
+from ism_core.objective import data as data_module
 from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import Problem
 from ism_core.objective.strategies import TruncatedFeatures, all_pairs
@@ -241,7 +241,7 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
     problem = Problem.of(wine.X, LabelGamma.of(wine.y), kernel, 2, options=EvaluationOptions(engine=engine))
     there = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls == 0
-    monkeypatch.setattr(options_module, "REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr(data_module, "REMOTE_FLOPS", 0.0)
     here = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls > 0
     for ours, theirs in zip(here, there, strict=True):
