@@ -1,4 +1,4 @@
-"""Cursors for paging through lists: an opaque text that marks where the next page begins."""
+"""Cursors for paging through lists: an opaque text that encodes the position of the next page."""
 
 import base64
 import json
@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ism_jobs.errors import FieldError, InvalidSpec
+from ism_jobs.errors import FieldError, InvalidParameter
 
 
 def encode_cursor(position: Sequence[Any] | None) -> str | None:
@@ -19,7 +19,7 @@ def encode_cursor(position: Sequence[Any] | None) -> str | None:
 def decode_cursor(cursor: str | None) -> tuple[float, str] | None:
     """Decode a cursor into its position: a time and an id.
 
-    Raises InvalidSpec if the cursor was not made by `encode_cursor`.
+    Raises InvalidParameter if the cursor was not made by `encode_cursor`.
     """
     if cursor is None:
         return None
@@ -31,5 +31,5 @@ def decode_cursor(cursor: str | None) -> tuple[float, str] | None:
         valid = False
     if not valid:
         sentence = 'Invalid cursor; take it from "next" of the previous page, or leave it out.'
-        raise InvalidSpec(sentence, [FieldError("cursor", sentence)])
+        raise InvalidParameter(sentence, [FieldError("cursor", sentence)])
     return time, id

@@ -246,8 +246,11 @@ def test_the_list_goes_through_all_pages_newest_first(api: Api) -> None:
 
 @pytest.mark.parametrize("cursor", ["x", "NQ", "W1tdLDFd", "W05hTiwiYSJd", "WzEuNSxbXV0", "%00", "é", "bnVsbA"])
 @pytest.mark.parametrize("path", ["/datasets", "/jobs"])
-def test_a_cursor_that_is_none_of_ours_is_refused(api: Api, path: str, cursor: str) -> None:
-    assert problem(api.get(path, params={"cursor": cursor}), 422)["errors"][0]["field"] == "cursor"
+def test_an_invalid_cursor_is_an_invalid_parameter(api: Api, path: str, cursor: str) -> None:
+    document = problem(api.get(path, params={"cursor": cursor}), 422)
+    assert document["type"] == "urn:ism:problem:invalid-parameter"
+    assert document["detail"].startswith("Invalid cursor")
+    assert document["errors"][0]["field"] == "cursor"
 
 
 def test_a_data_set_is_deleted(api: Api) -> None:

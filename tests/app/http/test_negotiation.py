@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from app.http.negotiation import etag_matches, etag_of, file_response, negotiate_format
 from app.http.pagination import decode_cursor, encode_cursor
-from ism_jobs.errors import InvalidSpec, NotAcceptable
+from ism_jobs.errors import InvalidParameter, NotAcceptable
 
 BODY = bytes(range(100))
 ETAG = etag_of("version")
@@ -63,7 +63,7 @@ def test_a_cursor_stands_for_its_place(time: float, id: str) -> None:
 
 @given(st.text(max_size=60))
 def test_any_other_cursor_is_refused(text: str) -> None:
-    with pytest.raises(InvalidSpec):
+    with pytest.raises(InvalidParameter, match="Invalid cursor"):
         decode_cursor(text)
 
 
