@@ -89,16 +89,20 @@ def as_text(run: Run) -> str:
         ("load average, 5 minutes", figures["load"]),
         *((f"jobs {name}", count) for name, count in figures["jobs"].items()),
         ("POSTs answered", ", ".join(f"{answer}: {count}" for answer, count in sorted(run.answers.items()))),
-        ("kills", run.nemesis.kills),
+        ("faults", sum(run.nemesis.counts.values())),
         *((f"  {name}", count) for name, count in sorted(run.nemesis.counts.items())),
+        ("kills", run.nemesis.kills),
         ("restarts", run.restarts),
         ("  of processes that the drill did not kill", sum(run.unprovoked_deaths.values())),
         ("orphaned processes", len(run.orphans)),
         *(
-            (f"recovery after {name}, s (median, worst)", f"{_seconds(one['median'])}, {_seconds(one['worst'])}")
+            (
+                f"recovery after {'any kill' if name == 'all' else name}, s (median, worst)",
+                f"{_seconds(one['median'])}, {_seconds(one['worst'])}",
+            )
             for name, one in recovery.items()
         ),
-        ("  worst, without times without a worker or Redis", _seconds(recovery["all"]["worst_available"])),
+        ("  worst, counting only time with Redis and a worker", _seconds(recovery["all"]["worst_available"])),
         ("results, bit-identical", verdict.identical),
         ("results of resumed jobs, equal within tolerance", verdict.resumed),
         ("  largest difference of W, supervised", verdict.worst_supervised),

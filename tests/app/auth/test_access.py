@@ -198,7 +198,7 @@ FROM_ELSEWHERE: list[tuple[str, dict[str, str], int]] = [
 ]
 
 
-def test_without_keys_no_page_of_another_site_gets_in(keyed: Callable[..., Settings]) -> None:
+def test_without_keys_cross_site_requests_are_refused(keyed: Callable[..., Settings]) -> None:
     async def ask(client: httpx.AsyncClient) -> list[httpx.Response]:
         paths = {"GET": "/jobs", "POST": "/jobs", "DELETE": "/jobs/nothing"}
         return [await client.request(method, paths[method], headers=headers) for method, headers, _ in FROM_ELSEWHERE]

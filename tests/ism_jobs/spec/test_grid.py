@@ -135,7 +135,7 @@ def test_the_schema_takes_a_spec_a_list_or_a_grid() -> None:
 
 
 @pytest.mark.parametrize("posted", [[{f"u{job}x{place}": 1 for place in range(20)} for job in range(50)], None])
-def test_the_names_that_were_meant_are_looked_for_as_often_as_they_are_told(
+def test_suggestions_are_searched_only_for_errors_that_are_reported(
     posted: list[dict[str, int]] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []

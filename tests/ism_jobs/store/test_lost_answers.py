@@ -125,7 +125,7 @@ def test_jobs_without_a_key_are_not_tried_again_by_us(
     assert store.redis.llen(QUEUE) <= 1
 
 
-def test_an_attempt_at_a_deleted_job_says_nothing_about_another_that_got_its_id(store: Store) -> None:
+def test_an_attempt_at_a_deleted_job_cannot_write_to_a_new_job_with_the_same_id(store: Store) -> None:
     """An idempotency key makes ids that come again: the numbers of the attempts are the same, the claims are not."""
     zombie = begun(store)
     store.jobs.requeue(store.jobs.get("a"), crashed=True)
@@ -148,7 +148,7 @@ def full(store: Store) -> Iterator[Callable[[], None]]:
 
 
 @pytest.mark.parametrize("end", ["succeed", "fail", "cancel"])
-def test_in_a_full_redis_a_job_tells_its_steps_and_ends(store: Store, full: Callable[[], None], end: str) -> None:
+def test_a_job_reports_steps_and_ends_while_redis_is_full(store: Store, full: Callable[[], None], end: str) -> None:
     attempt = begun(store)
     full()
     attempt.report({"iteration": 1}, "step", {"iteration": 1})
@@ -164,7 +164,7 @@ def test_in_a_full_redis_a_job_tells_its_steps_and_ends(store: Store, full: Call
     store.jobs.delete("a")
 
 
-def test_a_full_redis_takes_no_job_and_nothing_of_one(store: Store, full: Callable[[], None]) -> None:
+def test_a_full_redis_stores_no_part_of_a_refused_job(store: Store, full: Callable[[], None]) -> None:
     before = set(store.redis.scan_iter())
     full()
     for fresh in (True, False):

@@ -44,8 +44,8 @@ def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: S
     assert store.jobs.get("live").state is State.RUNNING
 
 
-def test_when_nobody_could_look_for_long_the_living_get_time_to_say_so(store: Store) -> None:
-    """As after Redis was away, or stopped: all leases have ended, and not one worker need be dead."""
+def test_leases_are_extended_after_an_outage_of_the_sweep(store: Store) -> None:
+    """After an outage of Redis all leases have expired, although every worker may be alive."""
     attempt = begun(store, "a")
     store.jobs.sweep()
     end_lease(store, "a")
@@ -56,7 +56,7 @@ def test_when_nobody_could_look_for_long_the_living_get_time_to_say_so(store: St
     attempt.report({"iteration": 1})
     end_lease(store, "a")
     store.jobs.sweep()
-    assert store.jobs.get("a").state is State.QUEUED, "who says nothing then is dead"
+    assert store.jobs.get("a").state is State.QUEUED, "a worker that does not renew its lease afterwards is dead"
 
 
 def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> None:

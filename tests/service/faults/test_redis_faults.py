@@ -92,9 +92,7 @@ def refused(api: Api, status: int, dataset: str) -> None:
     assert api.get("/healthz").status_code == 200
 
 
-def test_while_redis_is_killed_the_api_says_so_at_once_and_what_it_took_is_there_after(
-    faulty: Api, redis: FaultyRedis
-) -> None:
+def test_the_api_answers_503_while_redis_is_down_and_keeps_acknowledged_jobs(faulty: Api, redis: FaultyRedis) -> None:
     dataset = faulty.upload(rows(10))["id"]
     job = faulty.submit(dataset=dataset, **JOB)
     redis.kill()
@@ -132,7 +130,7 @@ def test_a_redis_that_is_200_ms_away_makes_everything_slower_and_breaks_nothing(
         faulty.timeout = SECONDS
 
 
-def test_a_stream_of_events_ends_when_redis_goes_and_is_followed_on_from_there(
+def test_an_event_stream_ends_with_redis_and_resumes_by_last_event_id(
     faulty: Api, redis: FaultyRedis, store: Store
 ) -> None:
     """The job is held by this test, so that nothing happens by itself."""
@@ -167,9 +165,7 @@ def test_a_cut_connection_is_made_again(faulty: Api, redis: FaultyRedis) -> None
         until(lambda: faulty.get(path).status_code == 200)
 
 
-def test_a_full_redis_refuses_what_is_new_and_lets_go_of_what_is_old(
-    faulty: Api, redis: FaultyRedis, store: Store
-) -> None:
+def test_a_full_redis_refuses_new_objects_and_allows_deletes(faulty: Api, redis: FaultyRedis, store: Store) -> None:
     kept, old = faulty.upload(rows(40))["id"], faulty.upload(rows(50))["id"]
     done = faulty.submit(dataset=kept, **JOB)
     faulty.succeeded(done)

@@ -99,7 +99,7 @@ def asked(client: Api, method: str, path: str, id: str) -> httpx.Response:
     return client.request(method, path.replace("{id}", id), content=body)
 
 
-def test_no_route_tells_one_owner_of_what_another_has(keyed: Keyed, hers: dict[str, str]) -> None:
+def test_no_route_reveals_objects_of_another_owner(keyed: Keyed, hers: dict[str, str]) -> None:
     tried = []
     for method, path, _ in routes(keyed):
         if "{id}" not in path:
@@ -152,7 +152,7 @@ def test_a_job_cannot_use_what_another_owner_has(keyed: Keyed, hers: dict[str, s
         assert str(refused).replace(hers["datasets"], NOTHING) == str(posted(NOTHING, **more))
 
 
-def test_lists_show_what_is_ones_own(keyed: Keyed, hers: dict[str, str]) -> None:
+def test_lists_contain_only_the_owners_objects(keyed: Keyed, hers: dict[str, str]) -> None:
     cursor = keyed.alice.get("/jobs", params={"limit": 1}).json()["next"]
     for params in (
         {},
@@ -208,7 +208,7 @@ def test_without_a_key_there_is_nothing_but_health_and_the_documents(keyed: Keye
 @pytest.mark.parametrize(
     "header", ["Bearer wrong", "Bearer", "Basic YTpi", "ism_x", "bearer " + "x" * 5_000, "Bearer \xe9"]
 )
-def test_a_key_that_is_none_is_refused(keyed: Keyed, header: str) -> None:
+def test_an_invalid_key_is_refused(keyed: Keyed, header: str) -> None:
     with Api(base_url=keyed.url, headers={"Authorization": header.encode("latin-1")}) as stranger:
         answer = stranger.get("/jobs")
     assert "API key" in problem(answer, 401)["detail"]

@@ -136,7 +136,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_a_full_disk_is_told_and_fills_up_no_further(small_disk: Path, tmp_path: Path) -> None:
+def test_a_full_disk_gives_507_and_leaves_no_files(small_disk: Path, tmp_path: Path) -> None:
     table = b"a,b\n" + b"1.000,2.000\n" * 100_000
     with (
         running_service(tmp_path, workers=1, ISM_UPLOAD_DIR=str(small_disk)) as (url, _),
