@@ -1,15 +1,15 @@
-# make setup    create .venv with all dependencies and compile the numerics; repeats only if pyproject.toml changes
+# make setup    create .venv with all dependencies, compile the numerics; runs again only if pyproject.toml has changed
 # make serve    run the service at http://127.0.0.1:8000 with its own Redis; Ctrl-C stops it
 # make test     run the test suite; MARK=thorough runs the long tests of the page and of the paper's experiments
-# make check    lint, format, types, import rules, known vulnerabilities (make audit waits longer for their database)
+# make check    lint; check format, types, import rules; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
 # make lock     write requirements.lock of the image; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
-# make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 for less, SEED=1 for others
-# make chaos    inject faults while jobs run, then account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
+# make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
+# make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
 # make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
-# make bench    measure speed against limits, the machine and peers, 15 minutes; needs ISM_DATA_DIR
-# make paper    run the paper's experiments and write docs/paper.md, 40 minutes; FAST=1 for 3; needs ISM_DATA_DIR
+# make bench    compare speed with limits, a matrix product and other libraries, 15 minutes; needs ISM_DATA_DIR
+# make paper    run the paper's experiments and write docs/paper.md, 40 minutes (FAST=1: 3 minutes); needs ISM_DATA_DIR
 
 PYTHON ?= python3
 PYTHON312 ?= python3.12
@@ -32,7 +32,6 @@ $(READY): pyproject.toml
 serve: setup
 	$(BIN)/ism serve $(ARGS)
 
-# Four files at a time with one BLAS thread each: tests wait as much as they compute.
 # Four files at a time, each on one BLAS thread: tests wait as much as they compute.
 test: setup
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -m "$(or $(MARK),not thorough)" $(ARGS)

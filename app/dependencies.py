@@ -1,4 +1,4 @@
-"""FastAPI dependencies: the store as its owner sees it, the events, the sandboxes, the settings, a job."""
+"""FastAPI dependencies: the caller's view of the store, the events, the sandboxes, the settings, a job."""
 
 from collections.abc import Callable
 from typing import Annotated

@@ -18,7 +18,7 @@ from ism_jobs.errors import TooLarge
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 
-MAX_JSON_BYTES = 16 * 2**20  # of a body that is not a file
+MAX_JSON_BYTES = 16 * 2**20  # size limit of a body that is not a file
 PROBES = {LIVENESS, READINESS, METRICS}  # monitoring calls these often, so they are logged at level "debug" only
 CLIENT_CLOSED_REQUEST = 499  # nginx's status for a client that disconnected before the response
 _REQUEST_ID = re.compile(r"[\w-]{1,64}")

@@ -1,4 +1,4 @@
-"""The OpenAPI document, with what FastAPI cannot see: manually parsed bodies, and authentication."""
+"""The OpenAPI document, with the parts that FastAPI cannot derive: manually parsed bodies, and authentication."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Receiving an uploaded file, as a multipart form or as the raw body, into a temporary file."""
+"""Receiving an uploaded file, as a multipart form or as the raw body, into a temporary file.
+
+`app/middleware.py` enforces the size limit while the body is read.
+"""
 
 import os
 import tempfile

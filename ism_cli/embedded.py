@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-RESTART_SECONDS = 1.0  # between the death of the server and its restart
+RESTART_SECONDS = 1.0  # delay before a dead server is restarted
 START_SECONDS = 60  # time limit for the start; a long append-only file takes a while to load
 STOP_SECONDS = 30  # time limit for the shutdown, before the server is killed
 SOCKET_PATH_LIMIT = 100  # bytes; Linux allows 107

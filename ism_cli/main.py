@@ -18,7 +18,7 @@ COMMANDS = {
     "api": LazyCommand("ism_cli.serve:api", "Start only the HTTP service."),
     "worker": LazyCommand("ism_cli.serve:worker", "Start only workers."),
     "keys": LazyCommand("ism_cli.commands.keys:keys", "Make, list and revoke API keys."),
-    "fit": LazyCommand("ism_cli.commands.fit:fit", "Solve a table on this machine, without a service."),
+    "fit": LazyCommand("ism_cli.commands.fit:fit", "Fit a model to a table on this machine, without a service."),
     "upload": LazyCommand("ism_cli.commands.remote:upload", "Upload tables to a service."),
     "submit": LazyCommand("ism_cli.commands.remote:submit", "Post a job, or a grid of jobs."),
     "watch": LazyCommand("ism_cli.commands.remote:watch", "Follow a job until it ends, then show its result."),
@@ -54,7 +54,7 @@ def main() -> None:
 
     \b
       ism serve                                         start the service
-      ism submit wine.csv --target class -q 2 --wait    upload a table, solve it, show the result
+      ism submit wine.csv --target class -q 2 --wait    upload a table, fit a model, show the result
       ism fit wine.csv --target class -q 2 --out wine   the same without a service
     """
 

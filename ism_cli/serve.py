@@ -17,8 +17,8 @@ from ism_cli.embedded import NoRedis, RedisServer
 from ism_cli.supervisor import Part, Supervisor, stop_with_supervisor
 from ism_jobs.settings import Settings
 
-KILL_AFTER = 10  # seconds after the shutdown time of jobs, before their workers are killed
-READY_TRIES, READY_PAUSE = 600, 0.1  # looks at /readyz before the greeting, and seconds between them: one minute
+KILL_AFTER = 10  # extra seconds after ISM_SHUTDOWN_SECONDS before workers are killed
+READY_TRIES, READY_PAUSE = 600, 0.1  # polls of /readyz before the greeting, and seconds between polls: one minute
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import FrameType
 
-RESTART_SECONDS = 1.0  # between the death of a process and its restart
-POLL_SECONDS = 0.2  # between two looks at the processes
-MIN_WAIT_SECONDS = 0.1  # for a process at shutdown, even if the time is over
+RESTART_SECONDS = 1.0  # delay before a dead process is restarted
+POLL_SECONDS = 0.2  # between two polls of the processes
+MIN_WAIT_SECONDS = 0.1  # that each process gets at shutdown, even after the deadline
 SUPERVISED = "ISM_SUPERVISED"  # environment variable that is set for supervised processes only
 
 
@@ -46,7 +46,7 @@ def stop_with_supervisor() -> None:
 class Supervisor:
     """Starts processes, restarts those that die, and stops them all.
 
-    `on_poll` is called at every look at the processes, to supervise something else.
+    `on_poll` is called at every poll of the processes, to supervise something else.
     """
 
     def __init__(

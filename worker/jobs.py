@@ -51,7 +51,7 @@ def run(id: str) -> None:
     try:
         _run_attempt(store, store.jobs.get(id), attempt, settings)
     except LostAttempt:
-        log.warning("job was taken over by another worker")
+        log.warning("job has ended or was taken over; this attempt stops")
 
 
 def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
@@ -110,7 +110,7 @@ def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, c
         if event.kind or event.progress.stage != stage or now - reported_at > REPORT_SECONDS:
             attempt.report(event.progress.document(), event.kind, event.document())
             stage, reported_at = event.progress.stage, now
-        if event.kind == "choice":  # a choice takes as long as many steps
+        if event.kind == "choice":  # the choice is expensive, so it is saved at once
             checkpoints.save()
         elif event.kind == "step":
             checkpoints.save_if_due()

@@ -11,8 +11,8 @@ from typing import Self
 
 from ism_jobs.errors import OutOfMemory, Problem, TimeOver
 
-LOOK_SECONDS = 0.1  # between two looks at the memory of the process
-MIN_SAMPLE_SHARE = 0.05  # advice to use a smaller sample of the rows than this would not help
+POLL_SECONDS = 0.1  # between two polls of the memory of the process
+MIN_SAMPLE_SHARE = 0.05  # smallest share of the rows that the error message recommends
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -39,7 +39,7 @@ class ProcessWatchdog:
 
     def _watch(self) -> None:
         deadline = time.monotonic() + self._seconds
-        while self.problem is None and not self._done.wait(LOOK_SECONDS):
+        while self.problem is None and not self._done.wait(POLL_SECONDS):
             held = resident_bytes(self._pid)
             if held > self._memory:
                 self.problem = _too_large(held, self._memory)
@@ -70,7 +70,7 @@ def _too_large(held: int, limit: int) -> OutOfMemory:
     advice = (
         f"a sample of {share:.0%} of its rows should fit"
         if share > MIN_SAMPLE_SHARE
-        else "even an idle worker needs more"
+        else f"even {MIN_SAMPLE_SHARE:.0%} of its rows would not fit"
     )
     return OutOfMemory(
         f"The job was stopped because it used {_mib(held)} of memory, and the limit is {_mib(limit)}; {advice}. Use"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ism_core import Step
 
-RATE_STEPS = 6  # number of last steps that the rate of convergence is estimated from
+RATE_STEPS = 6  # number of most recent steps from which the rate of convergence is estimated
 
 Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
 

@@ -22,13 +22,13 @@ from worker import jobs
 from worker.process_limits import ProcessWatchdog
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
-RQ_WAIT_MARGIN = 15  # seconds by which RQ waits for a ticket less than its worker_ttl
+RQ_WAIT_MARGIN = 15  # RQ waits for a ticket for worker_ttl minus this many seconds
 
 
 class JobWorker(Worker):
     """Forks a process for each job. The numerics are imported before, so that a job starts as soon as it is forked.
 
-    While Redis is unreachable or full, a running job continues and its worker waits. Redis errors end neither of them.
+    While Redis is unreachable or full, a running job continues and its worker waits.
     """
 
     max_connection_wait_time = 2.0  # seconds between two tries to connect to Redis
@@ -55,7 +55,7 @@ class JobWorker(Worker):
     def run_maintenance_tasks(self) -> None:
         """Also requeue jobs whose worker has died, and stop if a signal was missed.
 
-        A signal that arrives between two workers goes to the previous one, which may believe that it is busy.
+        After a Redis error a new JobWorker replaces the old one. A signal in between reaches only the old one.
         """
         if self._stop_event.is_set():
             raise StopRequested
@@ -63,7 +63,10 @@ class JobWorker(Worker):
         self._store.jobs.sweep()
 
     def maintain_heartbeats(self, job: Ticket) -> None:
-        """Also renew the lease of the job, kill it if it ignores its cancellation, and requeue jobs of dead workers."""
+        """Also renew the lease of the job, and requeue jobs of dead workers.
+
+        The job process is killed if it has not reacted to a cancellation.
+        """
         if self._stop_requested:
             self.kill_horse(signal.SIGTERM)  # again, because the first signal may have come before the handler was set
         try:
@@ -81,7 +84,7 @@ class JobWorker(Worker):
         self.current_job_working_time = current_job_working_time
 
     def monitor_work_horse(self, job: Ticket, queue: Queue) -> None:
-        """After the process has ended, record its job as failed or requeue it if it has no final state yet."""
+        """When the process has ended but its job has not, requeue the job or record it as failed."""
         self._cancelled = False
         with ProcessWatchdog(self.horse_pid, self._settings.job_time_limit, self._settings.memory_per_job) as watchdog:
             try:

@@ -33,7 +33,9 @@ def get_batch(
     request: Request,
     id: Annotated[str, Path(description="The id of the batch.", max_length=100)],
     store: StoreDep,
-    format: Annotated[str | None, Query(description="json (default) or csv; the Accept header works, too.")] = None,
+    format: Annotated[
+        str | None, Query(description="json (default) or csv. The Accept header can be used instead.")
+    ] = None,
 ) -> Response:
     """The jobs are sorted by the main metric of their paradigm. Jobs without a result come last."""
     chosen = negotiate_format(request, format, ("json", "csv"))

@@ -27,7 +27,7 @@ router = APIRouter(prefix="/jobs", tags=["jobs"])
 MAX_WAIT_SECONDS = 60.0  # of a long poll; shorter than the timeout of common proxies
 MAX_OBJECT_FIELDS = 100  # fields of one JSON object in the body; no job has that many
 INLINE_PARSE_BYTES = 2**16  # bodies below this size are parsed faster than a thread starts
-QUEUE_POLL_SECONDS = 2.0  # between two looks at the position in the queue, which causes no events
+QUEUE_POLL_SECONDS = 2.0  # between two polls of the position in the queue, which causes no events
 RETRY_AFTER = {"description": "Seconds to wait before the first request for the job.", "schema": {"type": "integer"}}
 
 
@@ -38,7 +38,7 @@ async def _json_body(request: Request) -> Any:
         parse = partial(json.loads, body, parse_constant=_refuse_constant, object_pairs_hook=_object)
         return parse() if len(body) < INLINE_PARSE_BYTES else await run_sync(parse)
     except RecursionError:
-        sentence = "The body is nested too deeply; a job is an object that holds a few lists."
+        sentence = "The body is nested too deeply; a job is an object with a few levels at most."
     except ValueError as error:
         reason = "a number has thousands of digits" if "digits" in str(error) else error
         sentence = f"The body is not JSON: {reason}."
@@ -46,7 +46,7 @@ async def _json_body(request: Request) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse objects with very many fields, because describing the error of each field would take minutes."""
+    """Refuse objects with very many fields, because error messages for all of them would take minutes."""
     if len(pairs) > MAX_OBJECT_FIELDS:
         sentence = f"The body has an object with {len(pairs):,} fields; no job has more than {MAX_OBJECT_FIELDS}."
         raise InvalidSpec(sentence, [FieldError("body", sentence)])

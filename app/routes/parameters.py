@@ -18,7 +18,7 @@ TABLE_SCHEMA: dict[str, Any] = {
 
 FormatParameter = Annotated[
     str | None,
-    Query(description="json (default), csv, npy or parquet; the Accept header works, too.", max_length=20),
+    Query(description="json (default), csv, npy or parquet. The Accept header can be used instead.", max_length=20),
 ]
 HeaderParameter = Annotated[
     Literal["auto", "true", "false"],

@@ -63,7 +63,7 @@ async def get_model(
     store: StoreDep,
     sandbox: SandboxDep,
     format: Annotated[
-        str | None, Query(description="npz (default) or onnx; the Accept header works, too.", max_length=20)
+        str | None, Query(description="npz (default) or onnx. The Accept header can be used instead.", max_length=20)
     ] = None,
 ) -> Response:
     """The model projects new rows. It consists of mean, scale and W, as NPZ or ONNX."""

@@ -37,7 +37,7 @@ PRELOADED = [  # modules that the fork server imports once, for all sandbox proc
 ]
 
 NICENESS = 5  # of sandbox processes, so that requests get the CPU first
-ADVICE = "send fewer rows or columns at a time."
+ADVICE = "use fewer rows or columns at a time."
 
 
 class SandboxPool:
@@ -68,13 +68,13 @@ class SandboxPool:
         sender.close()
         try:
             if not receiver.poll(self._seconds):
-                raise InvalidTable(f"This took longer than the limit of {self._seconds} seconds; {ADVICE}")
+                raise InvalidTable(f"The request took longer than the limit of {self._seconds} seconds; {ADVICE}")
             succeeded, value = receiver.recv()
         except (EOFError, OSError):  # the process died before or while it sent its answer
             process.join()
             log.error("sandbox process died", function=function.__name__, code=process.exitcode)
             raise InvalidTable(
-                "The process that handled this died, most likely because it ran out of memory; " + ADVICE
+                "The process for this request died, most likely because it ran out of memory; " + ADVICE
             ) from None
         finally:
             process.kill()
@@ -91,7 +91,7 @@ def _run_in_sandbox(
 ) -> None:
     os.nice(NICENESS)
     if settings.upload_dir:
-        tempfile.tempdir = str(settings.upload_dir)  # decompressed files go there, too
+        tempfile.tempdir = str(settings.upload_dir)  # decompressed files go there as well
     limit_memory(settings.memory_per_child)
     configure(settings)
     structlog.contextvars.bind_contextvars(**ids)
@@ -112,7 +112,7 @@ def _run_in_sandbox(
 
 
 def _too_large(settings: Settings) -> TooLarge:
-    return TooLarge(f"This needs more memory than the limit of {settings.memory_per_child:,} bytes; {ADVICE}")
+    return TooLarge(f"The request needs more memory than the limit of {settings.memory_per_child:,} bytes; {ADVICE}")
 
 
 def _as_problem(error: Exception) -> Problem:

@@ -60,7 +60,7 @@ def select_columns(id: str, columns: Sequence[str], format: TableFormat, setting
 def project_upload(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:
     """Project the rows of a file onto the axes of a model. Return the projection in a file format, and notes.
 
-    JSON contains the notes, too.
+    JSON also contains the notes.
     """
     reader = _open(upload, settings)
     table = pa.Table.from_batches(list(reader), schema=reader.schema)

@@ -42,7 +42,9 @@ class CandidateView(BaseModel):
     kernel: dict[str, Any] = Field(description="The kernel with its parameters.")
     scale: str = Field(description="How the features were scaled.")
     q: int = Field(description="The number of axes.")
-    neighbors: bool = Field(False, description="Whether rows were compared with their neighbors only.")
+    neighbors: bool = Field(
+        False, description="Whether the objective is the share of each row's own class among its neighbors."
+    )
     score: float | None = Field(description="The score, higher is better; null if it could not be computed.")
     error: float | None = Field(description="The standard error of the score, if known.")
     seconds: float = Field(description="The time it took in all folds, in seconds.")
@@ -80,12 +82,15 @@ class ResultView(BaseModel):
     converged: bool = Field(description="Whether the iteration converged within the tolerance.")
     stop: str = Field(description="Why the iteration ended.")
     certificate: dict[str, float | bool | None] = Field(
-        description="Numbers that show how close the result is to a maximum."
+        description="The certificate: gradient, eigengap, orthonormality and curvature at the result."
     )
     kernel: dict[str, Any] = Field(
         description="The kernel with the parameters that were found; it can be posted again."
     )
-    method: str = Field(description="How Φ was computed: by tiles, features or random features.", examples=["tiles"])
+    method: str = Field(
+        description="How Φ was computed: over all pairs of rows (tiles), by features, or by random features.",
+        examples=["tiles"],
+    )
     error: ErrorView | None = Field(
         None, description="The error of that method; null for jobs that are older than this field."
     )

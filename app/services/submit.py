@@ -17,7 +17,7 @@ from ism_jobs.spec import JobSpec, SupervisedSpec, expand
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
-ID_BYTES = 10  # of the id of a job or batch: 80 bits, so that random ids never collide
+ID_BYTES = 10  # bytes of the id of a job or batch: with 80 bits, random ids practically never collide
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class _Submission:
     documents: list[dict[str, Any]]
     ids: list[str]
     batch: str | None
-    fresh: bool  # without an idempotency key, the jobs cannot exist yet
+    has_random_ids: bool  # whether there is no idempotency key, so that the jobs cannot exist yet
 
     @classmethod
     def parse(cls, body: object, idempotency_key: str | None, owner: str | None) -> Self:
@@ -57,12 +57,12 @@ async def submit_jobs(
 def _begin(
     store: Store, settings: Settings, body: object, idempotency_key: str | None
 ) -> tuple[_Submission, list[Record] | None]:
-    """Check the jobs and create them, unless their tables must be read first because of "missing": "drop".
+    """Check the jobs and create them. With "missing": "drop", only check them, since their tables must be read first.
 
     A repeated request with the same idempotency key is not checked again, since its data set may be deleted by now.
     """
     submission = _Submission.parse(body, idempotency_key, store.owner)
-    records = None if submission.fresh else _find_existing(store, submission)
+    records = None if submission.has_random_ids else _find_existing(store, submission)
     if records is None:
         descriptions = _descriptions(store, submission.specs)
         check_all(submission.specs, descriptions, has_dask=settings.dask_scheduler is not None)
@@ -93,7 +93,7 @@ def _descriptions(store: Store, specs: list[JobSpec]) -> dict[str, Description]:
 
 
 async def _check_remaining_rows(sandbox: SandboxPool, settings: Settings, specs: list[JobSpec]) -> None:
-    """Check that "missing": "drop" leaves enough rows, which only the table can tell."""
+    """Check that "missing": "drop" leaves enough rows; this requires reading the table."""
     remaining: dict[object, tuple[int, int]] = {}
     for spec in specs:
         if spec.missing != "drop":
@@ -115,11 +115,11 @@ def _create(store: Store, submission: _Submission) -> list[Record]:
     """Create and queue the jobs, unless a concurrent request with the same key has just created them."""
     try:
         jobs = list(zip(submission.ids, submission.documents, strict=True))
-        records = store.jobs.create(jobs, submission.batch, ids_are_random=submission.fresh)
+        records = store.jobs.create(jobs, submission.batch, ids_are_random=submission.has_random_ids)
     except NotFound:
         _descriptions(store, submission.specs)  # raises if a data set has just been deleted
         records = []  # otherwise some of the jobs with this key have been deleted
-    return records if submission.fresh else _check_same(store, submission, records)
+    return records if submission.has_random_ids else _check_same(store, submission, records)
 
 
 def _check_same(store: Store, submission: _Submission, records: list[Record]) -> list[Record]:

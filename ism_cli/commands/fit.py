@@ -27,7 +27,7 @@ def fit(
     progress: bool | None,
     as_json: bool,
 ) -> None:
-    """Solve a table on this machine and show which features matter.
+    """Fit a model to a table on this machine and show the most important features.
 
     \b
       ism fit wine.csv --target class --out wine

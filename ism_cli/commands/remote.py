@@ -150,7 +150,7 @@ def cancel(client: "Client", job_ids: tuple[str, ...], as_json: bool) -> None:
     else:
         for job in cancelled:
             ended = job.state == "cancelled"
-            click.echo(f"{job.id}: {'cancelled' if ended else f'{job.state}, will stop'}")
+            click.echo(f"{job.id}: {'cancelled' if ended else f'{job.state}, stops after its current iteration'}")
 
 
 @click.command()

@@ -1,4 +1,7 @@
-"""The training data of a job: its features as a matrix, and its target, scores or clustering as arrays."""
+"""The training data of a job: its features as a matrix, and its target, scores or clustering as arrays.
+
+Rows with missing values are left out here. `worker/pipeline/prepare.py` fills missing values.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias

@@ -144,7 +144,7 @@ def test_a_ticket_that_was_taken_and_never_begun_is_written_again(kept: Store, d
     assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 1, 0)
 
 
-def test_a_ticket_too_many_begins_nothing(kept: Store, dataset: str, alive: Alive) -> None:
+def test_a_duplicate_ticket_starts_no_job(kept: Store, dataset: str, alive: Alive) -> None:
     (record,) = kept.jobs.create([("twotickets", {"dataset": dataset} | SHORT)])
     with kept.redis.pipeline() as pipe:
         kept.jobs.tickets.write(pipe, "twotickets")
@@ -158,9 +158,7 @@ def test_a_ticket_too_many_begins_nothing(kept: Store, dataset: str, alive: Aliv
     assert kept.redis.llen(QUEUE) == 0
 
 
-def test_the_process_of_a_job_is_the_first_to_go_when_the_machine_has_no_memory(
-    kept: Store, dataset: str, alive: Alive
-) -> None:
+def test_the_oom_killer_prefers_job_processes(kept: Store, dataset: str, alive: Alive) -> None:
     kept.jobs.create([("firsttogo", {"dataset": dataset} | LONG)])
     at_iteration(kept, "firsttogo", 0)
     scores = [Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in (alive.process.pid, horse_of(alive.process))]
@@ -278,10 +276,10 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
     [
         ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
         ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
-        ("import time; time.sleep(600)", (600, 2**17), "even an idle worker needs more"),
+        ("import time; time.sleep(600)", (600, 2**17), "even 5% of its rows would not fit"),
     ],
 )
-def test_a_watch_ends_what_is_over_a_limit(program: str, limits: tuple[float, int], word: str) -> None:
+def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple[float, int], word: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", program])
     with ProcessWatchdog(process.pid, *limits) as watch:
         assert process.wait(SECONDS) == -signal.SIGKILL

@@ -1,4 +1,4 @@
-"""The metrics of a result; which of them there are depends on the paradigm."""
+"""The metrics of a result; the set depends on the paradigm."""
 
 import resource
 import sys

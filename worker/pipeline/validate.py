@@ -27,7 +27,7 @@ from worker.to_core import chosen_q, chosen_scale, kernel_of
 
 Rows = NDArray[np.intp]
 
-SVM_ROWS = 5_000  # most rows of an SVM, whose time grows quadratically: 0.7 s for 4,000 rows, 17 s for 16,000
+SVM_ROWS = 5_000  # of training for the SVM at most; its time is quadratic: 0.7 s for 4,000 rows, 17 s for 16,000
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,8 @@ class CrossValidation:
         for done, (train, test) in enumerate(self._splits(), 1):
             try:
                 scores.append((yield from self._score(train, test)))
-            except (
-                InvalidInput
-            ) as error:  # the job was solved on all rows, so only the rows of this fold are degenerate
+            except InvalidInput as error:
+                # The training rows of this fold are degenerate, since the job was solved on all rows.
                 if error.parameter == "memory":
                     raise
             yield done

@@ -70,7 +70,9 @@ function axesHint(state, target, dataset) {
   const classes = hasClasses ? target.distinct : 0;
   const sentences = [
     "q is the number of new axes.",
-    classes > 2 ? `${classes - 1} axes are enough to separate ${classes} classes.` : "Two axes fill a scatter plot.",
+    classes > 2
+      ? `${classes - 1} axes are usually enough to separate ${classes} classes.`
+      : "Two axes can be shown in one scatter plot.",
   ];
   if (state.kernel.name === "auto") sentences.push("Leave it empty to have it chosen from the data.");
   return sentences.join(" ");

@@ -9,7 +9,7 @@ import { COLUMN_PARAMETERS, parametersOf } from "./spec.js";
 // Plain words for the paradigms of the catalogue. A paradigm that is not listed has its title and description there.
 const PURPOSES = {
   supervised: ["Explain a column", "Finds axes that separate known classes or predict measured values."],
-  unsupervised: ["Find clusters", "Finds groups of similar rows, and the axes that show them best."],
+  unsupervised: ["Find clusters", "Finds clusters of similar rows, and the axes that separate them best."],
   semi_supervised: ["Find clusters with guidance", "Finds clusters that agree with scores or labels of some rows."],
   alternative: ["Find other clusters", "Finds clusters that differ from a clustering you already know."],
 };
@@ -33,7 +33,7 @@ const LABELS = {
   resamples: "Resamples for standard errors",
   missing: "Missing values",
   categorical: "Text features",
-  tolerance: "Tolerance of the gradient",
+  tolerance: "Allowed error of the gradient",
   label: "Name of the job",
 };
 const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata"]); // not fields of the folded part
@@ -212,6 +212,6 @@ function imageField(state, onChange) {
   });
   const text =
     "If the features are the pixels of an image, row by row, give its height and width. " +
-    "The result then shows the axes as images. Square images are recognized.";
+    "The result then shows the axes as images. Square images are recognized automatically.";
   return field("metadata", "Image size", control, text);
 }

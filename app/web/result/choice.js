@@ -7,7 +7,7 @@ import { settingLine } from "../jobs/labels.js";
 
 const SHOWN_AT_FIRST = 8; // candidates
 const CRITERIA = {
-  accuracy: ["Accuracy", "The score is the cross-validated accuracy of simple classifiers on the new axes"],
+  accuracy: ["Accuracy", "The score is the mean cross-validated accuracy of an SVM and of 5 nearest neighbors on the new axes"],
   r2: ["R²", "The score is the cross-validated share of the target's variance that the new axes explain"],
   consensus: [
     "Agreement",
@@ -42,7 +42,7 @@ export function choiceSection({ result, dataset }) {
 
 function explanation({ criterion, rows, seconds, candidates }) {
   if (!rows) return "";
-  const meaning = CRITERIA[criterion] ? [`${CRITERIA[criterion][1]}, ± its standard error.`] : [];
+  const meaning = CRITERIA[criterion] ? [`${CRITERIA[criterion][1]}. The number after ± is its standard error.`] : [];
   const effort = `${counted(candidates.length, "candidate was", "candidates were")} tried on ${counted(rows, "row")} in ${number(seconds, 2)} s.`;
   return [...meaning, effort, ...(criterion === "consensus" ? [] : [NESTED])].join(" ");
 }

@@ -38,7 +38,7 @@ function quality({ accuracy, r2, nmi_reference: nmi, silhouette, novelty }) {
   if (Number.isFinite(accuracy)) return `Cross-validated accuracy: ${percent(accuracy)}.`;
   if (Number.isFinite(r2)) return `Cross-validated R²: ${number(r2, 3)}.`;
   if (Number.isFinite(nmi)) return `Agreement with the known classes (NMI, at most 1): ${number(nmi, 3)}.`;
-  if (Number.isFinite(novelty)) return `Novelty (at most 1): ${number(novelty, 3)}.`;
+  if (Number.isFinite(novelty)) return `Difference from the known clustering (1 − NMI): ${number(novelty, 3)}.`;
   return Number.isFinite(silhouette) ? `Silhouette (at most 1): ${number(silhouette, 2)}.` : "";
 }
 

@@ -25,10 +25,13 @@ const QUALITY = {
     "Silhouette",
     "Compares the distance of rows to their own cluster with that to the nearest other one: 1 is best, below 0 is bad.",
   ],
-  association: ["Association", "The share of the similarity between rows that lies within clusters: 1 is all of it."],
+  association: [
+    "Association",
+    "The share of the total similarity between rows that is within clusters, from 0 to 1.",
+  ],
   hsic_normalized: [
     "Normalized HSIC",
-    "How strongly the new axes depend on the classes, values or clusters, measured with the job's kernel: from 0 to 1.",
+    "The dependence between the new axes and the classes, values or clusters under the job's kernel, from 0 to 1.",
   ],
 };
 const DETAILS = {
@@ -40,8 +43,8 @@ const DETAILS = {
     "Objective (J)",
     "The quantity that was maximized. Compare it only for the same data, kernel and kind of job.",
   ],
-  objective_error: ["Relative error of the objective", "The error that rounding and approximations cause."],
-  gradient_error: ["Relative error of the gradient", "The error that rounding and approximations cause."],
+  objective_error: ["Relative error of the objective", "The relative error of J that rounding and approximations cause."],
+  gradient_error: ["Relative error of the gradient", "The same for the gradient of J."],
   iterations: ["Iterations", "The number of optimization steps."],
   seconds_choice: ["Time to choose settings", "The time for all candidates that were tried."],
   seconds_solve: ["Time to optimize the axes", "The time of the optimization alone."],
@@ -117,7 +120,7 @@ function certificate({ converged, stop, certificate: found, method, error }) {
     [
       "Orthonormality error",
       found.orthonormality,
-      "How far the axes are from having length 1 and right angles. Only rounding makes it differ from 0.",
+      "The largest deviation of WᵀW from the identity. It is 0 up to rounding.",
     ],
   ].filter(([, value]) => value !== undefined);
   return h(

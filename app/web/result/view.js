@@ -64,7 +64,7 @@ function kernelsSection({ job, result, dataset }) {
     h(
       "p",
       { class: "hint" },
-      "Run this job once with every kernel, other settings unchanged, and compare the results.",
+      "Run this job once with every kernel and otherwise the same settings, and compare the results.",
     ),
     runAllKernels(result.choice?.spec ?? job.spec),
   );

@@ -113,14 +113,14 @@ def test_a_death_in_the_middle_of_the_answer_is_told_too(pool: SandboxPool, monk
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no such limit elsewhere")
 @pytest.mark.parametrize("take", [taken, taken_by_arrow, given_back])
-def test_what_takes_too_much_memory_is_told_and_takes_nobody_along(take: Any) -> None:
+def test_a_parser_over_its_memory_limit_is_reported_and_affects_no_other(take: Any) -> None:
     bounded = SandboxPool(Settings(redis_url="redis://unused", child_memory=2**27))
     assert run(bounded, taken, 2**26) == 2**26
-    with pytest.raises(TooLarge, match=r"memory than the limit of 134,217,728 bytes; send fewer rows or columns"):
+    with pytest.raises(TooLarge, match=r"memory than the limit of 134,217,728 bytes; use fewer rows or columns"):
         run(bounded, take, 2**28)
     assert run(bounded, doubled, "ab") == "abab"
 
 
-def test_what_takes_too_long_is_ended(pool: SandboxPool) -> None:
+def test_a_sandbox_process_over_its_time_limit_is_killed(pool: SandboxPool) -> None:
     with pytest.raises(InvalidTable, match="2 seconds"):
         run(pool, sleep)

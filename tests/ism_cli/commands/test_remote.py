@@ -135,7 +135,7 @@ def test_cancel_says_what_happened(ism):
     ism.service.on("GET", "/jobs/j1", httpx.Response(200, json=job("running")))
     assert ism.run("cancel", "j1").stdout == "j1: cancelled\n"
     ism.service.on("POST", "/jobs/j1/cancel", httpx.Response(202, json=job("running")))
-    assert ism.run("cancel", "j1").stdout == "j1: running, will stop\n"
+    assert ism.run("cancel", "j1").stdout == "j1: running, stops after its current iteration\n"
 
 
 def test_transform_writes_csv_or_a_file(ism, wine, tmp_path):

@@ -37,7 +37,7 @@ function spectrum({ job, result }, signal) {
       note:
         leftOut === null
           ? "The eigenvalue of an axis measures its contribution to the objective."
-          : `The eigenvalue of an axis measures its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue that was left out. A large eigengap means that q axes are a clear choice.`,
+          : `The eigenvalue of an axis measures its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue that was left out. A large eigengap means that these axes stand out clearly from the next one.`,
       description: `Eigenvalues ${values.map((value) => number(value)).join(", ")}${leftOut === null ? "" : `; the largest one left out is ${number(leftOut)}`}`,
       draw: ({ series, soft, ink }) => ({
         data: [
@@ -141,7 +141,7 @@ function objective({ job }, trace, signal) {
       title: "Objective by iteration",
       name: `objective-${job.id}`,
       height: 260,
-      note: "The objective J is the quantity that is maximized. It never decreases, except in clusterings between rounds, where J itself changes.",
+      note: "The objective J is the quantity that is maximized. J never decreases. The exception is clustering: each round changes the clusters, and with them J.",
       description: `The objective went from ${number(values[0])} to ${number(values.at(-1))} in ${values.length} iterations.`,
       draw: ({ series }) => ({
         data: [

@@ -183,7 +183,7 @@ function labelled(title, input) {
 function arrowsCheckbox(onchange) {
   return h(
     "label",
-    { class: "check", title: "An arrow points in the direction of a feature; a longer arrow has larger loadings." },
+    { class: "check", title: "Each arrow is a feature. Its direction and length show the feature's loadings on the two axes." },
     h("input", { type: "checkbox", checked: true, onchange }),
     "Features as arrows",
   );
