@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("app", "ism_cli", "ism_core", "ism_jobs", "ism_plots", "worker")
-IMPORTERS = (*PACKAGES, "benchmarks", "drills", "examples", "tests")
-NOT_FINISHED = {"ism_core"}  # packages whose rooms have no doors yet
+IMPORTERS = (*PACKAGES, "drills", "examples", "tests")  # benchmarks measure parts inside the rooms
+WITHOUT_NAMES = {"ism_core.objective.compiled"}  # its modules are loaded by name, because they import numba
 DOOR = ast.Expr | ast.Import | ast.ImportFrom | ast.Assign | ast.If  # `if TYPE_CHECKING`; `__getattr__` imports late
 
 
@@ -54,7 +54,7 @@ def passes_a_door(importer: str, name: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("package", [package for package in PACKAGES if package not in NOT_FINISHED])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_rooms_are_entered_by_their_doors(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
@@ -65,9 +65,9 @@ def test_rooms_are_entered_by_their_doors(package: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("room", sorted(room for room in ROOMS if room.split(".")[0] not in NOT_FINISHED))
+@pytest.mark.parametrize("room", sorted(ROOMS))
 def test_a_door_says_what_its_room_is_for_and_defines_nothing(room: str) -> None:
     module = ast.parse(MODULES[room].read_text(encoding="utf-8"))
     assert ast.get_docstring(module)
-    assert public_names(room)
+    assert public_names(room) or room in WITHOUT_NAMES
     assert all(isinstance(node, DOOR) or getattr(node, "name", "") == "__getattr__" for node in module.body)

@@ -23,16 +23,21 @@ from ism_core.kernels.family import (
     as_kernel,
     parameters,
 )
-from ism_core.kernels.feature_maps import FeatureMap, Power, TermMap
+from ism_core.kernels.feature_maps import Compilable, Constant, Differentiable, FeatureMap, Power, Recipe, TermMap
 from ism_core.kernels.monomials import monomials
+from ism_core.kernels.random_features import Fourier
 from ism_core.kernels.taylor import MAX_DEGREE, Taylor
 
 __all__ = [
     "KERNELS",
     "MAX_DEGREE",
     "Combination",
+    "Compilable",
+    "Constant",
+    "Differentiable",
     "FeatureMap",
     "Form",
+    "Fourier",
     "Gaussian",
     "Kernel",
     "Linear",
@@ -40,6 +45,7 @@ __all__ = [
     "Narrowing",
     "Polynomial",
     "Power",
+    "Recipe",
     "RelativeGaussian",
     "Rows",
     "Squared",

@@ -1,16 +1,6 @@
-"""Linear algebra that the other rooms share: subspaces, the row space of X, passes over rows, reused arrays."""
+"""Linear algebra that the other rooms share: subspaces, the row space of X, block Krylov iteration, row passes."""
 
-from ism_core.linalg.block_krylov import Eigenpairs, Product, block, largest
-from ism_core.linalg.row_passes import (
-    blocks_of,
-    column_means,
-    column_sums,
-    convert,
-    picked,
-    projected,
-    square_lengths,
-    squares,
-)
+from ism_core.linalg import block_krylov, row_passes
 from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace
 from ism_core.linalg.subspaces import (
     NARROW,
@@ -34,29 +24,19 @@ __all__ = [
     "NARROW",
     "RANK_TOLERANCE",
     "SAMPLE",
-    "Eigenpairs",
-    "Product",
     "RowSpace",
     "Rows",
-    "block",
-    "blocks_of",
-    "column_means",
-    "column_sums",
-    "convert",
+    "block_krylov",
     "corrected",
     "correction",
     "count_informative",
     "dominant",
     "eigenpairs",
-    "largest",
     "largest_angle",
     "orthonormal",
-    "picked",
     "procrustes_rotation",
     "project_out",
-    "projected",
+    "row_passes",
     "spectral_norm",
-    "square_lengths",
-    "squares",
     "with_fixed_signs",
 ]

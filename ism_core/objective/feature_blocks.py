@@ -7,9 +7,7 @@ import numpy as np
 
 from ism_core.arrays import Array, buffers
 from ism_core.gamma import Features
-from ism_core.kernels.feature_maps import Compilable, FeatureMap, Recipe
-from ism_core.kernels.random_features import Fourier
-from ism_core.kernels.taylor import Taylor
+from ism_core.kernels import Compilable, FeatureMap, Fourier, Recipe, Taylor
 from ism_core.objective.pairs import load_compiled
 
 COMPILED_NUMBERS = 2e7  # from so many features of all rows on, a few passes save more than importing numba takes

@@ -19,9 +19,8 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
-from ism_core.kernels import Kernel
-from ism_core.kernels.feature_maps import Constant, Differentiable, FeatureMap, TermMap
-from ism_core.linalg import blocks_of, projected
+from ism_core.kernels import Constant, Differentiable, FeatureMap, Kernel, TermMap
+from ism_core.linalg import row_passes
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 
 WIDE_BLOCK = 1_024  # rows of a block with X: its product takes longer than adding it to the sums
@@ -144,7 +143,7 @@ def _projected(
     X: Placed[Array], maps: Maps, W: Array, known: Array | None, engine: Engine
 ) -> tuple[Placed[Array], Array]:
     """Return P, computed in this process, which is faster than to fetch it; and its mean if a term has distances."""
-    P = projected(X.here, W) if known is None else known
+    P = row_passes.projected(X.here, W) if known is None else known
     mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
     return engine.place(P), mean
 
@@ -182,7 +181,7 @@ def _add_moments(
     d = 0 if X is None else X.shape[1]
     totals = [gamma.no_moments(each.count, d + q + 2) for each in slopes]
     columns = np.ones((size, d + q + 2))
-    for block in blocks_of(share, n, size):
+    for block in row_passes.blocks_of(share, n, size):
         rows = gamma.rows(block)
         centered = P[rows] - offset
         Z = columns[: len(centered)]
@@ -203,7 +202,7 @@ def _weighted_squares(
     d = X.shape[1]
     total = np.zeros((d, d))
     roots = np.empty((min(WIDE_BLOCK, len(X)), d))
-    for block in blocks_of(share, len(X), WIDE_BLOCK):
+    for block in row_passes.blocks_of(share, len(X), WIDE_BLOCK):
         rows = gamma.rows(block)
         centered = P[rows] - offset
         degrees = np.zeros(len(centered))
@@ -237,7 +236,7 @@ def _row_coefficients(
     """Return the rows of C in each block of a share."""
     n, q = P.shape
     found = []
-    for block in blocks_of(share, n, size):
+    for block in row_passes.blocks_of(share, n, size):
         rows = gamma.rows(block)
         p, centered = P[rows], P[rows] - offset
         C = np.zeros_like(p)

@@ -9,8 +9,14 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
 from ism_core.objective.projections import ErrorBound, least_degree
-from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
-from ism_core.objective.strategies.exact_features import half_gradient_flops
+from ism_core.objective.strategies import (
+    AllPairs,
+    ExactFeatures,
+    RandomFeatures,
+    Strategy,
+    TruncatedFeatures,
+    half_gradient_flops,
+)
 
 COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to Φ(W)W, that does not slow an ascent down
 OBJECTIVE_SHARE = 0.1  # J may have this share of the relative error that is allowed for Φ(W)W

@@ -13,7 +13,7 @@ from ism_core.arrays import Array, Dtype, Ints, Tile, Workspace, buffers
 from ism_core.engines import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg import convert, projected
+from ism_core.linalg import row_passes
 from ism_core.objective.data import DTYPES, Precision
 from ism_core.objective.pairs import TILE, Pairs, blocks, items, pairs_of, panels_of
 
@@ -43,7 +43,7 @@ def evaluate(
         return _apart(engine, X, gamma, kernel, W, precision)
     workspace, n, dtype = workspace or Workspace(), len(X.here), DTYPES[precision]
     with _in_precision(X.here, dtype, workspace) as rows:
-        pairs = pairs_of(projected(X.here, W), kernel.here, gamma.here, dtype)
+        pairs = pairs_of(row_passes.projected(X.here, W), kernel.here, gamma.here, dtype)
         factor = pairs.factor(rows)
         if lean:
             return _apart(engine, X, gamma, kernel, W, precision, (rows, pairs, factor))
@@ -60,7 +60,7 @@ def _in_precision(X: Array, dtype: Dtype, workspace: Workspace) -> Iterator[Tile
         yield X
     else:
         with workspace.array(X.shape, dtype) as rows:
-            convert(X, rows)
+            row_passes.convert(X, rows)
             yield rows
 
 

@@ -16,7 +16,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import LOCAL, Engine
 from ism_core.gamma import Features
 from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
-from ism_core.linalg import blocks_of
+from ism_core.linalg import row_passes
 from ism_core.objective import (
     COMPILED_BLOCK,
     TILE,
@@ -173,7 +173,7 @@ def _features(
     share: list[int], P: Array, offset: Array, maps: list[TermMap], size: int
 ) -> Iterator[tuple[slice, Iterator[Features]]]:
     """Yield the features of each term, block by block; those of distances come from centered rows."""
-    for rows in blocks_of(share, len(P), size):
+    for rows in row_passes.blocks_of(share, len(P), size):
         yield (
             rows,
             (features_of(each.value, P[rows] if each.form == "product" else P[rows] - offset, len(P)) for each in maps),

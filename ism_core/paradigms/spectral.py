@@ -20,8 +20,7 @@ from threadpoolctl import threadpool_limits
 from ism_core.arrays import Array, Ints
 from ism_core.engines import LOCAL, Engine, own_threads
 from ism_core.kernels import Kernel
-from ism_core.linalg import block_krylov as krylov
-from ism_core.linalg import eigenpairs
+from ism_core.linalg import block_krylov, eigenpairs
 from ism_core.objective import Precision, kernel_matrix
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 
@@ -126,11 +125,11 @@ def spectral(
 
 
 def _by_products(
-    operator: krylov.Product, n: int, k: int, seed: int, last: Clustering | None, tolerance: float
+    operator: block_krylov.Product, n: int, k: int, seed: int, last: Clustering | None, tolerance: float
 ) -> tuple[Array, Array]:
-    first = krylov.block(None if last is None else last.Y, n, k, seed)
+    first = block_krylov.block(None if last is None else last.Y, n, k, seed)
     with own_threads():  # blocks have few columns, too few for BLAS threads
-        values, Y, _ = krylov.largest(operator, first, k, tolerance, PRODUCTS)
+        values, Y, _ = block_krylov.largest(operator, first, k, tolerance, PRODUCTS)
     return values, Y
 
 

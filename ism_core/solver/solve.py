@@ -13,7 +13,7 @@ from ism_core.arrays import Array
 from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
-from ism_core.linalg import RowSpace, column_means, count_informative, with_fixed_signs
+from ism_core.linalg import RowSpace, count_informative, row_passes, with_fixed_signs
 from ism_core.objective import ErrorBound, Problem
 from ism_core.paradigms import Paradigm, Projected, Supervised
 from ism_core.scaling import Whitening, is_constant
@@ -267,7 +267,7 @@ def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -
 
 def _centered(table: Array) -> Array:
     """The table less its mean, which costs digits in differences of rows; the table itself if the mean is small."""
-    mean, square = column_means(table)
+    mean, square = row_passes.column_means(table)
     if (mean**2 <= SMALL_MEAN**2 * square).all():
         return table
     constant = is_constant(table)

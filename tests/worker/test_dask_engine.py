@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from distributed import LocalCluster
 
-from ism_core.engines.base import Engine
+from ism_core.engines import Engine
 from ism_core.errors import ClusterLost
 from ism_jobs.errors import Unavailable
 from tests.worker.pipeline.test_run import drain, wine

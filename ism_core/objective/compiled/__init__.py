@@ -2,5 +2,3 @@
 
 Importing a module of this room imports numba. Only `objective.pairs.load_compiled` does so, when it pays.
 """
-
-__all__: list[str] = []

@@ -21,7 +21,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import FeatureMap, Power, TermMap, exact_maps, monomials
-from ism_core.linalg import blocks_of
+from ism_core.linalg import row_passes
 from ism_core.objective import Problem, features_of
 
 BLOCK = 384  # rows at a time
@@ -121,7 +121,7 @@ def _add_moments(
     totals = [gamma.no_moments(each.count, s + 1) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
     columns = np.ones((BLOCK, s + 1))
-    for block in blocks_of(share, len(X), BLOCK):
+    for block in row_passes.blocks_of(share, len(X), BLOCK):
         Z = columns[: block.stop - block.start]
         rows = gamma.rows(block)
         Z[:, :s] = X[rows] @ basis

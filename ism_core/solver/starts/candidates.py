@@ -14,7 +14,7 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
-from ism_core.linalg import RANK_TOLERANCE, block, dominant, largest, project_out, square_lengths
+from ism_core.linalg import RANK_TOLERANCE, block_krylov, dominant, project_out, row_passes
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint
 
@@ -85,8 +85,8 @@ def _most_varying(problem: Problem, taken: Array, count: int) -> Array:
     def scatter_times(V: Array) -> Array:
         return project_out(taken, problem.spread(project_out(taken, V)))
 
-    first = scatter_times(block(None, len(taken), count, problem.options.seed))
-    return largest(scatter_times, first, count, KRYLOV_ANGLE, KRYLOV_PRODUCTS).vectors
+    first = scatter_times(block_krylov.block(None, len(taken), count, problem.options.seed))
+    return block_krylov.largest(scatter_times, first, count, KRYLOV_ANGLE, KRYLOV_PRODUCTS).vectors
 
 
 HEAVY_TAIL = 9.0  # kurtosis from which a column is heavy-tailed; a normal one has 3
@@ -131,7 +131,7 @@ def outlying_directions(problem: Problem, W: Array) -> Iterator[Array]:
 
 def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:
     """The rows that weigh most in Φ(I) with Γ's diagonal alone, and their weights Γii f′(‖xi‖²)."""
-    squares = square_lengths(problem.X)
+    squares = row_passes.square_lengths(problem.X)
     slopes = sum(weight * term.slope(squares, term.value(squares)) for weight, term in problem.kernel.terms)
     weights = slopes * (problem.gamma.U**2 @ problem.gamma.s)
     rows = np.sort(np.argsort(-weights * squares, kind="stable")[:FAR_ROWS])
