@@ -180,7 +180,8 @@ class Jobs(OwnedCollection):
         if not record.state.ended:
             raise Conflict(f"The job is {record.state}; cancel it first.")
         own_keys = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.saved(id)]
-        self._delete_job(keys=[*own_keys, keys.jobs(record.owner)], args=[id])
+        if not self._delete_job(keys=[*own_keys, keys.jobs(record.owner)], args=[id]):
+            raise Conflict("The job has just been created again; cancel it first.")
         if record.batch is not None:
             self._delete_if_empty(record.batch)
 

@@ -1,7 +1,11 @@
 -- Delete an ended job and its artifacts.
 -- KEYS: all keys of the job, then the set of its artifacts' keys, then the owner's list of jobs
 -- ARGV: id
-local saved = redis.call('SMEMBERS', KEYS[#KEYS - 1])
-for _, key in ipairs(saved) do redis.call('DEL', key) end
+-- Returns 1, or 0 if the job is queued or running: another job may have got the id of a deleted one.
+local state = redis.call('HGET', KEYS[1], 'state')
+if state == 'queued' or state == 'running' then return 0 end
+local artifacts = redis.call('SMEMBERS', KEYS[#KEYS - 1])
+for _, key in ipairs(artifacts) do redis.call('DEL', key) end
 redis.call('DEL', unpack(KEYS, 1, #KEYS - 1))
 redis.call('ZREM', KEYS[#KEYS], ARGV[1])
+return 1

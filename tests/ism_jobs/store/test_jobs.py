@@ -285,3 +285,18 @@ def test_a_batch_is_gone_with_its_last_job(store: Store) -> None:
     store.jobs.delete("b")
     with pytest.raises(NotFound, match="no batch"):
         store.jobs.batch("both")
+
+
+def test_a_job_that_was_created_again_meanwhile_is_not_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An idempotency key gives the new job the id of the deleted one."""
+    made(store, "a")
+    ended = store.jobs.cancel("a")
+    store.jobs.delete("a")
+    made(store, "a")
+    before = own_keys(store.redis)
+    with monkeypatch.context() as patch:
+        patch.setattr(store.jobs, "get", lambda _: ended)
+        with pytest.raises(Conflict, match="created again"):
+            store.jobs.delete("a")
+    assert store.jobs.get("a").state is State.QUEUED
+    assert own_keys(store.redis) == before
