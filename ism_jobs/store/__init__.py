@@ -1,4 +1,4 @@
-"""Where data sets, jobs and artifacts are stored: the only room that knows Redis and its keys."""
+"""The store of data sets, jobs and artifacts. No other package knows Redis and its keys."""
 
 from ism_jobs.store import keys
 from ism_jobs.store.arrow import LABEL_COLUMNS, pack, unpack

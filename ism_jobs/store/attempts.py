@@ -24,7 +24,7 @@ class Attempt:
     def __init__(self, redis: Connection, settings: Settings, record: Record, number: int, claim: str) -> None:
         self.job = record.id
         self.number = number
-        self._claim = claim  # unique, also among the attempts at another job that gets the same id later
+        self._claim = claim  # unique, even if the job is deleted and another job gets its id
         self._reports = 0
         self._record = record
         self._redis = redis
@@ -62,7 +62,7 @@ class Attempt:
         return get_chunks(self._redis, keys.checkpoint(self.job))
 
     def save_artifacts(self, artifacts: Mapping[str, bytes]) -> None:
-        """Store the outputs. They become visible if the job succeeds at this attempt.
+        """Store the outputs. They become visible when this attempt succeeds.
 
         Small ones share a transaction, since each transaction may wait for Redis's disk.
         """
@@ -74,7 +74,7 @@ class Attempt:
             self._save_group(small)
 
     def _save_group(self, artifacts: Mapping[str, bytes]) -> None:
-        saved, seconds = keys.saved(self.job), self._settings.job_seconds
+        saved, seconds = keys.artifact_keys(self.job), self._settings.job_seconds
 
         def put(pipe: Connection) -> None:
             for name, value in artifacts.items():

@@ -19,7 +19,7 @@ from ism_jobs.store.redis import Connection, iter_chunks, script
 from ism_jobs.tables import Description, Reader
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash, 80 bits
-STAGING_SECONDS = 3_600  # after which the chunks of an aborted upload expire
+STAGING_SECONDS = 3_600  # lifetime of the chunks of an aborted upload
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,15 @@ class Datasets(OwnedCollection):
 
 
 def _id(owner: str, digest: str) -> str:
-    """Return the id of a table. Owners get different ids for the same table, so that none learns what others have."""
+    """Return the id of a table.
+
+    Owners get different ids for the same table, so that an id does not reveal that another owner has the table.
+    """
     hashed = hashlib.sha256(json.dumps([owner, digest]).encode()).hexdigest() if owner else digest
     return hashed[:ID_LENGTH]
 
 
 def extend_expiry(redis: Connection, id: str, seconds: int) -> None:
-    """Let a data set expire so many seconds from now."""
+    """Set the expiry of a data set to `seconds` from now."""
     redis.expire(keys.dataset(id), seconds)
     redis.expire(keys.dataset_chunks(id), seconds)

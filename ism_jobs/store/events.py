@@ -12,13 +12,17 @@ from ism_jobs.store.redis import AsyncConnection, async_connections
 START = "0-0"  # an id before that of every event
 LONGEST_WAIT = 15.0  # seconds; a follower then reads the job again, even if no event has come
 CONNECTIONS = 8  # to Redis, shared by all followers of one process
-READ_TOGETHER = 500  # events of a job that one command reads
-ROUND_MILLISECONDS = 100  # longest time that one command waits; followers that come meanwhile join the next one
+READ_BATCH_SIZE = 500  # events of a job that one command reads
+BLOCK_MILLISECONDS = 100  # how long one XREAD blocks; followers that join meanwhile are in the next one
 
 
 @dataclass(frozen=True)
 class Event:
-    """`kind` is "state" (the job's state has changed), "step" or "validation"; `data` is JSON, or empty."""
+    """Something that happened to a job.
+
+    `kind` is "state" (the state has changed), "trial", "choice", "step", "resample" or "validation". `data` is JSON; it
+    is empty if the kind is "state".
+    """
 
     id: str
     kind: str
@@ -44,8 +48,8 @@ class _Follower:
 class Events:
     """Reads events, and waits for new ones. One task waits for all followers, however many there are.
 
-    Each follower first reads the events that exist. Then the task asks Redis for the events of all jobs that are
-    followed, of each after the oldest event that one of its followers has seen last. It ends when no follower is left.
+    Each follower first reads the existing events. Then one XREAD asks for new events of all followed jobs. For each job
+    it starts at the follower that is furthest behind. The task ends when no follower is left.
     """
 
     def __init__(self, redis: AsyncConnection) -> None:
@@ -73,7 +77,7 @@ class Events:
     async def after(self, job: str, last: str, seconds: float) -> list[Event]:
         """Return the events after `last`; wait up to `seconds` for the first. Raises if Redis fails meanwhile."""
         key = keys.events(job)
-        answer = await self._redis.xread({key: last}, count=READ_TOGETHER)
+        answer = await self._redis.xread({key: last}, count=READ_BATCH_SIZE)
         if answer or seconds <= 0:
             return _parsed(answer).get(key, [])
         follower = _Follower(key, last, asyncio.get_running_loop().create_future())
@@ -88,11 +92,10 @@ class Events:
 
     async def _read(self) -> None:
         while self._followers:
-            waiting = list(
-                self._followers
-            )  # followers that come later may have seen fewer events than this command skips
+            # A snapshot: followers that join later may need older events than this command reads.
+            waiting = list(self._followers)
             try:
-                answer = await self._redis.xread(_oldest(waiting), count=READ_TOGETHER, block=ROUND_MILLISECONDS)
+                answer = await self._redis.xread(_oldest(waiting), count=READ_BATCH_SIZE, block=BLOCK_MILLISECONDS)
                 events = _parsed(answer)
                 self._followers.difference_update(one for one in waiting if one.receive(events.get(one.key, [])))
             except Exception as error:  # each follower raises it to its own caller
@@ -103,7 +106,7 @@ class Events:
 
 
 def _oldest(followers: Iterable[_Follower]) -> dict[str, str]:
-    """Return for each key the oldest event that one of its followers has seen last."""
+    """Return for each key the last-seen event of the follower that is furthest behind."""
     oldest: dict[str, str] = {}
     for follower in followers:
         oldest[follower.key] = min(oldest.get(follower.key, follower.last), follower.last, key=_order)

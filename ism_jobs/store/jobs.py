@@ -19,7 +19,7 @@ from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
 from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, ticket_before, too_many_crashes
 
-SWEPT_TOGETHER = 100  # jobs of each kind that one sweep looks at
+SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
 
 
 class Jobs(OwnedCollection):
@@ -42,13 +42,14 @@ class Jobs(OwnedCollection):
         """Queue jobs, given as ids and specs: all of them, or none if something fails.
 
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
+        Creation is a transaction of Python commands (MULTI/EXEC). Most later changes of the state are Lua scripts.
         """
         now, owner = time.time(), self._owner or ""
         records = [Record(id, State.QUEUED, spec, now, batch, owner) for id, spec in specs]
-        taken = [keys.job(record.id) for record in records]
+        new_keys = [keys.job(record.id) for record in records]
 
         def write(pipe: Connection) -> bool:
-            if not ids_are_random and pipe.exists(*taken):
+            if not ids_are_random and pipe.exists(*new_keys):
                 return False
             self._check_open(self._redis.scard(keys.open_jobs(owner)) + len(records))
             pipe.multi()
@@ -62,7 +63,7 @@ class Jobs(OwnedCollection):
                 extend_expiry(pipe, id, self._settings.dataset_seconds)
             return True
 
-        if not transaction(self._redis, write, *(() if ids_are_random else taken)):
+        if not transaction(self._redis, write, *(() if ids_are_random else new_keys)):
             return [self.get(record.id) for record in records]
         try:
             self._check_created(records, owner)
@@ -75,7 +76,7 @@ class Jobs(OwnedCollection):
         return records
 
     def _check_created(self, records: Sequence[Record], owner: str) -> None:
-        """Raise if a data set was deleted, or too many other jobs were created, just before these jobs."""
+        """Raise if a data set was deleted, or the limit of open jobs was exceeded, while these jobs were created."""
         ids = sorted({record.dataset for record in records})
         with self._redis.pipeline(transaction=False) as pipe:
             for id in ids:
@@ -164,7 +165,7 @@ class Jobs(OwnedCollection):
         while True:
             record = self.get(id)
             if record.state.ended:
-                raise Conflict(f"The job has {record.state} already; there is nothing to cancel.")
+                raise Conflict(f"The job has already ended ({record.state}); there is nothing to cancel.")
             if record.state is State.RUNNING:
                 done = self._request_cancel(keys=[keys.job(id)])
             else:
@@ -179,7 +180,7 @@ class Jobs(OwnedCollection):
         record = self.get(id)
         if not record.state.ended:
             raise Conflict(f"The job is {record.state}; cancel it first.")
-        own_keys = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.saved(id)]
+        own_keys = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.artifact_keys(id)]
         if not self._delete_job(keys=[*own_keys, keys.jobs(record.owner)], args=[id]):
             raise Conflict("The job has just been created again; cancel it first.")
         if record.batch is not None:
@@ -214,9 +215,9 @@ class Jobs(OwnedCollection):
         return value
 
     def requeue(self, record: Record, *, crashed: bool) -> bool:
-        """Queue a running job again, before all jobs created later; return whether it still was at this attempt.
+        """Queue a running job again, before all jobs created later.
 
-        A job that is to be cancelled ends instead.
+        A job that is to be cancelled ends instead. Return False if it has ended or another attempt has begun.
         """
         if self._redis.hexists(keys.job(record.id), "cancel"):
             return self._finish(record, State.CANCELLED)
@@ -267,17 +268,15 @@ class Jobs(OwnedCollection):
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
         seconds, _ = self._redis.time()
         interval = self._settings.heartbeat_interval
-        for id in self._expired_leases(
-            keys=[keys.RUNNING, keys.SWEPT], args=[2 * interval, 2 * interval, SWEPT_TOGETHER]
-        ):
+        for id in self._expired_leases(keys=[keys.RUNNING, keys.SWEPT], args=[2 * interval, 2 * interval, SWEEP_LIMIT]):
             with suppress(NotFound):
                 record = self.get(id.decode())
                 lease = self._redis.zscore(keys.RUNNING, id)  # read again: another sweep may have requeued the job
                 if lease is not None and lease <= seconds:
                     self._requeue_or_fail(record, crashed=True)
-        waiting = self._redis.zrangebyscore(keys.QUEUED, "-inf", seconds - interval, start=0, num=SWEPT_TOGETHER)
+        waiting = self._redis.zrangebyscore(keys.QUEUED, "-inf", seconds - interval, start=0, num=SWEEP_LIMIT)
         replace_lost_tickets(self._redis, self.tickets, [id.decode() for id in waiting], seconds, interval)
-        remove_expired(self._redis, SWEPT_TOGETHER)
+        remove_expired(self._redis, SWEEP_LIMIT)
 
     def _finish(self, record: Record, state: State, **fields: str) -> bool:
         return bool(

@@ -4,7 +4,7 @@ A value that may grow large is a list of chunks, so that none comes near Redis's
 """
 
 OWNERS = "ism:owners"  # set: the names of all owners that have stored something
-QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep checks the jobs first that run first
+QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep starts with the oldest jobs
 RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
 SWEPT = "ism:jobs:swept"  # number: time of the last search for expired leases
 TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
@@ -51,7 +51,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of ism_jobs.store.records.Record."""
+    """Hash: the fields of Record, and worker, claim, reported, cancel, missed and missed_at."""
     return f"ism:job:{id}"
 
 
@@ -70,8 +70,8 @@ def artifact(id: str, attempt: int, name: str) -> str:
     return f"ism:job:{id}:{attempt}:{name}"
 
 
-def saved(id: str) -> str:
-    """Set: the keys of the artifacts of all attempts, also of those that did not succeed."""
+def artifact_keys(id: str) -> str:
+    """Set: the keys of the artifacts of all attempts, including those that did not succeed."""
     return f"ism:job:{id}:saved"
 
 

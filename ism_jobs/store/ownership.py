@@ -11,13 +11,13 @@ from ism_jobs.store import keys
 from ism_jobs.store.redis import Connection
 
 T = TypeVar("T")
-Position = tuple[float, str]  # of an entry in a list: its time of creation, and its id if times are equal
+Position = tuple[float, str]  # of an entry in a list: its time of creation and its id, which breaks ties
 
-SCANNED_TOGETHER = 500  # entries of a list that are read with one command
+SCAN_BATCH_SIZE = 500  # entries of a list that are read with one command
 
 
 class OwnedCollection:
-    """Data sets or jobs. Workers see those of all owners, which is the owner None."""
+    """Data sets or jobs. With owner None (workers), those of all owners are visible."""
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
@@ -59,14 +59,15 @@ class OwnedCollection:
         offset = 0
         while True:
             listed = self._redis.zrevrangebyscore(
-                index, newest, "-inf", start=offset, num=max(limit, SCANNED_TOGETHER), withscores=True
+                index, newest, "-inf", start=offset, num=max(limit, SCAN_BATCH_SIZE), withscores=True
             )
             if not listed:
                 return found, None
             offset += len(listed)
             positions = [(float(time), id.decode()) for id, time in listed]
             unseen = [position for position in positions if after is None or position < after]
-            after = min([positions[-1], *([after] if after else [])])  # new entries shift those that were seen
+            # The offset alone is not enough, because new entries shift the positions of old ones.
+            after = min([positions[-1], *([after] if after else [])])
             entries = load([id for _, id in unseen])
             for position in unseen:
                 entry = entries.get(position[1])

@@ -1,6 +1,6 @@
 """The queue between the app and the workers: RQ, which carries the ids of jobs and nothing else.
 
-A ticket is RQ's own job: it tells a worker that a job of ours waits. The job's state is in its record in the store,
+A ticket is a job of RQ. It tells a worker that one of our jobs waits. Our job's state is in its record in the store,
 so an extra ticket is ignored, and a lost one is written again.
 """
 
@@ -27,7 +27,7 @@ class Tickets:
         self._queue = Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer)
 
     def workers(self, longest_silence: float) -> int:
-        """Return the number of workers whose last heartbeat is at most so many seconds old."""
+        """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old."""
         seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue, serializer=JSONSerializer)]
         return sum(last is not None and (now() - last).total_seconds() <= longest_silence for last in seen)
 

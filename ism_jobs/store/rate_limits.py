@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ism_jobs.store import keys
 from ism_jobs.store.redis import Connection, script
 
-RESERVATIONS_PER_LIMIT = 50  # a process reserves this fraction of the limit at a time
+RESERVATIONS_PER_LIMIT = 50  # a process reserves 1/50 of the limit at a time
 
 
 @dataclass

@@ -25,7 +25,7 @@ Connection: TypeAlias = Any  # redis.Redis, or a pipeline of one
 AsyncConnection: TypeAlias = Any  # redis.asyncio.Redis
 T = TypeVar("T")
 
-REQUEST_TIMEOUT = 3.0  # seconds that an HTTP request waits for an answer of Redis; one 200 ms away answers in time
+REQUEST_TIMEOUT = 3.0  # seconds that an HTTP request waits for an answer of Redis; enough for a latency of 200 ms
 WORK_TIMEOUT = 10.0  # seconds that a worker or a command waits for an answer
 CONNECT_TIMEOUT = 2.0  # seconds
 LONGEST_BACKOFF = 1.0  # seconds between two attempts of a connection that waits for Redis
@@ -33,9 +33,9 @@ CHUNK_BYTES = 4 * 2**20  # small enough that reading one chunk does not hold up 
 
 
 def connection(url: str, timeout: float = WORK_TIMEOUT) -> Connection:
-    """Return a connection that fails if Redis is away, or gives no answer within `timeout` seconds.
+    """Return a connection that fails if Redis is unreachable or does not answer within `timeout` seconds.
 
-    It retries nothing: a command whose answer was lost may have taken effect, and would append a chunk twice.
+    It never retries: a command whose answer was lost may have taken effect, and a retry would append a chunk twice.
     """
     return Redis.from_url(
         url, socket_timeout=timeout, socket_connect_timeout=CONNECT_TIMEOUT, retry=Retry(NoBackoff(), 0)
@@ -81,8 +81,8 @@ def problem_of(error: RedisError) -> Problem | None:
 def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:
     """Execute the commands that `change` puts into the pipeline after `multi()`; start over if a watched key changes.
 
-    A lost connection counts as a change, since nobody knows whether the commands took effect. So `change` must check
-    whether they did.
+    A lost connection counts as a change, because the commands may have taken effect. So `change` must check whether
+    they did.
     """
     with redis.pipeline() as pipe:
         while True:

@@ -33,7 +33,7 @@ class Store:
 
     @classmethod
     def open_patiently(cls, settings: Settings) -> Self:
-        """Open the store for a running job: its calls wait while Redis is away."""
+        """Open the store for a running job: its calls wait while Redis is unreachable."""
         return cls(patient_connection(settings.required_redis_url), settings)
 
     def memory(self) -> int:

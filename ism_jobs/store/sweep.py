@@ -37,7 +37,10 @@ def replace_lost_tickets(redis: Connection, tickets: Tickets, jobs: Sequence[str
 
 
 def _replace_if_lost(redis: Connection, tickets: Tickets, id: str, now: int, interval: int) -> None:
-    """Between queue and claim a ticket is missing for a moment. Only one that stays missing is lost."""
+    """Write a new ticket if the old one stays missing.
+
+    A ticket is missing for a moment while a worker takes it and claims the job.
+    """
     key = keys.job(id)
 
     def change(pipe: Connection) -> None:
@@ -58,7 +61,7 @@ def _replace_if_lost(redis: Connection, tickets: Tickets, id: str, now: int, int
 
 
 def remove_expired(redis: Connection, most: int) -> None:
-    """Remove ids of expired entries from the lists: of each list, the oldest `most` ids are checked."""
+    """Remove ids of expired entries from the lists. The oldest `most` ids of each list are checked."""
     lists: list[tuple[str, Callable[[str], str]]] = [(keys.RUNNING, keys.job)]
     for owner in {"", *(name.decode() for name in redis.smembers(keys.OWNERS))}:
         lists += [(keys.jobs(owner), keys.job), (keys.datasets(owner), keys.dataset)]

@@ -19,7 +19,7 @@ MOST_DISTINCT_TEXTS = 10_000  # of a column; more are not counted
 MOST_LEVELS = 20  # of a text column, in the description
 PENDING_ROWS = 1_024  # rows whose distinct numbers are counted together: one call for each column, not for each block
 PENDING_BYTES = 100_000_000  # of such rows
-SORTED_TOGETHER = 256  # columns that one call sorts
+SORT_BATCH_SIZE = 256  # columns that one call sorts
 COUNTED_BYTES = 1 << 26  # of distinct texts, over all columns
 
 
@@ -172,8 +172,8 @@ class DistinctNumbers:
 def _crowded(pending: list[Any]) -> set[int]:
     """Return the columns with too many distinct numbers in their first rows. One call sorts many columns."""
     crowded: set[int] = set()
-    for start in range(0, len(pending[0]), SORTED_TOGETHER):
-        parts = [matrix[start : start + SORTED_TOGETHER, :PENDING_ROWS] for matrix in pending]
+    for start in range(0, len(pending[0]), SORT_BATCH_SIZE):
+        parts = [matrix[start : start + SORT_BATCH_SIZE, :PENDING_ROWS] for matrix in pending]
         first = np.sort(np.concatenate(parts, axis=1), axis=1)
         distinct = (first[:, 1:] > first[:, :-1]).sum(axis=1) + 1  # NaN is sorted last, and nothing is greater than NaN
         crowded.update((start + np.flatnonzero(distinct > MOST_DISTINCT_NUMBERS)).tolist())

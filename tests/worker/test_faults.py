@@ -201,7 +201,7 @@ def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
     assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
     found = iterations(kept, record)
     assert found == list(range(len(found)))
-    assert all(name.startswith(b"ism:job:stolen:2:") for name in kept.redis.smembers(keys.saved("stolen")))
+    assert all(name.startswith(b"ism:job:stolen:2:") for name in kept.redis.smembers(keys.artifact_keys("stolen")))
     kept.jobs.create([("afterwaking", {"dataset": dataset} | SHORT)])
     assert ended(kept, "afterwaking").state is State.SUCCEEDED
     assert alive.process.poll() is None
@@ -329,7 +329,7 @@ def test_events_and_artifacts_live_as_long_as_the_settings_say(kept: Store, data
     attempt.save_checkpoint(b"w")
     attempt.save_artifacts({"W": b"w"})
     attempt.succeed({}, ["W"])
-    names: list[Any] = [keys.job("briefly"), keys.events("briefly"), keys.saved("briefly")]
+    names: list[Any] = [keys.job("briefly"), keys.events("briefly"), keys.artifact_keys("briefly")]
     for name in [*names, keys.artifact("briefly", 1, "W")]:
         assert 0 < kept.redis.ttl(name) <= 100, name
     assert not kept.redis.exists(keys.checkpoint("briefly"))

@@ -1,5 +1,5 @@
--- Delete a data set unless open jobs use it. A full Redis refuses transactions, even those that only delete; it
--- runs this script.
+-- Delete a data set unless open jobs use it. A full Redis refuses transactions, even those that only delete,
+-- but it runs this script.
 -- KEYS: open jobs of the data set, its description, its chunks, the owner's list of data sets
 -- ARGV: id
 -- Returns 0, or the number of open jobs that use the data set.

@@ -1,8 +1,9 @@
 -- Find jobs whose lease has expired.
 -- KEYS: running, time of the last sweep
--- ARGV: longest normal interval between two sweeps, seconds to extend leases after a longer one, most jobs to return
--- Returns ids. After a longer interval Redis or all workers were away, so that nobody could renew a lease. Then all
--- expired leases are extended, and the list is empty.
+-- ARGV: longest normal interval between sweeps, seconds by which leases are extended after a longer one, maximum number
+--       of ids
+-- Returns ids. If the last sweep is longer ago, Redis or all workers were unavailable, and nobody could renew a lease.
+-- Then all expired leases are extended, and the list is empty.
 local time = now()
 local before = redis.call('GETSET', KEYS[2], string.format('%.3f', time))
 local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', time, 'LIMIT', 0, ARGV[3])

@@ -1,9 +1,11 @@
 -- Functions for the other scripts. `ism_jobs.store.redis` puts this file before each of them.
 --
--- Scripts change several keys at once or not at all. Those that change a job's record first check that the job is
--- still in the state, and held by the attempt, that the caller expects. So a worker that was presumed dead cannot
--- overwrite the results of its successor. A caller that loses the answer repeats its call, so every script that is
--- called twice with the same arguments takes effect once.
+-- Scripts change several keys at once or not at all. Those that change or delete a job first check its state. Those
+-- that a worker calls also check that the worker or its attempt still holds the job. So a worker that was presumed
+-- dead cannot overwrite the results of its successor.
+--
+-- A caller that loses the answer may repeat its call with the same arguments. The job is then as after one call, except
+-- that its version or lease may be newer. Only reserve_requests takes effect again: it reserves more requests.
 
 -- Redis's own clock, in seconds.
 local function now()

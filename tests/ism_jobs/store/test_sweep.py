@@ -6,7 +6,7 @@ import pytest
 
 from ism_jobs.settings import Settings
 from ism_jobs.store import Attempt, LostAttempt, State, Store, keys
-from ism_jobs.store.jobs import SWEPT_TOGETHER
+from ism_jobs.store.jobs import SWEEP_LIMIT
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -162,7 +162,7 @@ def test_a_lost_ticket_is_found_among_many_that_wait(store: Store, monkeypatch) 
     monkeypatch.setattr(time, "time", lambda: 1.0)
     begun(store, "lost")
     monkeypatch.setattr(time, "time", lambda: 2.0)
-    store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEPT_TOGETHER)])
+    store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEEP_LIMIT)])
     monkeypatch.undo()
     store.jobs.requeue(store.jobs.get("lost"), crashed=False)
     store.redis.lpop(QUEUE)
