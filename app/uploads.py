@@ -18,7 +18,7 @@ from starlette.formparsers import MultiPartException
 from app.sandbox import Upload
 from ism_jobs.errors import InvalidTable
 from ism_jobs.settings import Settings
-from ism_jobs.tables import disk_full_is_a_problem
+from ism_jobs.tables import translate_disk_full
 
 WRITE_BYTES = 2**20  # bytes per write; chunks as they arrive are too small to be worth a thread each
 MAX_NAME_LENGTH = 200  # characters of the name of a data set
@@ -48,7 +48,7 @@ async def receive_upload(
 ) -> AsyncIterator[Upload]:
     """Yield the file that the request carries, and delete it afterwards."""
     folder = settings.upload_dir
-    with disk_full_is_a_problem(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
+    with translate_disk_full(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
         path = Path(file.name)
         try:
             kind = request.headers.get("content-type", "")

@@ -74,11 +74,11 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return candidates[close[0]] if close else None
 
 
-def did_you_mean(came: str, suggestion: str | None, allowed: str) -> str:
-    """Return what came and what is allowed, with the question in between whether another name was meant."""
+def did_you_mean(problem: str, suggestion: str | None, allowed: str) -> str:
+    """Return the problem and what is allowed; between them, ask whether the suggested name was meant."""
     if suggestion is None:
-        return f"{came}; {allowed}"
-    return f"{came}; did you mean {named(suggestion)}? {allowed[0].upper()}{allowed[1:]}"
+        return f"{problem}; {allowed}"
+    return f"{problem}; did you mean {named(suggestion)}? {allowed[0].upper()}{allowed[1:]}"
 
 
 def _plain(name: str) -> str:

@@ -1,6 +1,6 @@
 """The role of each column in a job, and whether the columns that a job names exist.
 
-The guidance of a job is what is known of each row besides its features: the target, the scores or the clustering.
+The guidance of a job is its target, its scores or its known clustering.
 """
 
 from collections.abc import Mapping
@@ -70,12 +70,12 @@ def _kind(spec: JobSpec, guidance: tuple[str, ...], description: Description) ->
     if len(guidance) > 1:
         return "values"
     try:
-        return "values" if _holds_measurements(description.column(guidance[0])) else "classes"
+        return "values" if _holds_values(description.column(guidance[0])) else "classes"
     except KeyError:
         return None
 
 
-def _holds_measurements(column: Column) -> bool:
+def _holds_values(column: Column) -> bool:
     few = column.distinct is not None and column.distinct <= MOST_CLASSES_OF_NUMBERS
     return column.kind == "number" and not (column.whole and few)
 
@@ -108,8 +108,8 @@ class ColumnNames:
         return errors
 
     def _unknown(self, field: str, name: str) -> FieldError:
-        came = f"There is no column {named(name)}"
-        return FieldError(field, did_you_mean(came, self.suggestion(name), f"the columns are {self._listed()}."))
+        problem = f"There is no column {named(name)}"
+        return FieldError(field, did_you_mean(problem, self.suggestion(name), f"the columns are {self._listed()}."))
 
     def _listed(self) -> str:
         return listed(list(self._columns))

@@ -21,7 +21,7 @@ class FeatureReport:
 
     errors: tuple[FieldError, ...]
     encoded: int | None  # number of features after encoding; None if it is unknown
-    complete: int  # upper bound of the rows without missing values: gaps of two columns may lie in different rows
+    complete: int  # upper bound on the rows without missing values; exact if all missing values are in the same rows
 
 
 def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> FeatureReport:
@@ -43,13 +43,15 @@ def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> Feat
     encoded += sum(column.distinct or 0 for column in texts)
     if texts and encoded * rows > MOST_CELLS:
         sentence = (
-            f"One-hot encoding makes {encoded:,} features of {rows:,} rows, more than the {MOST_CELLS:,} values"
-            " that one job may hold; leave out the text columns with most levels."
+            f"One-hot encoding gives {encoded:,} features × {rows:,} rows, more than the {MOST_CELLS:,} values"
+            " that one job may have; leave out the text columns with the most levels."
         )
         errors.append(FieldError("categorical", sentence))
     if not any(varies(column) for column in features) and any(column.missing < rows for column in features):
-        came = f"All {len(features)} features are" if len(features) > 1 else f"The feature {named(features[0].name)} is"
-        errors.append(FieldError("features", f"{came} constant; name at least one column that varies in features."))
+        all_of = (
+            f"All {len(features)} features are" if len(features) > 1 else f"The feature {named(features[0].name)} is"
+        )
+        errors.append(FieldError("features", f"{all_of} constant; add at least one column that varies to features."))
     return FeatureReport((*errors, *_magnitude_errors(features, spec)), encoded, complete)
 
 
@@ -78,7 +80,8 @@ def _missing_errors(features: Sequence[Column], rows: int, spec: JobSpec) -> lis
         most = sorted(gaps, key=lambda column: -column.missing)
         counts = listed([f"{named(column.name)} ({column.missing:,})" for column in most])
         sentence = (
-            f"{counted(len(gaps), 'feature has', 'features have')} missing values in {counted(rows, 'row')}: {counts}."
+            f"{counted(len(gaps), 'feature has', 'features have')} missing values: {counts}."
+            f" The table has {counted(rows, 'row')}."
             ' Set missing to "mean" to fill in the column\'s mean, or to "drop" to leave out those rows.'
         )
         errors.append(FieldError("missing", sentence))
@@ -113,7 +116,7 @@ def _magnitude_errors(features: Sequence[Column], spec: JobSpec) -> list[FieldEr
         large = _too_large_errors(numbers, LARGEST, f"too large to compute with; {advice}.")
         sizes = [_largest(column) for column in numbers]
         if len(numbers) == len(features) and 0 < max(sizes) < SMALLEST:
-            sentence = f"No feature holds a value beyond ±{figure(SMALLEST)}: too small to compute with; {advice}."
+            sentence = f"All values are smaller than ±{figure(SMALLEST)}, too small to compute with; {advice}."
             return [FieldError("features", sentence)]
         return large
     flat = [column.name for column in numbers if varies(column) and _range(column) < SMALLEST_RANGE]

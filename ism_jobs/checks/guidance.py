@@ -25,7 +25,7 @@ def guidance_errors(spec: JobSpec, guidance: Sequence[Column], kind: TargetKind 
     if kind == "values":
         if isinstance(spec, SupervisedSpec):
             asked = [name for name in ("balance", "neighbors") if getattr(spec, name)]
-            sentence = "is for a target of classes, and this target holds values; leave it out."
+            sentence = "requires classes, but this target has values; leave it out."
             errors += [FieldError(name, f"{name} {sentence}") for name in asked]
         return errors + _value_errors(field, guidance)
     if len(guidance) > 1:
@@ -39,7 +39,7 @@ def reference_errors(column: Column, rows: int) -> list[FieldError]:
     """Return every problem of the column that the clusters are compared with."""
     if column.missing >= rows:
         return [FieldError("reference", f"{named(column.name)} has no values at all; name another column.")]
-    return _measurement_errors("reference", column)
+    return _value_kind_errors("reference", column)
 
 
 def _missing_errors(guidance: Sequence[Column], rows: int, spec: SupervisedSpec) -> list[FieldError]:
@@ -76,22 +76,22 @@ def _value_errors(field: str, guidance: Sequence[Column]) -> list[FieldError]:
 def _class_errors(field: str, column: Column, rows: int, may_be_fractions: bool) -> list[FieldError]:
     name = named(column.name)
     if column.distinct is not None and column.distinct < 2:
-        came = f"{name} has {counted(column.distinct, 'class', 'classes')} in {counted(rows, 'row')}"
-        return [FieldError(field, f"{came}; at least 2 are needed. Name another column.")]
+        problem = f"{name} has {counted(column.distinct, 'class', 'classes')} in {counted(rows, 'row')}"
+        return [FieldError(field, f"{problem}; at least 2 are needed. Name another column.")]
     if column.distinct is None or column.distinct > MOST_CLASSES:
         advice = (
             'set target_kind to "values"' if field == "target" and column.kind == "number" else "name another column"
         )
         sentence = f"{name} has more than {MOST_CLASSES:,} different values, too many to be classes; {advice}."
         return [FieldError(field, sentence)]
-    return [] if may_be_fractions else _measurement_errors(field, column)
+    return [] if may_be_fractions else _value_kind_errors(field, column)
 
 
-def _measurement_errors(field: str, column: Column) -> list[FieldError]:
+def _value_kind_errors(field: str, column: Column) -> list[FieldError]:
     many = column.distinct is None or column.distinct > MOST_CLASSES_OF_NUMBERS
     if column.kind == "number" and not column.whole and many:
         sentence = (
-            f"{named(column.name)} holds measurements; {field} must be a column of classes, as text or whole numbers."
+            f"{named(column.name)} holds values that are not classes; {field} must be a column of text or integers."
         )
         return [FieldError(field, sentence)]
     return []

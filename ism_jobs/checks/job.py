@@ -22,7 +22,7 @@ def check(spec: JobSpec, description: Description, *, has_dask: bool = False) ->
 
 
 def check_all(specs: Sequence[JobSpec], descriptions: Mapping[str, Description], *, has_dask: bool = False) -> None:
-    """Raise InvalidSpec with every problem of a batch; `descriptions` are by the id of the data set.
+    """Raise InvalidSpec with every problem of a batch; `descriptions` maps the ids of data sets to their descriptions.
 
     A problem that all jobs have is reported once. Any other is reported for the first job that has it, with the job's
     position before the field: "3.q".
@@ -44,7 +44,10 @@ def problems(spec: JobSpec, description: Description, *, has_dask: bool = False)
 def _located(error: FieldError, positions: list[int], jobs: int) -> FieldError:
     if len(positions) == jobs:
         return error
-    others = f" (The same in {counted(len(positions) - 1, 'other job')}.)" if len(positions) > 1 else ""
+    if len(positions) > 1:
+        others = f" ({counted(len(positions) - 1, 'other job has', 'other jobs have')} the same problem.)"
+    else:
+        others = ""
     return FieldError(f"{positions[0]}.{error.field}", error.message + others)
 
 
@@ -91,7 +94,10 @@ class _Checker:
         return self._reports[key]
 
     def _report(self, spec: JobSpec, roles: ColumnRoles) -> FeatureReport:
-        """Check the features, but not columns that were probably meant for another role under a misspelled name."""
+        """Check the features.
+
+        Skip columns whose name was probably misspelled as the target, scores, clustering or reference.
+        """
         others = roles.guidance + roles.reference
         misspelled = [name for name in others if name not in self._columns] if spec.features is None else []
         meant = {self._names.suggestion(name) for name in misspelled}
@@ -120,7 +126,7 @@ def _count_errors(spec: JobSpec, report: FeatureReport, guidance: Sequence[Colum
         if 0 < left < 2 or (left == 0 and not report.errors):
             sentence = (
                 f'"drop" leaves {counted(left, "row")} of {rows:,}, and at least 2 are needed;'
-                ' set missing to "mean", or leave out the features with most missing values.'
+                ' set missing to "mean", or leave out the features with the most missing values.'
             )
             return [*errors, FieldError("missing", sentence)]
         available = f"{counted(left, 'row')} that are left without missing values" if left < rows else available

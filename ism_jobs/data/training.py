@@ -47,7 +47,7 @@ class TrainingData:
             if len(rows) < 2:
                 sentence = (
                     f'"missing": "drop" leaves {len(rows)} of the {table.num_rows} rows; at least 2 are needed.'
-                    ' Use "mean", or leave out the features with most missing values.'
+                    ' Use "mean", or leave out the features with the most missing values.'
                 )
                 raise InvalidSpec(sentence, [FieldError("missing", sentence)])
         reference = _values(table, roles.reference)

@@ -36,7 +36,7 @@ class KernelEntry(BaseModel):
     name: str
     title: str
     form: Literal["product", "difference", "combination"] = Field(
-        description="How β is made of two projected rows p: pi·pj (product) or ‖pi − pj‖² (difference)."
+        description="How β is computed from two projected rows p: pi·pj (product) or ‖pi − pj‖² (difference)."
     )
     formula: str
     description: str
@@ -59,9 +59,9 @@ _CHOSEN = KernelEntry(
     title="Choose from the data",
     form="difference",
     formula="f = exp(−β/2σ²), σ chosen",
-    description="A gaussian whose width is chosen from the data, and so are scale and q unless they are given. Begin"
-    " with this. Supervised jobs choose by cross-validation, and may use a sum of two widths. Clusterings use the"
-    " setting that most others agree with, which may be a polynomial.",
+    description="A Gaussian whose width is chosen from the data. Scale and q are chosen too, unless you give them."
+    " Start here. Supervised jobs choose by cross-validation, and may use a sum of two widths. Clusterings use the"
+    " candidate whose clusters agree best with those of the others; it may be a polynomial.",
     parameters=[],
     example=AUTO,
 )

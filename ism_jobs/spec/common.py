@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 from ism_jobs.sentences import alternatives
 from ism_jobs.spec.kernel_table import KERNEL_TABLE
 from ism_jobs.spec.kernels import AUTO, Approximation, KernelSpec, Strict, has_open_width, has_width
-from ism_jobs.spec.types import Names, Number, Whole, refused_with
+from ism_jobs.spec.types import Integer, Names, Number, refused_with
 
 _MetadataText = Annotated[str, StringConstraints(max_length=500)]
 _MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
@@ -27,21 +27,21 @@ class CommonSpec(Strict):
         " from the data, and so are q and scale unless they are given.",
         examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
     )
-    q: Annotated[int | Literal["auto"] | None, Whole(1, 20_000, word="auto", optional=True)] = Field(
+    q: Annotated[int | Literal["auto"] | None, Integer(1, 20_000, word="auto", optional=True)] = Field(
         None,
         description='The number of new features to find; at most the number of features. "auto" is chosen from the'
         ' data. The default is "auto" if the kernel is "auto", else 2.',
     )
-    features_per_axis: Annotated[int | None, Whole(1, 20_000, optional=True)] = Field(
+    features_per_axis: Annotated[int | None, Integer(1, 20_000, optional=True)] = Field(
         None,
-        description="The most features in each new one. The solver chooses those that lose least of the objective."
-        " By default all features are used.",
+        description="The largest number of features in each axis. The solver selects the features that keep the"
+        " objective highest. By default all features are used.",
         examples=[5],
     )
     delta: Annotated[float | None, Number(0, 1, above=True, optional=True)] = Field(
         None,
-        description="Convergence tolerance: the relative change of the eigenvalues below which the iteration ends."
-        " By default 0.01, and 0.1 for supervised jobs that choose the width of their kernel.",
+        description="Convergence tolerance: the iteration ends when eigenvalues, subspace and gradient have settled"
+        " within it. By default 0.01, and 0.1 for supervised jobs that choose the width of their kernel.",
     )
     features: Annotated[list[str] | None, Names(optional=True)] = Field(
         None,
@@ -64,14 +64,14 @@ class CommonSpec(Strict):
         ' scales all directions to variance 1, within classes if they are given. "auto" chooses between the two.'
         ' The default is "auto" if the kernel is "auto", else "standard".',
     )
-    max_iter: Annotated[int, Whole(1, 100_000)] = Field(300, description="The largest number of iterations.")
-    starts: Annotated[int | Literal["path"] | None, Whole(1, 1_000, word="path", optional=True)] = Field(
+    max_iter: Annotated[int, Integer(1, 100_000)] = Field(300, description="The largest number of iterations.")
+    starts: Annotated[int | Literal["path"] | None, Integer(1, 1_000, word="path", optional=True)] = Field(
         None,
         description="The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the"
         ' paper\'s start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is'
-        " the default for a gaussian narrower than the median distance, and for a width that is chosen.",
+        " the default for a Gaussian narrower than the median distance, and for a width that is chosen.",
     )
-    seed: Annotated[int, Whole(0, 2**32 - 1)] = Field(
+    seed: Annotated[int, Integer(0, 2**32 - 1)] = Field(
         0, description="The seed of all random numbers: the same seed gives the same result."
     )
     precision: Literal["double", "single"] = Field(
@@ -81,13 +81,13 @@ class CommonSpec(Strict):
     )
     tolerance: Annotated[float | None, Number(0, 1e-2, optional=True)] = Field(
         None,
-        description="Bound of the relative error of the gradient if a kernel's series is truncated to save time; 0"
-        " truncates nothing. By default 1e-8, or delta/100 if 1e-8 would save no time.",
+        description="Largest relative error of the gradient that truncating the kernel's series may cause; 0 means"
+        " no truncation. By default 1e-8, or delta/100 if 1e-8 would save no time.",
         examples=[1e-6],
     )
     approximation: Approximation | None = Field(
         None,
-        description='{"features": 2048} uses so many random features in place of all pairs of rows, for gaussian and'
+        description='{"features": 2048} uses 2,048 random features in place of all pairs of rows, for Gaussian and'
         " multiquadratic kernels and very many rows. The result estimates the error. By default none are used.",
         examples=[{"features": 2048}],
     )
@@ -95,12 +95,12 @@ class CommonSpec(Strict):
         "local",
         description='Where to compute: in the "local" worker, or on the "dask" cluster of this service, if it has one.',
     )
-    folds: Annotated[int, Whole(2, 20, also=0)] = Field(
+    folds: Annotated[int, Integer(2, 20, also=0)] = Field(
         5,
         description="The number of folds for cross-validating the accuracy (classes) or R² (values) of supervised jobs;"
         " 0 skips it. Other jobs ignore it.",
     )
-    resamples: Annotated[int, Whole(2, 200, also=0)] = Field(
+    resamples: Annotated[int, Integer(2, 200, also=0)] = Field(
         0,
         description="The number of random halves of the rows to solve again, for standard errors of the loadings;"
         " 20 are enough for a plot. 0 skips it.",

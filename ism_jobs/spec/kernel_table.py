@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ism_jobs.sentences import figure
-from ism_jobs.spec.types import Number, Whole
+from ism_jobs.spec.types import Integer, Number
 
 SMALLEST, LARGEST = 1e-50, 1e50  # of a kernel's parameters: their squares neither underflow nor overflow
-LARGEST_POWER = 1e100  # of c^degree: rounding loses what is added to larger ones
+LARGEST_POWER = 1e100  # of c^degree: its square, summed over all pairs of rows, does not overflow
 
 Form = Literal["product", "difference"]
 
@@ -23,7 +23,7 @@ class Parameter:
     """A parameter of a kernel. If "auto" is one of the words of its type, a job can choose the value from the data."""
 
     name: str
-    type: Number | Whole
+    type: Number | Integer
     default: float | str
     description: str
 
@@ -33,7 +33,7 @@ class KernelRow:
     """A kernel f(β).
 
     features: "exact" if f′ is a finite sum of features, "random" if random features approximate it, else None
-    is_affinity: whether f is never negative and falls with the distance, so that it says how near two rows are
+    is_affinity: whether f is nonnegative and decreases with the distance, so that it can be used as an affinity
     check: returns what is wrong with the parameters together, or None
     """
 
@@ -70,7 +70,7 @@ KERNEL_TABLE = (
         "Linear",
         "product",
         "f = β",
-        "Linear boundaries between classes, much as in linear discriminant analysis. Fast.",
+        "Finds linear boundaries between classes, much as linear discriminant analysis does. It is fast.",
         features="exact",
     ),
     KernelRow(
@@ -78,7 +78,7 @@ KERNEL_TABLE = (
         "Squared distance",
         "difference",
         "f = −β",
-        "Class means far apart, rows of a class close together. Fast.",
+        "Moves class means apart and rows of a class together. It is fast.",
         features="exact",
     ),
     KernelRow(
@@ -86,9 +86,9 @@ KERNEL_TABLE = (
         "Polynomial",
         "product",
         "f = (γβ + c)^degree",
-        "Products of up to `degree` features. Fast.",
+        "Uses products of up to `degree` features. It is fast.",
         (
-            Parameter("degree", Whole(1, 20), 3, "The power."),
+            Parameter("degree", Integer(1, 20), 3, "The power."),
             Parameter(
                 "c",
                 Number(SMALLEST, LARGEST, zero=True),
@@ -99,8 +99,8 @@ KERNEL_TABLE = (
                 "gamma",
                 Number(SMALLEST, LARGEST, words=("1/d", "auto")),
                 "1/d",
-                'The factor of the product. "1/d" is 1 over the number of features that vary; "auto" is chosen from'
-                " the data, from there upwards.",
+                'The factor γ of the inner product. "1/d" is 1 over the number of features that vary; "auto" chooses a'
+                " value of at least that from the data.",
             ),
         ),
         features="exact",
@@ -111,14 +111,14 @@ KERNEL_TABLE = (
         "Gaussian",
         "difference",
         "f = exp(−β/2σ²)",
-        "Rows that are near each other are alike. Try this kernel first.",
+        "Two rows are similar if they are near each other. Try this kernel first.",
         (
             Parameter(
                 "sigma",
                 Number(SMALLEST, LARGEST, words=("median", "auto")),
                 "median",
-                'The width. "median" is the median distance between rows, by all features; "auto" is chosen from the'
-                " data, from there downwards.",
+                'The width. "median" is the median distance between rows, by all features; "auto" chooses a width'
+                " of at most that from the data.",
             ),
         ),
         features="random",
@@ -126,11 +126,11 @@ KERNEL_TABLE = (
     ),
     KernelRow(
         "relative_gaussian",
-        "Relative gaussian",
+        "Relative Gaussian",
         "difference",
         "f = exp(−β/2σiσj)",
-        "A gaussian with a width for each row, for data that are dense in some regions and sparse in others.",
-        (Parameter("neighbors", Whole(1, 1_000), 7, "σi is the distance from row i to its neighbor of this rank."),),
+        "A Gaussian with a width for each row, for data that are dense in some regions and sparse in others.",
+        (Parameter("neighbors", Integer(1, 1_000), 7, "σi is the distance from row i to its neighbor of this rank."),),
         is_affinity=True,
     ),
     KernelRow(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_mo
 
 from ism_jobs.sentences import alternatives
 from ism_jobs.spec.kernel_table import KERNEL_TABLE, LARGEST, KernelRow
-from ism_jobs.spec.types import Number, Whole, refused, refused_with
+from ism_jobs.spec.types import Integer, Number, refused, refused_with
 
 AUTO = "auto"  # in place of a kernel: the kernel is chosen from the data, and so are q and scale unless given
 ROWS = {row.name: row for row in KERNEL_TABLE}
@@ -104,9 +104,7 @@ SimpleKernelSpec = Annotated[
 def _without_choice(kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
     if isinstance(kernel, SimpleKernel) and kernel.is_open:
         name = kernel.row.chosen_parameter
-        raise refused_with(
-            f'{name} is "auto", which is only for a kernel that stands alone, not in a combination; give a number.'
-        )
+        raise refused_with(f'{name} is "auto", which is not allowed in a sum of kernels; give a number.')
     return kernel
 
 
@@ -165,10 +163,10 @@ KernelSpec = Annotated[
 
 
 class Approximation(Strict):
-    """Random features in place of all pairs of rows: the time grows with the rows, not with their square."""
+    """Random features in place of all pairs of rows: the time is linear in the rows, not quadratic."""
 
-    features: Annotated[int, Whole(16, 65_536)] = Field(
-        description="The number of random features; the error shrinks with its square root."
+    features: Annotated[int, Integer(16, 65_536)] = Field(
+        description="The number m of random features; the error is proportional to 1/√m."
     )
 
     @model_validator(mode="before")
@@ -190,7 +188,7 @@ class Approximation(Strict):
         if not any(row.features == "random" for row in rows):
             raise refused_with(
                 f"approximation is for a kernel with {alternatives(random)} in it. This kernel is computed exactly, in"
-                " time that grows with the rows only. Leave approximation out."
+                " time linear in the rows. Leave approximation out."
             )
 
 
@@ -214,7 +212,7 @@ def terms(kernel: KernelChoice | KernelObject) -> list[SimpleKernel]:
 
 
 def simple_kernel(kernel: KernelChoice | SimpleKernel) -> SimpleKernel:
-    """Return a single kernel as an object with every parameter; "auto" is a gaussian whose width is chosen."""
+    """Return a single kernel as an object with every parameter; "auto" is a Gaussian whose width is chosen."""
     if isinstance(kernel, SimpleKernel):
         return kernel
     given = {"name": "gaussian", "sigma": AUTO} if kernel == AUTO else {"name": kernel}

@@ -1,4 +1,4 @@
-"""Error messages of specs, made from pydantic's errors: which field, what came, what is allowed, what to change."""
+"""Error messages of specs, made from pydantic's errors: the field, the given value, what is allowed, what to change."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -130,10 +130,10 @@ def _demand(kind: str, context: Mapping[str, Any]) -> str:
         "string_type": "be text, in quotes",
         "string_unicode": "be text that can be written in UTF-8",
         "list_type": "be a list",
-        "dict_type": "be an object with text by name",
+        "dict_type": "be an object whose values are text",
         "model_type": "be an object",
         "model_attributes_type": "be an object",
-    }.get(kind, "have another value: see the schema of this field")
+    }.get(kind, "be valid: see the schema of this field")
 
 
 def _path(location: tuple[int | str, ...]) -> list[str]:
@@ -189,10 +189,10 @@ def _wrong_kernel(path: list[str], given: Any) -> FieldError:
         sentence = f"{where}.name is {shown(given['name'])}; it must be {alternatives(KERNEL_NAMES)}."
         return FieldError(f"{where}.name", sentence)
     if isinstance(given, dict) and "name" in given:
-        came = f"There is no kernel {shown(given['name'])}"
+        problem = f"There is no kernel {shown(given['name'])}"
         suggestion = suggested(given["name"], KERNEL_NAMES)
         return FieldError(
-            f"{where}.name", did_you_mean(came, suggestion, f"the kernels are {', '.join(KERNEL_NAMES)}.")
+            f"{where}.name", did_you_mean(problem, suggestion, f"the kernels are {', '.join(KERNEL_NAMES)}.")
         )
     combined = COMBINED if path == ["kernel"] else ""
     return FieldError(where, f"{where} is {shown(given)}; it must be {A_KERNEL}{combined}.")

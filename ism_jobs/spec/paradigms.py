@@ -9,14 +9,14 @@ from ism_jobs.sentences import alternatives, did_you_mean, nearest, shown
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernels import AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
-from ism_jobs.spec.types import LONGEST_COLUMN_NAME, Boolean, Names, Number, Whole, refused_with
+from ism_jobs.spec.types import LONGEST_COLUMN_NAME, Boolean, Integer, Names, Number, refused_with
 
 ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
 PARADIGM = "The purpose of the projection."
 PARADIGM_NAMES: tuple[ParadigmName, ...] = get_args(ParadigmName)
 
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_COLUMN_NAME)]
-_Clusters = Annotated[int, Whole(1, 1_000)]
+_Clusters = Annotated[int, Integer(1, 1_000)]
 _Mu = Annotated[float, Number(0, 1e6)]
 
 
@@ -45,7 +45,7 @@ class SupervisedSpec(CommonSpec):
     neighbors: Annotated[bool, Boolean()] = Field(
         False,
         description="Whether to maximize the share of each row's own class among its neighbors, instead of the"
-        " dependence between kernel and classes. For gaussian kernels; computes all pairs of rows.",
+        " dependence between kernel and classes. For Gaussian kernels; computes all pairs of rows.",
     )
 
     @field_validator("neighbors")
@@ -57,7 +57,7 @@ class SupervisedSpec(CommonSpec):
         ):  # lists are of a grid, whose jobs are checked one by one
             return neighbors
         if not all(term.row.is_affinity for term in terms(kernel)):
-            raise refused_with("neighbors is for gaussian kernels, whose values say how near two rows are.")
+            raise refused_with("neighbors is for Gaussian kernels, whose values say how near two rows are.")
         for other in ("balance", "approximation"):
             if info.data.get(other):
                 raise refused_with(f"neighbors cannot be combined with {other}; leave out one of the two.")
@@ -162,7 +162,7 @@ def validate(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[F
     """Return the spec and no errors, or None and every error; the first `most` errors have a sentence."""
     if not isinstance(body, dict):
         example = '{"dataset": "…", "paradigm": "supervised", "target": "class"}'
-        return None, [FieldError("", f"A job is an object such as {example}; {shown(body)} came.")]
+        return None, [FieldError("", f"A job must be an object such as {example}, not {shown(body)}.")]
     given = body.get("paradigm")
     model = SPECS.get(given) if isinstance(given, str) else None
     if model is not None:
@@ -171,8 +171,8 @@ def validate(body: Any, most: int = MOST_ERRORS) -> tuple[JobSpec | None, list[F
         except ValidationError as error:
             return None, field_errors(error, model, _OWNERS, most)
     guess = nearest(given, PARADIGM_NAMES) if isinstance(given, str) else None
-    came = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
-    sentence = did_you_mean(came, guess, f"it must be {alternatives(PARADIGM_NAMES)}.")
+    problem = f"paradigm is {shown(given)}" if "paradigm" in body else "paradigm is missing"
+    sentence = did_you_mean(problem, guess, f"it must be {alternatives(PARADIGM_NAMES)}.")
     return None, [FieldError("paradigm", sentence), *_other_errors(body, guess)]
 
 

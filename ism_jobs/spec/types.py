@@ -43,12 +43,12 @@ class _FieldType(ABC):
 
 
 @dataclass(frozen=True)
-class Whole(_FieldType):
-    """A whole number in a range. 3.0 is one; true and "3" are not."""
+class Integer(_FieldType):
+    """An integer in a range. 3.0 is allowed; true and "3" are not."""
 
     minimum: int
     maximum: int
-    also: int | None = None  # a number outside the range that is allowed
+    also: int | None = None  # a number outside the range that is also allowed
     word: str | None = None  # a word that is allowed in place of a number
     optional: bool = False
 

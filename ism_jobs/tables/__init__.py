@@ -3,7 +3,7 @@
 from ism_jobs.tables.description import Column, Description
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.reader import Reader, open_table, read_table
-from ism_jobs.tables.source import disk_full_is_a_problem
+from ism_jobs.tables.source import translate_disk_full
 from ism_jobs.tables.write import FORMATS, write_table
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "Description",
     "Limits",
     "Reader",
-    "disk_full_is_a_problem",
     "open_table",
     "read_table",
+    "translate_disk_full",
     "write_table",
 ]

@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from ism_jobs.tables.kinds import NUMBER, TEXT
 
-BLOCK_BYTES = 8 << 20  # of a block, about: small beside the memory of a process, large beside the cost of a call
+BLOCK_BYTES = (
+    8 << 20
+)  # approximate size of a block: small enough for memory, large enough that a call's overhead is small
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Block:
 
 
 def without_empty_texts(schema: Any, blocks: Iterator[Block]) -> Any:
-    """Return the schema with text columns in which every value is missing typed as numbers, as in untyped formats.
+    """Return the schema in which text columns without any value are number columns, as in untyped formats.
 
     Usually the first block has a value of each column.
     """

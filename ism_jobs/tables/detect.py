@@ -58,7 +58,7 @@ BINARY = {
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "json", ".jsonl": "json"}
 
-# "[" alone is no sign of JSON: a CSV file may start with the name "[id]".
+# "[" alone does not indicate JSON: a CSV file may start with the name "[id]".
 JSON_START = re.compile(r"\s*(\{|\[\s*([\[{\]\"\-0-9]|$))")
 
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -88,8 +88,8 @@ def format_of(first: bytes, filename: str | None, content_type: str | None) -> s
     hint = MEDIA_TYPES.get(media_type) or SUFFIXES.get(suffix) or "csv"
     if hint == "json":
         raise InvalidTable(
-            "The file is sent as JSON but starts with neither [ nor {. Send an array of objects, one object a line, or "
-            '{"columns": [...], "rows": [...]}.'
+            "The file is sent as JSON but starts with neither [ nor {. Send an array of objects, one object per line, "
+            'or {"columns": [...], "rows": [...]}.'
         )
     return "tsv" if hint == "tsv" else "csv"
 

@@ -27,7 +27,9 @@ class Limits:
     def check_bytes(self, count: int, what: str = "The file") -> None:
         """Raise TooLarge if there are too many bytes. The caller may stop counting at the limit."""
         if count > self.bytes:
-            raise TooLarge(f"{what} has at least {count:,} uncompressed bytes; at most {self.bytes:,} are allowed.")
+            raise TooLarge(
+                f"{what} has at least {count:,} bytes after decompression; at most {self.bytes:,} are allowed."
+            )
 
     def check_shape(self, rows: int, columns: int) -> None:
         """Raise TooLarge if there are too many rows, columns or cells."""

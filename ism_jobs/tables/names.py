@@ -48,5 +48,5 @@ def check_encodable(name: str) -> None:
         name.encode()
     except UnicodeEncodeError:
         raise InvalidTable(
-            f"The column name {name!a} holds a lone surrogate, which is no character; write it as valid Unicode."
+            f"The column name {name!a} contains a lone surrogate, which is not a character; write it in valid Unicode."
         ) from None

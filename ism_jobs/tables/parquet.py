@@ -18,7 +18,7 @@ from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import unique_names
 from ism_jobs.tables.source import Mapped
 
-CELL_BYTES = 16  # of memory for one value, about
+CELL_BYTES = 16  # approximate memory of one value
 FEWEST_ROWS = 256  # of a batch, since each column costs some time in every batch
 LONGEST_REASON = 200  # characters of Arrow's message that ours quotes
 MOST_FOOTER_BYTES = 1 << 28  # of names and counts in the footer

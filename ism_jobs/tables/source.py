@@ -54,7 +54,7 @@ def iter_chunks(file: IO[bytes], offset: int = 0) -> Iterator[bytes]:
 
 
 @contextmanager
-def disk_full_is_a_problem() -> Iterator[None]:
+def translate_disk_full() -> Iterator[None]:
     """Turn the system's error about a full disk into StoreFull."""
     try:
         yield
@@ -64,7 +64,7 @@ def disk_full_is_a_problem() -> Iterator[None]:
         raise StoreFull("The disk for uploads is full; try again later, or send a smaller file.") from error
 
 
-@disk_full_is_a_problem()
+@translate_disk_full()
 def spooled(pieces: Iterator[bytes], limits: Limits, what: str = "The file") -> IO[bytes]:
     """Write the pieces to a file without a name, which vanishes when it is closed, even by a crash."""
     file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the reader of the table closes it

@@ -16,7 +16,7 @@ from ism_jobs.tables.limits import Limits
 PREVIEW_ROWS = 5
 MOST_DISTINCT_NUMBERS = 1_000  # of a column; more are not counted
 MOST_DISTINCT_TEXTS = 10_000  # of a column; more are not counted
-MOST_LEVELS = 20  # of a text column, in the description
+MOST_LEVELS = 20  # levels of a text column in the description
 PENDING_ROWS = 1_024  # rows whose distinct numbers are counted together: one call for each column, not for each block
 PENDING_BYTES = 100_000_000  # of such rows
 SORT_BATCH_SIZE = 256  # columns that one call sorts

@@ -26,7 +26,8 @@ FORMATS = MappingProxyType(
 )
 
 
-# A spreadsheet may take a cell that starts so for a formula. The last four are full-width signs.
+# A spreadsheet may read a cell that starts with one of these characters as a formula. The last four characters are
+# full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

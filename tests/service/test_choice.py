@@ -80,4 +80,4 @@ def test_clusterings_choose_by_what_most_settings_agree_on(api: Api, few: str, f
 def test_what_cannot_be_chosen_is_refused_with_a_sentence(api: Api, few: str) -> None:
     summed = {"sum": [{"weight": 1, "kernel": {"name": "gaussian", "sigma": "auto"}}]}
     answer = api.post("/jobs", json={"dataset": few, "paradigm": "supervised", "target": "class", "kernel": summed})
-    assert "stands alone; give a number" in problem(answer, 422)["detail"]
+    assert "in a sum of kernels; give a number" in problem(answer, 422)["detail"]

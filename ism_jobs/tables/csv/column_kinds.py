@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 from ism_jobs.tables.kinds import booleans, numbers
 
 DASH = pa.array(["-"])
-FIRST_VALUES = 16  # of each column: they show most text columns to be text, without a search for the first text
+FIRST_VALUES = 16  # first values of each column that are tried; they already identify most text columns
 
 
 @dataclass
 class _Seen:
-    """What the values of one column were so far."""
+    """What is known about the values of one column so far."""
 
     only_numbers: bool = True
     only_booleans: bool = True

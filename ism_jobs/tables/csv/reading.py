@@ -20,11 +20,11 @@ from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
 SAMPLE_BYTES = 1 << 20  # from which the dialect is detected
 BLOCK_BYTES = 1 << 22  # that Arrow parses at a time
-COLUMN_BYTES = 1 << 11  # least bytes of a block for each column, which costs some time in every block
+COLUMN_BYTES = 1 << 11  # least bytes of a block per column, since each column has overhead per block
 LONGEST_ROW = 1 << 24  # bytes
 LONGEST_REASON = 200  # characters of Arrow's message that ours quotes
 FIRST_LINE = re.compile(r"[\r\n]*[^\r\n]*")
-CELLS_PER_COLUMN = 8  # most separators in the first line for each column allowed: quoted names may hold some
+CELLS_PER_COLUMN = 8  # most separators in the first line per allowed column; quoted names may contain separators
 
 
 class CsvFile:

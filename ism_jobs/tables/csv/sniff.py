@@ -129,7 +129,10 @@ def _rows_of(lines: Iterator[str], separator: str) -> Iterator[list[str]]:
 
 
 def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
-    """Return the separator that gives rows most often the same number of cells, then most numbers, then most cells."""
+    """Return the separator for which most rows have the same number of cells.
+
+    Ties go to the separator with most numbers, then to that with most cells.
+    """
     best: tuple[float, float, int] = (0.0, 0.0, 0)
     chosen = None
     for separator in order:
@@ -140,8 +143,10 @@ def _separator(lines: list[str], order: tuple[str, ...]) -> str | None:
             continue
         counts = Counter(map(len, rows))
         usual, times = counts.most_common(1)[0]
+        # If the first row has one cell, this separator probably occurs inside the text of a single column. The
+        # expected separator would be quoted there.
         if len(rows[0]) == 1 and (usual == 1 or separator != order[0]):
-            continue  # a text column may hold any separator but the expected one, which would be quoted
+            continue
         cells = _cells(rows)
         share = sum(map(_is_any_number, cells)) / len(cells)
         score = (times / len(rows), share, usual)
@@ -159,7 +164,10 @@ def _is_any_number(cell: str) -> bool:
 
 
 def _is_aligned(lines: list[str]) -> bool:
-    """Return whether spaces separate the columns: equally many in all rows, with a number in each but the header."""
+    """Return whether spaces separate the columns.
+
+    They do if all rows have the same number of cells, and all but the first contain a number.
+    """
     rows = [line.split() for line in lines[:MOST_ROWS] if line.strip()]
     if len(rows) < 2 or len(rows[0]) < 2 or any('"' in line for line in lines[:MOST_ROWS]):
         return False

@@ -1,4 +1,4 @@
-"""JSON files: an array of rows, one object a line, or {"columns": […], "rows": […]}."""
+"""JSON files: an array of rows, one object per line, or {"columns": […], "rows": […]}."""
 
 from ism_jobs.tables.json.reading import JsonFile
 

@@ -19,7 +19,7 @@ CELLS_AT_A_TIME = 200_000
 ROWS_AT_A_TIME = 4_096
 CHARACTERS_AT_A_TIME = 1 << 23
 NO_VALUE = frozenset(MISSING.to_pylist())
-EXPECTED = 'Send an array of objects, one object a line, or {"columns": [...], "rows": [[...], ...]}.'
+EXPECTED = 'Send an array of objects, one object per line, or {"columns": [...], "rows": [[...], ...]}.'
 
 
 class JsonFile:
@@ -194,7 +194,7 @@ def _texts(values: Any, name: str) -> Any:
         return without_blanks(pa.array([_text(value) for value in values], TEXT))
     except UnicodeEncodeError:
         sentence = (
-            f'The column "{name}" holds a lone surrogate, which is no character; write its text as valid Unicode.'
+            f'The column "{name}" contains a lone surrogate, which is not a character; write its text in valid Unicode.'
         )
         raise InvalidTable(sentence, [FieldError(name, sentence)]) from None
 

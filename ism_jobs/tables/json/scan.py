@@ -10,7 +10,7 @@ from ism_jobs.errors import InvalidTable, TooLarge
 from ism_jobs.tables.source import CHUNK_BYTES
 
 LONGEST_VALUE = 1 << 24  # characters of one row
-NEAR_END = 32  # characters: an error so near the end of the text read so far may only mean that more must be read
+NEAR_END = 32  # characters: an error this near to the end of the text read so far may mean that the text is incomplete
 SPACE = re.compile(r"[ \t\r\n]*")
 ROW_KEYS = ("rows", "data")  # pandas writes "data"
 
@@ -117,7 +117,7 @@ class Scanner:
         if waiting > LONGEST_VALUE:
             raise TooLarge(
                 f"One value of the JSON file has at least {waiting:,} characters; at most {LONGEST_VALUE:,} are read "
-                "at a time. Send one object a row, or the table as CSV or Parquet."
+                "at a time. Send one object per row, or the table as CSV or Parquet."
             )
         more = min(waiting, LONGEST_VALUE - waiting)
         piece = self._file.read(max(CHUNK_BYTES, more))  # doubling keeps the time linear in the length of a value

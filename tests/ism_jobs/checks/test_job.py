@@ -90,15 +90,25 @@ REFUSED = [
     (described(*FEATURES, empty("class")), spec("semi_supervised"), "scores", "has no values at all"),
     (described(*FEATURES, number("class", 1, 1)), spec("semi_supervised"), "scores", "must vary"),
     (described(*FEATURES, text("class", 1)), spec("alternative"), "clustering", "has 1 class"),
-    (described(*FEATURES, number("class")), spec("alternative"), "clustering", '"class" holds measurements'),
-    (WINE, spec("unsupervised", reference="ash", features=["hue", "year"]), "reference", '"ash" holds measurements'),
+    (
+        described(*FEATURES, number("class")),
+        spec("alternative"),
+        "clustering",
+        '"class" holds values that are not classes',
+    ),
+    (
+        WINE,
+        spec("unsupervised", reference="ash", features=["hue", "year"]),
+        "reference",
+        '"ash" holds values that are not classes',
+    ),
     (described(*FEATURES, empty("r")), spec("unsupervised", reference="r"), "reference", "no values at all"),
     # missing values in features
     (
         described(number("a", missing=3), number("b", missing=30), number("c"), CLASS),
         spec(),
         "missing",
-        '2 features have missing values in 100 rows: "b" (30) and "a" (3). Set missing to "mean"',
+        '2 features have missing values: "b" (30) and "a" (3). The table has 100 rows. Set missing to "mean"',
     ),
     (
         described(*FEATURES, empty("e"), CLASS),
@@ -137,19 +147,19 @@ REFUSED = [
         described(text("t", 900), CLASS, rows=BIG),
         spec(categorical="onehot"),
         "categorical",
-        "makes 900 features of 10,000,000",
+        "gives 900 features × 10,000,000",
     ),
     (
         described(*FEATURES, number("y")),
         spec(target="y", balance=True),
         "balance",
-        "balance is for a target of classes, and this target holds values; leave it out",
+        "balance requires classes, but this target has values; leave it out",
     ),
     (
         described(*FEATURES, number("y")),
         spec(target="y", neighbors=True),
         "neighbors",
-        "neighbors is for a target of classes, and this target holds values; leave it out",
+        "neighbors requires classes, but this target has values; leave it out",
     ),
     # sizes
     (described(CLASS), spec(), "features", "No features are left"),
@@ -249,7 +259,7 @@ def test_what_is_wrong_in_some_jobs_is_told_for_the_first_of_them() -> None:
         check_all([spec(), spec(target="x"), spec(target="x", seed=2)], {"wine": WINE})
     (error,) = caught.value.errors
     assert error.field == "1.target"
-    assert "(The same in 1 other job.)" in error.message
+    assert "(1 other job has the same problem.)" in error.message
 
 
 def test_only_some_misspelled_names_are_looked_for() -> None:

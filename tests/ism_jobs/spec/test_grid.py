@@ -93,7 +93,7 @@ def test_errors_name_the_place_in_the_list() -> None:
         (body(q=[[1, 2]]), "q.0", 'is [1, 2]; it must be "auto" or a whole number'),
         (body(dataset=["a", "b"]), "dataset", 'is ["a", "b"]; it must be text'),
         (body(clusters=[1, 2]), "clusters.0", "is for unsupervised"),
-        ("supervised", "", "A job is an object"),
+        ("supervised", "", "A job must be an object"),
     ],
 )
 def test_a_wrong_batch_is_told(wrong: Any, field: str, fragment: str) -> None:

@@ -34,8 +34,8 @@ def without(spec: dict[str, Any], field: str) -> dict[str, Any]:
 
 
 WRONG_BODIES: list[tuple[Any, str, str]] = [
-    (5, "", "A job is an object such as"),
-    (None, "", "null came"),
+    (5, "", "A job must be an object such as"),
+    (None, "", "not null."),
     (without(body(), "dataset"), "dataset", "is missing: the id of an uploaded data set"),
     (without(body(), "paradigm"), "paradigm", 'must be "supervised", "unsupervised", "semi_supervised" or'),
     (without(body(), "target"), "target", "is missing: the column with the classes"),
@@ -62,7 +62,7 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(q=10**5000), "q", "is a whole number of about 5,000 digits"),
     (body(balance="yes"), "balance", 'is "yes"; it must be true or false'),
     (body("unsupervised", clusters=3, balance=True), "balance", "is for supervised jobs"),
-    (body(kernel="polynomial", neighbors=True), "neighbors", "is for gaussian kernels"),
+    (body(kernel="polynomial", neighbors=True), "neighbors", "is for Gaussian kernels"),
     (body(balance=True, neighbors=True), "neighbors", "cannot be combined with balance; leave out one"),
     (
         body(kernel="gaussian", approximation={"features": 64}, neighbors=True),
@@ -144,11 +144,15 @@ WRONG_KERNELS: list[tuple[Any, str, str]] = [
         'is 0; it must be "median", "auto" or a number from 1e-50 to 1e50',
     ),
     ({"name": "gaussian", "sigma": "path"}, "kernel.sigma", 'is "path"'),
-    ({"aligned": ["linear", {"name": "gaussian", "sigma": "auto"}]}, "kernel.aligned", "a kernel that stands alone"),
+    (
+        {"aligned": ["linear", {"name": "gaussian", "sigma": "auto"}]},
+        "kernel.aligned",
+        "not allowed in a sum of kernels",
+    ),
     (
         {"sum": [{"kernel": {"name": "polynomial", "gamma": "auto"}}]},
         "kernel.sum.0.kernel",
-        'gamma is "auto", which is only for a kernel that stands alone, not in a combination; give a number',
+        'gamma is "auto", which is not allowed in a sum of kernels; give a number',
     ),
     ({"name": "gaussian", "degree": 3}, "kernel.degree", "The gaussian kernel has no parameter"),
     ({"name": "linear", "sigma": 3}, "kernel.sigma", "it has no parameters; leave it out"),

@@ -198,7 +198,7 @@ def test_text_under_the_name_of_a_binary_format_is_refused(tmp_path: Path, name:
         ({"rows": 1}, "at least 2 rows; at most 1 are"),
         ({"columns": 1}, "has 2 columns; at most 1 are"),
         ({"cells": 3}, "at least 4 cells (2 rows of 2 columns); at most 3 are"),
-        ({"bytes": 10}, "at least 20 uncompressed bytes; at most 10 are"),
+        ({"bytes": 10}, "at least 20 bytes after decompression; at most 10 are"),
         ({"name_length": 2}, "has 4 characters; at most 2 are"),
         ({"text_length": 2}, 'A value in the column "word" has 3 bytes of text; at most 2 are'),
     ],
@@ -212,5 +212,5 @@ def test_each_limit_is_refused_with_both_numbers(tmp_path: Path, limits: dict[st
 
 
 def test_a_gzip_bomb_is_not_inflated_beyond_the_limit(tmp_path: Path) -> None:
-    with pytest.raises(TooLarge, match="at least 2,097,152 uncompressed bytes; at most 2,000,000"):
+    with pytest.raises(TooLarge, match="at least 2,097,152 bytes after decompression; at most 2,000,000"):
         read(tmp_path, gzip.compress(b"0,0\n" * 2_000_000), limits=Limits(bytes=2_000_000))

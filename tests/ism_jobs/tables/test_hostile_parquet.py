@@ -66,7 +66,7 @@ def test_a_declared_size_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     size = pa.parquet.ParquetFile(io.BytesIO(content)).metadata.row_group(0).total_byte_size
     outcome = outcome_of(tmp_path, with_footer(content, varint(size), varint(2**40)))
     assert isinstance(outcome.problem, TooLarge)
-    assert "1,099,511,627,776 uncompressed bytes" in outcome.sentence
+    assert "1,099,511,627,776 bytes after decompression" in outcome.sentence
 
 
 def test_a_long_word_in_a_dictionary_is_not_repeated_in_memory(tmp_path: Path) -> None:
