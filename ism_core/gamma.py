@@ -1,4 +1,4 @@
-"""Γ, the target similarity of each pair of rows, as a low-rank product Γ = U diag(s) Uᵀ, without the n×n matrix.
+"""Γ, the pair weights, as a low-rank product Γ = U diag(s) Uᵀ, without the n×n matrix.
 
 Sums over the rows are taken block by block, in an order that Γ chooses. Class labels sort the rows by class: then sums
 over each class replace products with the columns of U.
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
 
-ISOLATION = 0.01  # ε: a row whose total nearness to all others is below it hardly counts
+ISOLATION = 0.01  # ε: rows whose summed kernel values with all others are below this hardly count
 PRODUCT_COLUMNS = 512  # largest width of a product with several columns of U at once
 MIN_CLASS_ROWS = 5  # rows of every class that a sample holds at least, if the class has them
 
@@ -59,7 +59,7 @@ class Gamma:
         return total
 
     def spread(self, G: Array) -> Array:
-        """Return G, with one matrix for each column of U, in the layout that `mix` takes."""
+        """Convert G, one matrix for each column of U, into the layout that `mix` requires."""
         return np.ascontiguousarray(G.transpose(1, 0, 2))
 
     def mix(self, block: slice, F: Features, G: Array) -> Array:
@@ -105,7 +105,10 @@ class Gamma:
 
 @dataclass(frozen=True)
 class LabelGamma(Gamma):
-    """Γ = H Y Yᵀ H for the one-hot matrix Y of class labels. Sums over classes make their number irrelevant."""
+    """Γ = H Y Yᵀ H for the one-hot matrix Y of class labels.
+
+    Sums over classes replace products, so that the cost of moments does not depend on the number of classes.
+    """
 
     codes: Ints
 
@@ -151,7 +154,10 @@ class LabelGamma(Gamma):
 
     @property
     def majorant(self) -> Array:
-        """B for Y in place of U: |Γij|, which is equal for all pairs of two classes, shifted to be semidefinite."""
+        """B for Y in place of U: the matrix of |Γij| between classes, with a shifted diagonal.
+
+        The shift makes it positive semidefinite.
+        """
         entries = np.abs(np.eye(len(self.s)) - self._shares - self._shares[:, None] + self._shares @ self._shares)
         majorant: Array = entries + max(0.0, -np.linalg.eigvalsh(entries)[0]) * np.eye(len(self.s))
         return majorant
@@ -201,7 +207,7 @@ class BalancedGamma(Gamma):
 
     @staticmethod
     def of(codes: Ints) -> "BalancedGamma":
-        """Return Γ of class numbers 0…k−1. If all classes have one size, it is that of `LabelGamma`."""
+        """Return Γ of class numbers 0…k−1. If all classes have the same size, it equals `LabelGamma`."""
         counts = np.bincount(codes)
         onehot = np.eye(len(counts))[codes]
         return BalancedGamma(onehot - onehot.mean(axis=0), len(codes) / (len(counts) * counts), codes)

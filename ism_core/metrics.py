@@ -29,7 +29,7 @@ def hsic(
     normalized: bool = False,
     seed: int = 0,
 ) -> float:
-    """Return the dependence between projected rows and labels or real targets: tr(K H K_Y H)/(n − 1)².
+    """Return the dependence between projected rows and classes or values: tr(K H K_Y H)/(n − 1)².
 
     `kind` says how to read y, as in Supervised. The normalized HSIC is divided by √(HSIC(K, K) HSIC(K_Y, K_Y)) and lies
     between 0 and 1. The seed draws the sample that sets the width of a kernel.
@@ -69,7 +69,7 @@ def cross_validated_accuracy(
 ) -> Array:
     """Return the accuracy of an SVM on the projection in each fold of repeated stratified cross-validation.
 
-    Scaling, W and SVM are learnt from the training rows only.
+    Scaling, W and SVM are learned from the training rows only.
     """
     splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     scores: Array = cross_val_score(make_pipeline(clone(estimator), SVC()), X, y, cv=splits)

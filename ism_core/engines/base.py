@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Placed(Generic[T]):
-    """A value that has been sent to where the work is done."""
+    """A value that has been sent to the workers."""
 
     here: T  # the value in this process
-    there: Any  # its handle among the arguments of the work
+    there: Any  # its reference on the workers, passed to the work in place of the value
 
 
 class Engine(ABC):
@@ -35,7 +35,7 @@ class Engine(ABC):
 
     @abstractmethod
     def place(self, value: T) -> Placed[T]:
-        """Send a value to where the work is done; it stays there."""
+        """Send a value to the workers; it stays there."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
         """Return the engine itself: copies of an estimator share it."""
@@ -51,13 +51,13 @@ class Engine(ABC):
 
 
 def total_of(parts: list[T]) -> T:
-    """Return the sum, computed in place of the first; overflow gives infinity without a warning."""
+    """Return the sum, computed in place in the first part; overflow gives infinity without a warning."""
     with np.errstate(over="ignore", invalid="ignore"):
         return reduce(added, parts)
 
 
 def added(total: Any, part: Any) -> Any:
-    """Add arrays, numbers, or tuples and lists of these; arrays in place of the first."""
+    """Add arrays, numbers, or tuples and lists of these; arrays are added in place to the first."""
     if isinstance(total, tuple | list):
         return type(total)(added(*each) for each in zip(total, part, strict=True))
     total += part
@@ -65,7 +65,7 @@ def added(total: Any, part: Any) -> Any:
 
 
 class Threads(Engine):
-    """Threads of this process, as many as the BLAS may use or `most`."""
+    """Threads of this process: as many as the BLAS may use, but at most `most`."""
 
     most: int | None = None
 
@@ -120,14 +120,17 @@ class _Blas:
                 self._set(self._allowed)
 
     def _set(self, threads: list[int]) -> None:
-        """Set the threads, except where one was allowed already: the call takes as long as a small product."""
+        """Set the threads, except of libraries that were limited to one: the call takes as long as a small product."""
         for library, allowed, count in zip(self._libraries, self._allowed, threads, strict=True):
             if allowed != 1:
                 _set_threads(library, count)
 
 
 def _set_threads(library: LibController, threads: int) -> None:
-    """Set the threads from any thread: threadpoolctl obeys only the first thread that asked."""
+    """Set the number of threads from any thread.
+
+    By default, threadpoolctl lets only the first thread that set the number of an OpenBLAS change it again.
+    """
     give_up_right = getattr(library, "clear_controlling_thread", lambda force: None)
     give_up_right(force=True)
     library.set_num_threads(threads)
@@ -147,7 +150,7 @@ def allowed_threads() -> int:
 
 @contextmanager
 def own_threads() -> Iterator[int]:
-    """Limit the BLAS to one thread; yield the number of own threads to use, which is what the BLAS was allowed."""
+    """Limit the BLAS to one thread; yield how many threads it was allowed, which the caller may start instead."""
     allowed = _blas.hold()
     try:
         yield allowed

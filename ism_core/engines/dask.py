@@ -4,8 +4,8 @@
   copy from the others. If every copy is lost, the value is sent again.
 - Large jobs have more shares than threads, so that slow workers do fewer of them. Dask repeats the shares of a lost
   worker elsewhere. Results do not depend on the worker, and are added in the order of the shares.
-- A message costs at least a millisecond of CPU time. So all shares start by one message, with small arguments inside,
-  and results come back together. Large values travel directly between this process and workers on the same machine.
+- A message costs at least a millisecond of CPU time. So one message starts all shares and carries small arguments,
+  and the results come back together. Large values travel directly between this process and workers on the same machine.
 """
 
 import asyncio
@@ -41,11 +41,11 @@ T = TypeVar("T")
 
 SHARES_PER_THREAD = 3  # of the cluster, if each share has enough items
 ITEMS_PER_SHARE = 16  # at least
-ADDED_TOGETHER = 4  # results that one task adds up
-SMALL = 2**14  # bytes of an argument that travels with every share
-INLINE = 2**23  # bytes of other arguments that travel with the shares, over all shares
+SUM_BATCH_SIZE = 4  # results that one task adds up
+SMALL_BYTES = 2**14  # arguments up to this size travel with every share
+INLINE_BYTES = 2**23  # most bytes of other arguments that travel with the shares, over all shares
 INLINE_USES = 2  # times that such an argument travels; after that a copy stays on the workers
-KEPT = 2**22  # bytes of a value that the scheduler keeps, to send it again itself
+KEPT_BYTES = 2**22  # values up to this size stay on the scheduler, which can send them again
 ATTEMPTS = 3  # to run the same work, if workers are lost
 CONNECT_SECONDS = 20.0  # timeout of a connection to a scheduler
 POLL_SECONDS = 2.0  # between two checks that there are workers
@@ -101,8 +101,8 @@ class Dask(Engine):
     def place(self, value: T) -> Placed[T]:
         """Start to send a large value in the background, while this process does other work."""
         copies = _Copies(value)
-        if copies.parcel.size > INLINE and self._client.status == "running":
-            copies.coming = self._background.submit(self._brought, copies.parcel)
+        if copies.parcel.size > INLINE_BYTES and self._client.status == "running":
+            copies.coming = self._background.submit(self._send_in_background, copies.parcel)
         return Placed(value, copies)
 
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
@@ -120,7 +120,7 @@ class Dask(Engine):
                 if number == ATTEMPTS:
                     raise InvalidInput(
                         "memory",
-                        "The same share of the work ended one Dask worker after the other, most likely for want of"
+                        "The same share of the work killed several Dask workers, most likely because they ran out of"
                         " memory; try fewer rows or features, or workers with more memory.",
                     ) from error
             except (CancelledError, asyncio.CancelledError, OSError) as error:
@@ -134,16 +134,16 @@ class Dask(Engine):
         if self._client.status != "running" or time.monotonic() > self._checked + POLL_SECONDS:
             self._check_workers()
         count = min(items, self._threads * min(SHARES_PER_THREAD, max(1, items // (ITEMS_PER_SHARE * self._threads))))
-        packed, sent = self._packed(args, INLINE // count)
+        packed, sent = self._pack_arguments(args, INLINE_BYTES // count)
         shares = [_Share(work, list(range(first, items, count)), packed) for first in range(count)]
         name = f"{work.__name__.strip('_')}-{uuid4().hex}"
         keys = [(name, number) for number in range(count)]
         copied = ([each] * count for each in sent)
-        return cast(list[Future[Any]], self._client.map(_done, shares, *copied, key=keys, pure=False))
+        return cast(list[Future[Any]], self._client.map(_run_share, shares, *copied, key=keys, pure=False))
 
     def _sums(self, futures: list[Future[Any]]) -> list[Future[Any]]:
         """Add neighboring results until few are left."""
-        step = ADDED_TOGETHER
+        step = SUM_BATCH_SIZE
         while len(futures) > step:
             groups = [futures[first : first + step] for first in range(0, len(futures), step)]
             futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]
@@ -164,7 +164,7 @@ class Dask(Engine):
                 self._client.cancel(futures, force=True)
             raise
 
-    def _packed(self, args: tuple[Any, ...], room: int) -> tuple["Parcel[list[Any]]", list[Future[Any]]]:
+    def _pack_arguments(self, args: tuple[Any, ...], room: int) -> tuple["Parcel[list[Any]]", list[Future[Any]]]:
         """Return the arguments that travel with every share: values, or references to values already sent."""
         packed: list[Any] = []
         sent: list[Future[Any]] = []
@@ -172,27 +172,27 @@ class Dask(Engine):
             copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
             copies.uses += 1
             size = copies.parcel.size
-            if size <= SMALL or (size <= room and copies.uses <= INLINE_USES):
+            if size <= SMALL_BYTES or (size <= room and copies.uses <= INLINE_USES):
                 room -= size
                 packed.append(copies.parcel.value)
             else:
-                packed.append(_Sent(len(sent)))
-                sent.append(self._sent(copies))
+                packed.append(_SentArgument(len(sent)))
+                sent.append(self._future_of(copies))
         return Parcel.of(packed), sent
 
-    def _sent(self, copies: "_Copies") -> Future[Any]:
+    def _future_of(self, copies: "_Copies") -> Future[Any]:
         if copies.coming is not None:
             if copies.coming.exception() is None:  # otherwise, e.g. after the loss of a worker, it is sent again
                 copies.future = copies.coming.result()
             copies.coming = None
         if copies.future is None or copies.future.status not in ("pending", "finished"):
-            if copies.parcel.size <= KEPT and copies.uses <= INLINE_USES:
-                copies.future = self._client.submit(_itself, copies.parcel, key=_key(), pure=False)
+            if copies.parcel.size <= KEPT_BYTES and copies.uses <= INLINE_USES:
+                copies.future = self._client.submit(_open_parcel, copies.parcel, key=_key(), pure=False)
             else:
-                copies.future = self._scattered(copies.parcel)
+                copies.future = self._broadcast(copies.parcel)
         return copies.future
 
-    def _scattered(self, parcel: Parcel[Any]) -> Future[Any]:
+    def _broadcast(self, parcel: Parcel[Any]) -> Future[Any]:
         """Send a value to every worker."""
         if self._client.amm.running():
             self._client.amm.stop()
@@ -207,11 +207,11 @@ class Dask(Engine):
                 self._near = False
         return scatter({key: parcel}, broadcast=True)[key]
 
-    def _brought(self, parcel: Parcel[Any]) -> Future[Any]:
+    def _send_in_background(self, parcel: Parcel[Any]) -> Future[Any]:
         """Send a value to every worker, possibly before any other work."""
         if not self._threads:
             self._check_workers()
-        return self._scattered(parcel)
+        return self._broadcast(parcel)
 
     def _check_workers(self) -> None:
         """Count the threads of the workers that accept work; wait for the first worker if there is none."""
@@ -229,8 +229,7 @@ class Dask(Engine):
                 return
             if time.monotonic() > deadline:
                 raise ClusterLost(
-                    f"The Dask cluster at {self._address} has had no worker that takes work for"
-                    f" {self._patience:g} seconds."
+                    f"The Dask cluster at {self._address} has had no available worker for {self._patience:g} seconds."
                 )
             time.sleep(0.1)
 
@@ -270,7 +269,7 @@ class _Copies:
 
 
 @dataclass(frozen=True)
-class _Sent:
+class _SentArgument:
     """A reference to one of the values that were sent."""
 
     index: int
@@ -285,14 +284,14 @@ class _Share:
     args: Parcel[list[Any]]
 
 
-def _done(share: _Share, *sent: Parcel[Any]) -> Parcel[Any]:
-    args = [sent[arg.index].value if isinstance(arg, _Sent) else arg for arg in share.args.value]
+def _run_share(share: _Share, *sent: Parcel[Any]) -> Parcel[Any]:
+    args = [sent[arg.index].value if isinstance(arg, _SentArgument) else arg for arg in share.args.value]
     keep_memory()
     with own_threads(), np.errstate(over="ignore", invalid="ignore"):
         return Parcel.of(share.work(share.items, *args))
 
 
-def _itself(parcel: Parcel[T]) -> Parcel[T]:
+def _open_parcel(parcel: Parcel[T]) -> Parcel[T]:
     return parcel.opened()
 
 

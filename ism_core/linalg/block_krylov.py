@@ -15,7 +15,7 @@ from ism_core.linalg.subspaces import project_out
 Product = Callable[[Array], Array]
 
 GUARDS = 5  # guard vectors beyond the k that are wanted
-BLOCKS = 8  # blocks that the space holds at most; then it restarts from its best two
+BLOCKS = 8  # maximum number of blocks in the space; then it restarts from the best two
 SMALLEST_GAP = 1e-3  # relative eigenvalue gap below which two eigenvectors need not be separated
 
 
@@ -51,7 +51,7 @@ def largest(operator: Product, first: Array, k: int, tolerance: float, most: int
         if basis.shape[1] == BLOCKS * width:
             basis, images = basis @ turn[:, : 2 * width], images @ turn[:, : 2 * width]
         new = residual[:, :room]
-        for _ in range(2):  # a second time, because rounding leaves some of the basis
+        for _ in range(2):  # twice: rounding leaves a component along the basis after the first time
             new = np.linalg.qr(project_out(basis, new))[0]
         basis, images = np.hstack([basis, new]), np.hstack([images, operator(new)])
         products += 1

@@ -1,4 +1,4 @@
-"""Passes over all rows of X on our own threads: one thread alone cannot use up the bandwidth of the memory."""
+"""Passes over all rows of X on our own threads, because one thread cannot saturate the memory bandwidth."""
 
 from collections.abc import Callable, Iterator
 from functools import reduce

@@ -1,12 +1,12 @@
 """The row space of X: the directions along which its rows lie. The solver looks for W there only.
 
 XW is zero along a null direction, such as a constant column or the difference of two equal columns. Some kernels would
-prefer such an axis, because an axis that separates nothing also mixes nothing.
+prefer such an axis: all rows coincide on it, so that it cannot lower J, while another axis can.
 
 - With fewer rows than columns, the solver works in coordinates of the row space.
 - Otherwise X stays as it is, and the null directions are found and kept out.
 - If n and d are both large, the solver starts in the row space of a sample of the rows. It then adds the directions
-  along which J still grows, so that no matrix is larger than n or d by about two thousand.
+  along which J still grows, so that no matrix exceeds about n × 2,000 or d × 2,000.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ from ism_core.engines import LOCAL, own_threads
 from ism_core.linalg.row_passes import squares
 from ism_core.linalg.subspaces import project_out
 
-SMALLEST_ADDED = 1e-3  # of the largest singular value: the directions that are worth adding to a sampled row space
-RANK_TOLERANCE = 1e-10  # relative singular value, or squared length of a unit column outside others: less is rounding
-ACCURATE_EIGENVALUE = 1e-10  # of the largest eigenvalue of XXᵀ: larger ones have eigenvectors to six digits
-SKETCH_ROWS = 2  # random sums of rows per column: with probability 1 they have the null directions of X and no others
+SMALLEST_ADDED = 1e-3  # directions with a singular value above this share of the largest join a sampled row space
+RANK_TOLERANCE = 1e-10  # relative singular values, or squared residuals of unit columns, below this are rounding errors
+ACCURATE_EIGENVALUE = 1e-10  # share of XXᵀ's largest eigenvalue: eigenvectors of larger ones are accurate to six digits
+SKETCH_ROWS = 2  # random sums of rows, per column of X; with probability 1 they have the same null space as X
 SMALL_TABLE = 2**20  # numbers in X below which several BLAS threads slow each other down (measured on 2 cores)
 LARGEST = 4_000  # rows and columns of the largest square matrix that is decomposed: 128 MB
 SAMPLE = 1_000  # rows of the sample whose row space is the first one if n and d are larger than LARGEST
@@ -37,7 +37,7 @@ class RowSpace:
 
     Z: Array
     basis: Array | None  # d×k with orthonormal columns; None stands for the identity
-    null_directions: Array  # k×e, orthonormal: directions v with Zv = 0, as far as q axes can do without them
+    null_directions: Array  # k×e, orthonormal: directions v with Zv = 0, except those needed to fill q axes
     rank: int
     rows: Array | None = None  # X, if the basis spans only a part of its row space
 

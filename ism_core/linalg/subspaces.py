@@ -15,7 +15,9 @@ from ism_core.engines import own_threads
 LANCZOS_FROM = ((250, 200), (1_500, 30))
 RESTARTS = 10  # Lanczos restarts before the full decomposition takes over
 NARROW = 250  # columns of Φ below which it is decomposed in full every time (measured on digits and MNIST)
-TRACE = 1e-8  # weight of the scatter matrix that breaks ties in Φ's null space: above rounding, below Φ's own values
+TIE_BREAK = (
+    1e-8  # weight of the scatter matrix that breaks ties in Φ's null space: above rounding, below Φ's own values
+)
 INDEPENDENT = 1e-8  # relative length outside the others that makes a direction linearly independent
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of ‖Φ‖ count as zero; rounding leaves about 1e-14
 
@@ -61,8 +63,8 @@ def spectral_norm(A: Array) -> float:
 def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
     """Return the q eigenvectors of Φ with the largest eigenvalues, and the gap to the next eigenvalue.
 
-    If the q largest eigenvalues include zeros, any basis of the null space is as good. The function then takes the
-    null directions along which the rows vary most.
+    If the q largest eigenvalues include zeros, any vectors of the null space are equally good. The function then takes
+    those along which the rows vary most.
     """
     room = rows.dimensions
     values, vectors = eigenpairs(rows.without_null_directions(phi), min(room, q + 1))
@@ -83,16 +85,16 @@ def _most_varying(phi: Array, kept: Array, count: int, size: float, rows: Rows) 
         null = vectors[:, _is_zero(values, size)]
         return null @ eigenpairs(null.T @ rows.scatter @ null, count)[1]
     # A full decomposition is expensive here. A small multiple of the scatter matrix breaks the ties instead.
-    traced = phi / (size or 1.0) + TRACE * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
-    traced -= (kept * (2 + kept.T @ traced @ kept).diagonal()) @ kept.T
-    return eigenpairs(rows.without_null_directions(traced), count)[1]
+    tie_broken = phi / (size or 1.0) + TIE_BREAK * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
+    tie_broken -= (kept * (2 + kept.T @ tie_broken @ kept).diagonal()) @ kept.T
+    return eigenpairs(rows.without_null_directions(tie_broken), count)[1]
 
 
 def orthonormal(V: Array, most: int) -> Array:
     """Return an orthonormal basis of the linearly independent columns of V, in their order and `most` at most."""
     basis: Array = np.empty((len(V), 0))
     for column in (V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)).T:
-        for _ in range(2):  # a second time, because rounding leaves some of the basis
+        for _ in range(2):  # twice: rounding leaves a component along the basis after the first time
             column = project_out(basis, column)
         length = float(np.linalg.norm(column))
         if length > INDEPENDENT and basis.shape[1] < most:

@@ -1,6 +1,6 @@
 """Paradigms: what the projection is for. A paradigm only determines Γ = U diag(s) Uᵀ.
 
-supervised           Γ = H K_Y H                                   labels or real targets are given, Γ is fixed
+supervised           Γ = H K_Y H                                   classes or values are given, Γ is fixed
 clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y and W are found in alternation
     unsupervised         μ = 0
     semi-supervised      μ > 0: towards expert scores Ŷ

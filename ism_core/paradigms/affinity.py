@@ -1,8 +1,8 @@
 """Products with the affinity of many projected rows, without forming the matrix.
 
 A = Diag(scale) K Diag(scale) − shift, with zeros on the diagonal. Products with K use feature maps if these are cheaper
-than tiles; gaussians are truncated at a degree. Features are recomputed for every product, block by block, because that
-costs no more in the cache than reading them from memory.
+than tiles; gaussians are truncated at a degree. Features are recomputed for every product, block by block. In the cache
+this is as fast as reading stored features from memory.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,10 @@ class Affinity:
         precision: Precision = "double",
         engine: Engine = LOCAL,
     ) -> "Affinity":
-        """Shift a kernel with negative values by its minimum; truncated maps may leave out a share of f."""
+        """Return the affinity. A kernel with negative values is shifted by its minimum.
+
+        `left_out` is the mean share of Kii that truncated maps may omit.
+        """
         shift = 0.0 if kernel.nonnegative else smallest_value(P, kernel, scale)
         return Affinity(P, kernel, scale, shift, affordable_maps(P, kernel, left_out), precision, engine)
 
@@ -80,7 +83,7 @@ class Affinity:
 
     @property
     def size(self) -> float:
-        """The largest size of an entry of the scaled kernel."""
+        """Approximately the largest absolute entry of the scaled kernel matrix."""
         return max(float(np.abs(self.diagonal).max()), abs(self.shift))
 
 
@@ -141,7 +144,7 @@ def feature_product(P: Array, maps: list[TermMap], V: Array, engine: Engine = LO
     sums = [sum(each[1:], start=each[0]) for each in zip(*parts, strict=True)]
     scaled = [each.weight * each.value.weights[:, None] * total for each, total in zip(maps, sums, strict=True)]
     product = np.empty_like(V)
-    for share in engine.run(_handed_back, blocks, P, offset, maps, scaled, size):
+    for share in engine.run(_expanded, blocks, P, offset, maps, scaled, size):
         for rows, values in share:
             product[rows] = values
     return product
@@ -156,10 +159,10 @@ def _gathered(share: list[int], P: Array, offset: Array, maps: list[TermMap], V:
     return sums
 
 
-def _handed_back(
+def _expanded(
     share: list[int], P: Array, offset: Array, maps: list[TermMap], sums: list[Array], size: int
 ) -> list[tuple[slice, Array]]:
-    """Return F times those sums, for a share of the rows."""
+    """Return F times the gathered sums, for a share of the rows."""
     found = []
     for rows, features in _features(share, P, offset, maps, size):
         values = np.zeros((rows.stop - rows.start, sums[0].shape[1]))
@@ -184,7 +187,8 @@ def smallest_value(P: Array, kernel: Kernel, scale: Array) -> float:
     """Return approximately the smallest entry of Diag(scale) K Diag(scale), in time linear in n.
 
     The search compares some rows with all others, then repeats from the rows of the smallest entries: a row at one end
-    of the data leads to the other end. A few affinities may stay slightly negative, in degrees of thousands of terms.
+    of the data leads to the other end. A few affinities may stay slightly negative. That is harmless, since a degree
+    sums thousands of them.
     """
     rows = np.unique(np.linspace(0, len(P) - 1, SEARCHED_ROWS).astype(np.intp))
     smallest = np.inf

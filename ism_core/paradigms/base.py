@@ -11,7 +11,9 @@ from ism_core.objective import EvaluationOptions
 from ism_core.paradigms.spectral import DENSE_ROWS, Clustering
 
 DEFAULT_OPTIONS = EvaluationOptions()
-CLUSTERING_TOLERANCE = 0.1  # times delta: accuracy of Y, in radians, that makes its change measurable
+CLUSTERING_TOLERANCE = (
+    0.1  # error of Y in radians, relative to delta; small enough that the change of Y can be measured
+)
 
 
 class Projected(NamedTuple):
@@ -20,7 +22,7 @@ class Projected(NamedTuple):
     P: Array
     kernel: Kernel
     seed: int
-    last: Clustering | None = None  # a clustering that is near
+    last: Clustering | None = None  # an earlier clustering, from which the iteration starts
     rows: Ints | None = None  # the indices of these rows, if they and the kernel are those of a sample
     tolerance: float | None = None  # allowed error of Y, in radians
     options: EvaluationOptions = DEFAULT_OPTIONS

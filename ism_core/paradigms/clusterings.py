@@ -36,7 +36,7 @@ class Unsupervised(Paradigm):
         if self._k > n:
             raise InvalidInput(
                 "n_clusters",
-                f"n_clusters = {self._k} is more than the n_samples = {n} rows that came; ask for {n} or fewer.",
+                f"n_clusters = {self._k} is more than the n_samples = {n} rows of X; ask for {n} or fewer.",
             )
         return []
 
@@ -112,7 +112,7 @@ class _Guided(Unsupervised):
         U = self._targets.unit_factor
         if rows is not None:
             few = U[rows]
-            U = (few - few.mean(axis=0)) * np.sqrt(len(U) / n)  # keeps the length
+            U = (few - few.mean(axis=0)) * np.sqrt(len(U) / n)  # scaled so that its columns keep their length
         return Gamma(U, np.full(U.shape[1], self._weight))
 
 

@@ -27,7 +27,7 @@ from ism_core.paradigms.affinity import Affinity, kernel_diagonal
 DENSE_ROWS = 4_000  # rows up to which K is formed as a matrix: at most 128 MB
 SAMPLE_ROWS = 2_000  # rows of the subsample that is clustered first if there are more
 TOLERANCE = 1e-3  # radians: default error of Y if it is computed by products
-LEFT_OUT = 0.1  # times the tolerance: share of K that truncated features may leave out (Y then turns by 4e-4 at 1e-3)
+LEFT_OUT = 0.1  # share of K that truncation may omit, relative to the tolerance (at 1e-3, Y turns by 4e-4 radians)
 PRODUCTS = 60  # products with the affinity at most
 LANCZOS_ROWS = 60  # rows per Lanczos restart; after that a full decomposition is as cheap
 
@@ -144,7 +144,10 @@ def _cosine_scale(P: Array, kernel: Kernel) -> Array:
 
 
 def _root(values: Array, size: float) -> Array:
-    """Return values^(−½). Values below the rounding of `size` count as it, so that isolated rows stay finite."""
+    """Return values^(−½).
+
+    Smaller values are replaced by the rounding error of `size`, so that isolated rows stay finite.
+    """
     root: Array = 1 / np.sqrt(np.maximum(values, 1e-12 * size)) if size > 0 else np.ones_like(values)
     return root
 

@@ -1,4 +1,4 @@
-"""The supervised paradigm: Γ = H K_Y H from class labels or real targets."""
+"""The supervised paradigm: Γ = H K_Y H from classes or values."""
 
 from functools import cached_property
 
@@ -13,16 +13,17 @@ from ism_core.paradigms.targets import Kind, TargetKernel, Targets
 
 
 class Supervised(Paradigm):
-    """Keep what separates the classes, or what depends on real-valued targets.
+    """Find the axes that separate the classes, or on which real values depend.
 
     Parameters
     ----------
     y : array-like of shape (n,) or (n, t)
         Class labels of any type, or one or several columns of real values.
     kind : "auto", "classes" or "values", default="auto"
-        How to read y. "auto" reads text, booleans and whole numbers as classes, and other numbers as values.
+        How to read y. "auto" reads text, booleans and integers as classes, and other numbers as values. Integers stored
+        as floats are classes if at most 20 are distinct. Several columns are values.
     target_kernel : "gaussian" or "linear", default="gaussian"
-        Kernel between real targets. The gaussian has the median distance between targets as its width.
+        Kernel between values. The Gaussian has the median distance between values as its width.
     balance : bool, default=False
         Give all classes the same weight, so that frequent classes do not dominate rare ones.
     neighbors : bool, default=False
@@ -58,7 +59,7 @@ class Supervised(Paradigm):
                 "neighbors", "neighbors counts rows of the same class, and y holds real values; leave it out."
             )
         if neighbors and balance:
-            raise InvalidInput("balance", "balance does not go with neighbors; leave out one of the two.")
+            raise InvalidInput("balance", "balance cannot be combined with neighbors; leave out one of the two.")
 
     def check(self, n: int) -> list[str]:
         self._targets.check(n)
@@ -92,12 +93,12 @@ class Supervised(Paradigm):
 
     @property
     def codes(self) -> Ints | None:
-        """The class of each row as a number; None for real targets."""
+        """The class of each row as a number; None for values."""
         return self._targets.codes
 
     @property
     def values(self) -> Array | None:
-        """The real targets of each row; None for classes."""
+        """The values of each row; None for classes."""
         return self._targets.values
 
     def with_neighbors(self, neighbors: bool) -> "Supervised":

@@ -19,7 +19,7 @@ TargetKernel = Literal["gaussian", "linear"]
 CHOLESKY_TOLERANCE = 1e-6  # share of the kernel's trace that its factor may leave out
 MANY_CLASSES = 0.5  # classes per row above which a warning suggests that y holds measurements
 FEW_VALUES = 20  # floats that are whole numbers are classes if they have at most this many distinct values
-LARGEST_RANK = 300  # columns of the factor at most: several real targets together have no low rank
+LARGEST_RANK = 300  # most columns of the factor; the kernel of several columns of values has no low rank
 
 
 class Targets:
@@ -34,7 +34,9 @@ class Targets:
         if kind not in ("auto", "classes", "values"):
             raise InvalidInput("kind", f'kind is {kind!r}; it must be "auto", "classes" or "values".')
         if values is None:
-            raise InvalidInput(name, f"{name} is None; this paradigm requires y to be passed, one value for each row.")
+            raise InvalidInput(
+                name, f"{name} is None; this paradigm requires {name} to be passed, with one value for each row."
+            )
         given = np.asarray(values)
         if given.dtype.kind in "US":  # keeps None and NaN beside text from becoming text
             given = np.asarray(values, dtype=object)
@@ -83,9 +85,7 @@ class Targets:
             )
         known = n - int(self.missing.sum())
         if known == 0:
-            raise InvalidInput(
-                self.name, f"{self.name} has 0 known values in {n} rows: all are missing. At least 2 rows need one."
-            )
+            raise InvalidInput(self.name, f"{self.name} has no value in any of the {n} rows; at least 2 rows need one.")
         if self.codes is not None and self.classes < 2:
             raise InvalidInput(
                 self.name,

@@ -2,11 +2,12 @@
 
 Candidates are the kernels along a path from wide to narrow, on standardized and on whitened rows, for one or several q.
 For classes and kernel "auto", there are also candidates whose Γ counts nearest neighbors. In each fold, scaling, W and
-classifiers are learnt from the other folds. All candidates share the folds, and a path costs little more than its last
-kernel. After each fold, candidates that are significantly behind the best drop out.
+classifiers are learned from the other folds. All candidates share the folds. Along a path each solve starts from the
+previous W, so a path costs little more than the solve with its last kernel. After each fold, candidates that are
+significantly behind the best drop out.
 
-The score of a candidate is the mean accuracy of an SVM and of 5 nearest neighbors on the projection (R² for real
-targets). The decision rule:
+The score of a candidate is the mean accuracy of an SVM and of 5 nearest neighbors on the projection (R² for targets
+that are values). The decision rule:
 
 1. Choose the smallest q whose best score is within one standard error of the overall best.
 2. With this q, take the best candidate with neighbors if it leads all others by more than one standard error.
@@ -40,13 +41,13 @@ SAMPLE = 800  # rows of the subsample that the search uses, if the table has mor
 ROWS_PER_COLUMN = 5  # rows of the subsample per column, if that is more (tuned on MNIST)
 LARGEST_SAMPLE = 3_000  # rows of the subsample at most
 MOST_ROWS_WITH_NEIGHBORS = 20_000  # rows beyond which neighbors are not tried: their Γ needs all pairs of rows
-LARGER_TABLE = 2  # times the subsample: tables of that many rows try narrower kernels on a larger subsample
-NARROWED_ROWS = 10_000  # rows of that larger subsample at most
+LARGER_TABLE = 2  # tables with at least this many times the rows of the subsample also try narrower kernels
+NARROWED_ROWS = 10_000  # most rows of the larger subsample on which narrower kernels are tried
 NARROWED_FOLDS = 5  # its folds; only the first is scored
 FIVE_FOLD_ROWS = 400  # rows up to which there are five folds; larger subsamples have three
 FEWEST_ROWS = 10  # rows that cross-validation needs
 AXES = (2, 3, 4, 6, 8, 10)  # values of q that "auto" tries
-MOST_AXES_FOR_VALUES = 4  # the largest q that "auto" tries for real targets
+MOST_AXES_FOR_VALUES = 4  # the largest q that "auto" tries for targets that are values
 PERFECT = 1.0  # the largest possible score: the search stops
 
 
@@ -70,8 +71,8 @@ def iter_choose(
     paradigm : Supervised or Unsupervised
         Supervised problems are cross-validated. Clusterings are chosen by consensus among the candidates.
     kernel : Kernel or str, default="auto"
-        "auto" stands for a gaussian of any width. ``Gaussian(sigma="auto")``, ``Multiquadratic(c="auto")`` and
-        ``Polynomial(gamma="auto")`` leave only the width of that kernel open.
+        "auto" tries Gaussians of several widths, for clusterings also a polynomial. ``Gaussian(sigma="auto")``,
+        ``Multiquadratic(c="auto")`` and ``Polynomial(gamma="auto")`` leave only the width of that kernel open.
     q : int or "auto", default="auto"
         Number of axes.
     scale : "standard", "whiten", "none" or "auto", default="auto"
@@ -154,7 +155,14 @@ def _iter_cross_validate(
     if chosen.neighbors and is_open and len(table) >= LARGER_TABLE * len(rows):
         many = _sample(paradigm, table, NARROWED_ROWS, rng)
         larger = SuccessiveHalving(
-            table[many], paradigm.restricted(many), kernel, is_open, False, NARROWED_FOLDS, rng, climbs=LONG_CLIMB_DELTA
+            table[many],
+            paradigm.restricted(many),
+            kernel,
+            is_open,
+            False,
+            NARROWED_FOLDS,
+            rng,
+            ascent_delta=LONG_CLIMB_DELTA,
         )
         path = yield from larger.narrowed(chosen)
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))
@@ -195,11 +203,11 @@ class _Kernels:
         self._seed = seed
         self._first: dict[tuple[Scale, int, bool], float] = {}
 
-    def candidates(self, paths: list[CandidatePath], learnt: float) -> dict[ScoredKernel, Candidate]:
-        """Return each candidate, learnt from `learnt` rows, with its kernel for the whole table."""
+    def candidates(self, paths: list[CandidatePath], training_rows: float) -> dict[ScoredKernel, Candidate]:
+        """Return each candidate with its kernel for the whole table; `training_rows` is their number in the search."""
         return {
             point: Candidate(
-                self.at(path, point.place, len(self._table) / learnt),
+                self.at(path, point.place, len(self._table) / training_rows),
                 path.scale,
                 path.q,
                 path.neighbors,
@@ -214,7 +222,7 @@ class _Kernels:
     def at(self, path: CandidatePath, place: int, times: float = 1.0) -> Kernel:
         """Return the kernel at a place of a path, or the given kernel if none is open.
 
-        The whole table has `times` as many rows as the candidate learnt from, so that neighbors are closer. The width
+        The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
         shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.
         """
         if not self._is_open:

@@ -1,6 +1,6 @@
 """Choose the settings of a clustering without labels: take the candidate that agrees most with the others.
 
-Bad settings fail in different ways, while good settings find the same clusters. So every candidate clusters the same
+Poor settings give different clusters, while good settings give similar ones. So every candidate clusters the same
 rows, and its score is the mean NMI of its labels with those of all other candidates (Strehl and Ghosh, 2002).
 
 Candidates are a few widths from the median distance downwards. Kernel "auto" adds a polynomial, whose errors differ
@@ -107,7 +107,7 @@ def _can_be_compared(paradigm: Unsupervised, rows: int) -> bool:
 
 
 def _agreement(labels: list[Ints]) -> tuple[list[float], list[float]]:
-    """Return the mean NMI of each labelling with all others, and its standard error."""
+    """Return the mean NMI of each clustering with all others, and its standard error."""
     shared = np.array(
         [[normalized_mutual_info_score(one, other, average_method="geometric") for other in labels] for one in labels]
     )

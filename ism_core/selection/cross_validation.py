@@ -1,6 +1,6 @@
 """Cross-validation of many candidates, fold by fold, by successive halving (Jamieson and Talwalkar, 2016).
 
-After each fold the better half of the candidates goes on, without those that are significantly behind the best.
+After each fold the better half of the candidates continues, except those that are significantly worse than the best.
 """
 
 import time
@@ -26,11 +26,11 @@ PATH_LENGTH_BESIDE_NEIGHBORS = 6  # down to 1/6, if neighbors are tried too: tho
 PATH_LENGTH_OF_NEIGHBORS = 9  # down to 1/16, for a Γ that counts neighbors
 SIGNIFICANT = 2.0  # standard errors of a difference between two candidates
 # Correction factor of standard errors, because the training sets of all folds overlap. With k folds it is
-# √(1 + k/(k − 1)): 1.6 for three folds and 1.5 for five (Nadeau and Bengio, 2003).
-FOLD_CORRELATION = 1.5
+# √(1 + k/(k − 1)): 1.6 for three folds and 1.5 for five (Nadeau and Bengio, 2003). 1.5 is used for both.
+OVERLAP_CORRECTION = 1.5
 HALVING_ROWS = 200  # rows that must have been scored before half of the candidates drop out
 FEWEST_CANDIDATES = 3  # candidates that go on to the next fold, unless they are significantly behind
-NARROWER = 3  # kernels beyond the best on fewer rows that a larger subsample tries
+NARROWER = 3  # number of narrower kernels than the chosen one that are tried on the larger subsample
 
 
 @dataclass(eq=False)
@@ -72,7 +72,7 @@ class CandidatePath:
 
     @property
     def widest(self) -> float:
-        """The width of the first kernel, relative to where a path usually begins.
+        """The width of the first kernel, relative to the usual first width.
 
         All directions of whitened rows vary alike, so that most of the median distance between them is noise. At q = 2
         half of it was as good on Wine, WDBC and Cancer, and better by 0.7 points on Iris.
@@ -114,14 +114,14 @@ class SuccessiveHalving:
         beside_neighbors: bool,
         folds: int,
         rng: np.random.Generator,
-        climbs: float = SHORT_CLIMB_DELTA,
+        ascent_delta: float = SHORT_CLIMB_DELTA,
     ) -> None:
-        """`climbs` is the convergence tolerance of gradient ascents if Γ counts neighbors."""
+        """`ascent_delta` is the convergence tolerance of the ascent if Γ counts neighbors."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
-        self._climbs = climbs
+        self._ascent_delta = ascent_delta
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
@@ -222,7 +222,7 @@ class SuccessiveHalving:
             problem = Problem.of(
                 space.Z, gamma, kernel, path.q, space.null_directions, EvaluationOptions(precision="single")
             )
-            ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._climbs)
+            ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._ascent_delta)
             self._fold_paths[path, fold] = _FoldPath(rows, scaling.apply(self._X[test]), space, ascents)
         return self._fold_paths[path, fold]
 
@@ -248,4 +248,4 @@ class SuccessiveHalving:
 
 def _standard_error(scores: Array) -> float:
     """Return the standard error of the mean, corrected for the overlap of training sets."""
-    return float(FOLD_CORRELATION * scores.std() / np.sqrt(len(scores)))
+    return float(OVERLAP_CORRECTION * scores.std() / np.sqrt(len(scores)))

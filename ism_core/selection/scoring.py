@@ -23,7 +23,7 @@ def splits(n: int, codes: Ints | None, folds: int, rng: np.random.Generator) -> 
 
 
 def classification_scores(P: Array, codes: Ints, P_test: Array, codes_test: Ints) -> Array:
-    """Return for each test row the share of two classifiers, an SVM and 5 nearest neighbors, that are right."""
+    """Return for each test row the share of correct predictions by two classifiers: an SVM and 5 nearest neighbors."""
     with _unchecked():
         predicted = SVC().fit(P, codes).predict(P_test)
     votes = np.eye(codes.max() + 1)[codes[_nearest(P, P_test)]].sum(axis=1)

@@ -14,7 +14,9 @@ from ism_core.selection.choose import iter_choose
 from ism_core.solver import open_kernel
 
 DELTA = 0.01  # default convergence tolerance
-DELTA_ON_A_PATH = 0.1  # tolerance after continuation: a narrow kernel that converges further overfits (paper's data)
+DELTA_ON_A_PATH = (
+    0.1  # convergence tolerance after continuation; a smaller one overfits with narrow kernels (paper's data)
+)
 CLUSTERING_STARTS = 1  # starts of a clustering with chosen settings: large tables first cluster a sample to the end
 
 Starts = int | Literal["path"] | None
@@ -49,7 +51,7 @@ def iter_settings(
     starts: Starts = None,
     seed: int = 0,
 ) -> Generator[Trial, None, Settings]:
-    """Yield a Trial for each candidate, nothing if everything is given; return the complete Settings.
+    """Yield a Trial for each candidate, or none if all settings are given; return the complete Settings.
 
     A scale of None means "auto" if the kernel is "auto", else "standard". A delta of None means 0.01, or 0.1 for a
     supervised reduction whose kernel width is chosen.

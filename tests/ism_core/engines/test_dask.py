@@ -42,9 +42,9 @@ def engine(processes: Processes) -> Iterator[Dask]:
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but the smallest arrays are treated like those of large problems."""
-    monkeypatch.setattr(cluster, "SMALL", 2_000)
-    monkeypatch.setattr(cluster, "INLINE", 2_000)
-    monkeypatch.setattr(cluster, "KEPT", 20_000)
+    monkeypatch.setattr(cluster, "SMALL_BYTES", 2_000)
+    monkeypatch.setattr(cluster, "INLINE_BYTES", 2_000)
+    monkeypatch.setattr(cluster, "KEPT_BYTES", 20_000)
     monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)
 
 
@@ -260,7 +260,7 @@ def test_a_total_is_the_sum_of_the_shares(engine: Dask, table: Array) -> None:
     rows = len(table) // 18 * 18  # as many in every share
     count, (lengths, values) = engine.total(numbers, rows, engine.place(table))
     shares = engine.run(numbers, rows, engine.place(table))
-    assert len(shares) > cluster.ADDED_TOGETHER
+    assert len(shares) > cluster.SUM_BATCH_SIZE
     assert count == sum(range(rows))
     np.testing.assert_array_equal(lengths, rows)
     np.testing.assert_allclose(values, sum(parts[1] for _, parts in shares), rtol=0, atol=1e-12)
@@ -272,7 +272,7 @@ def test_much_work_has_more_shares_than_threads(engine: Dask, items: int, shares
 
 
 def test_what_is_used_again_and_again_stays_there(engine: Dask, table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "INLINE", 2**20)
+    monkeypatch.setattr(cluster, "INLINE_BYTES", 2**20)
     placed = engine.place(table)
     for use in range(1, cluster.INLINE_USES + 3):
         for _, aligned, [rows] in engine.run(is_aligned, 2, placed):

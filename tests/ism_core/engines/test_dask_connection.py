@@ -44,7 +44,7 @@ def test_a_cluster_without_workers_is_told() -> None:
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as null_directions,
         Dask(null_directions.scheduler_address, patience=0.5) as engine,
-        pytest.raises(ClusterLost, match=r"has had no worker that takes work for 0\.5 seconds"),
+        pytest.raises(ClusterLost, match=r"has had no available worker for 0\.5 seconds"),
     ):
         engine.run(length, 1)
 
@@ -79,7 +79,7 @@ def test_a_connection_that_is_closed_is_told(processes: Processes) -> None:
 def test_an_engine_leaves_the_cluster_as_it_was(
     processes: Processes, table: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for limit in ("SMALL", "INLINE", "KEPT"):
+    for limit in ("SMALL_BYTES", "INLINE_BYTES", "KEPT_BYTES"):
         monkeypatch.setattr(cluster, limit, table.nbytes // 2)
     processes.be(1)
     with Client(processes.address, set_as_default=False) as client:

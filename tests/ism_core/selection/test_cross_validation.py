@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ism_core.selection.cross_validation import FOLD_CORRELATION, ScoredKernel
+from ism_core.selection.cross_validation import OVERLAP_CORRECTION, ScoredKernel
 
 
 def candidate(*folds: list[float]) -> ScoredKernel:
@@ -13,7 +13,7 @@ def candidate(*folds: list[float]) -> ScoredKernel:
 def test_the_shown_error_is_the_one_that_decides() -> None:
     zero, scored = candidate([0.0] * 4, [0.0] * 4), candidate([0, 1, 1, 1], [1, 0, 1, 1])
     rows = np.array([0, 1, 1, 1, 1, 0, 1, 1])
-    assert scored.error == pytest.approx(FOLD_CORRELATION * rows.std() / np.sqrt(8))
+    assert scored.error == pytest.approx(OVERLAP_CORRECTION * rows.std() / np.sqrt(8))
     errors = scored.score / scored.error
     assert scored.is_ahead_of(zero, errors * 0.999)
     assert not scored.is_ahead_of(zero, errors * 1.001)

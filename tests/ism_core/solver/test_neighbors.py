@@ -96,7 +96,7 @@ def test_it_is_for_classes_and_for_kernels_that_tell_how_near_rows_are(rows: tup
         Supervised(X[:, 0], neighbors=True)
     with pytest.raises(InvalidInput, match="neighbors is 'yes'; it must be True or False"):
         Supervised(codes, neighbors="yes")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="balance does not go with neighbors"):
+    with pytest.raises(InvalidInput, match="balance cannot be combined with neighbors"):
         Supervised(codes, balance=True, neighbors=True)
     with pytest.raises(InvalidInput, match="neighbors needs a kernel whose values measure nearness"):
         solve(X, Supervised(codes, neighbors=True), Polynomial(), 2)
