@@ -30,7 +30,7 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 )
 @click.option("--workers", type=int, help="Number of workers (one per core).")
 def serve(**options: Any) -> None:
-    """Run Redis (or use that of ISM_REDIS_URL), the workers and the API. Ctrl-C stops them.
+    """Run Redis (unless ISM_REDIS_URL names one), the workers and the API. Ctrl-C stops them.
 
     Jobs that are running at shutdown return to the queue and resume at the next start.
     """

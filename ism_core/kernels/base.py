@@ -15,15 +15,15 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import LOCAL
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.feature_maps import Form as Form  # tiles and features know it from here
+from ism_core.kernels.feature_maps import Form as Form  # re-exported for tiles and features
 from ism_core.kernels.feature_maps import TermMap
 
 Rows = slice | Ints
 
 MEDIAN_ROWS = 2_000  # rows that the median distance is estimated from: 2 million pairs
-PRODUCT_COLUMNS = 100  # from so many columns on, a matrix product is faster than `pdist`
+PRODUCT_COLUMNS = 100  # number of columns from which a matrix product is faster than `pdist`
 BLOCK_ROWS = 200  # rows whose distances to all later rows are computed at a time
-COINCIDENT = 1e-12  # squared distance, relative to the squared norms, that may be rounding error
+COINCIDENT = 1e-12  # squared distances below this multiple of the squared norms count as 0, because of rounding
 
 
 class Kernel(ABC):
@@ -58,7 +58,7 @@ class Kernel(ABC):
         slopes = [(term.form, weight * term.slope_at_zero) for weight, term in self.terms]
         if any(slope for _, slope in slopes):
             return slopes
-        # f′(0) = 0, as of (γβ)^p: only its sign counts
+        # if f′(0) = 0, as for (γβ)^p, the sign of f′ is used instead
         return [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
 
     def __add__(self, other: "Kernel") -> "Combination":
@@ -99,7 +99,7 @@ class Term(Kernel):
         return None
 
     def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap | None:
-        """Return maps with `count` random features, if the kernel has them; best for β near the one given."""
+        """Return maps with at most `count` random features, optimized for β near `beta`; None if there are none."""
         return None
 
     @property
@@ -158,7 +158,7 @@ def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
 
 
 def random_maps(kernel: Kernel, q: int, count: int, beta: float, rng: np.random.Generator) -> list[TermMap] | None:
-    """Return a map for each term, with `count` random features for each that has no exact map; None if one has neither.
+    """Return a map for each term, with `count` random features if it has no exact map; None if a term has neither.
 
     `beta` is a typical squared distance between projected rows, such as twice the sum of the variances of P. It may be
     wrong by a factor of ten.

@@ -5,8 +5,8 @@ A kernel states its form (how β is computed), f and f′. It never computes Φ:
     product form       βij = xiᵀ W Wᵀ xj
     difference form    βij = ‖Wᵀ(xi − xj)‖²
 
-Maximizing J = Σ Γij f(βij) brings rows together that Γ calls similar, so that f must be a *similarity*: it grows with a
-product and falls with a distance. Squared and Multiquadratic are usually printed as distances, hence their minus.
+Maximizing J = Σ Γij f(βij) makes f large for pairs with Γij > 0. So f must be a *similarity*: it increases with a
+product and decreases with a distance. Squared and Multiquadratic are usually defined as distances, hence the minus.
 
 If f and f′ are finite sums Σm wm φm(pi) φm(pj) over the projected rows p, the kernel gives that feature map, and Φ
 costs time linear in n. To add a kernel, write a class like those below.
@@ -27,7 +27,7 @@ from ism_core.kernels.feature_maps import Constant, NegativeSquare, Power, Produ
 from ism_core.kernels.random_features import gaussian_maps, multiquadratic_maps
 from ism_core.kernels.taylor import Taylor
 
-SMALLEST, LARGEST = 1e-50, 1e50  # of a setting: its powers and inverses are finite, too
+SMALLEST, LARGEST = 1e-50, 1e50  # bounds of a kernel parameter, within which its powers and inverses are finite
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class RelativeGaussian(Term):
     """f = exp(−β/2σiσj); σi is the distance from row i to its `neighbors`-th nearest (Zelnik-Manor and Perona 2004)."""
 
     neighbors: int = 7
-    # σ of the rows and of the columns, once the kernel is bound
+    # local scales σi of the rows and columns of a tile; None until it is bound
     scales: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
 
     form = "difference"
@@ -240,14 +240,14 @@ class Multiquadratic(Term):
         return TermMap(self.form, slope, value, None)
 
 
-Narrowing = Gaussian | Multiquadratic | Polynomial  # kernels with a width that continuation narrows
+KernelWithWidth = Gaussian | Multiquadratic | Polynomial  # kernels with a width that continuation narrows
 
 
 def _snake_case(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-# The kernels by name: RelativeGaussian is "relative_gaussian". A class above is all that a new kernel needs here.
+# The kernels by name: RelativeGaussian is "relative_gaussian". To add a kernel, add a class above.
 KERNELS: dict[str, type[Term]] = {_snake_case(kernel.__name__): kernel for kernel in Term.__subclasses__()}
 
 
@@ -291,7 +291,7 @@ def _unchosen(name: str) -> InvalidInput:
 
 
 def _check_number(kernel: str, name: str, value: Any, *others: str, zero_allowed: bool = False) -> None:
-    """Refuse a setting that is neither a number from SMALLEST to LARGEST nor, as the caller has checked, a word."""
+    """Refuse a setting that is neither a number from SMALLEST to LARGEST nor a word that the caller accepts."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
     if not number or not (SMALLEST <= value <= LARGEST or (value == 0 and zero_allowed)):
         words = [*(f'"{word}"' for word in others), "0"] if zero_allowed else [f'"{word}"' for word in others]

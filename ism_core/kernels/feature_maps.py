@@ -20,7 +20,7 @@ class Recipe(NamedTuple):
 
     rows: Array  # the coordinates
     factors: Array  # of the monomials, one for each row
-    steps: Ints  # that make monomials of those one degree lower, see `Monomials.table`
+    steps: Ints  # products that compute monomials from those of one degree lower, see `Monomials.table`
     begin: int  # the first monomial that is a feature
     frequencies: Array  # of random features, one in each column; none if features are monomials
 
@@ -41,11 +41,14 @@ class FeatureMap(ABC):
 
     @abstractmethod
     def of(self, P: Array, memory: Array | None = None) -> Array:
-        """Return the features of each row, in `memory` of `made` numbers for each row if that is given."""
+        """Return the features of each row.
+
+        If `memory` is given, they are written there; it needs `numbers_per_row` numbers for each row.
+        """
 
     @property
-    def made(self) -> int:
-        """How many numbers are computed for each row."""
+    def numbers_per_row(self) -> int:
+        """The number of numbers that are computed for each row."""
         return self.count
 
 
@@ -57,7 +60,7 @@ class Compilable(FeatureMap):
         """Return the recipe for the features of P."""
 
 
-class OfMonomials(Compilable):
+class MonomialMap(Compilable):
     """Monomials of a row up to a degree, from the monomial `begin` on, times a factor for each row."""
 
     monomials: Monomials
@@ -68,11 +71,11 @@ class OfMonomials(Compilable):
         """Return the coordinates of the monomials, and the factor of each row."""
 
     @property
-    def made(self) -> int:
+    def numbers_per_row(self) -> int:
         return self.monomials.count
 
     def of(self, P: Array, memory: Array | None = None) -> Array:
-        memory = np.empty(self.made * len(P)) if memory is None else memory
+        memory = np.empty(self.numbers_per_row * len(P)) if memory is None else memory
         return self.monomials.of(*self.prepared(P), memory)[self.begin :].T
 
     def recipe(self, P: Array) -> Recipe:
@@ -81,7 +84,7 @@ class OfMonomials(Compilable):
 
 
 class Differentiable(FeatureMap):
-    """A map whose features have derivatives that are linear combinations of the features."""
+    """A map whose span of features is closed under differentiation."""
 
     @abstractmethod
     def derivatives(self, coefficients: Array) -> Array:
@@ -94,7 +97,7 @@ class TermMap:
 
     With `ratio` = (a, b), f(β) = (a β + b) f′(β), so that J follows from the sums of f′ that Φ needs anyway. Random
     features have no ratio, since f computed from f′ would not be accurate. Then `value` is Differentiable and has the
-    features of `slope` with other weights: J has the same sums, and its exact derivative is used for Φ(W)W.
+    features of `slope` with other weights. J uses the same sums, and Φ(W)W is the exact derivative of this J.
     """
 
     form: Form
@@ -153,7 +156,7 @@ class NegativeSquare(FeatureMap):
 
 
 @dataclass(frozen=True)
-class Power(OfMonomials):
+class Power(MonomialMap):
     """factor · (γ pi·pj + c)^degree: the monomials of p up to that degree, or of exactly that degree if c is 0."""
 
     q: int

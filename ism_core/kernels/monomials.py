@@ -11,7 +11,7 @@ from ism_core.arrays import Array
 
 
 class Step(NamedTuple):
-    """One product: the children are the parents times a coordinate."""
+    """One multiplication: each child is its parent times a coordinate."""
 
     coordinate: int
     parents: slice
@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Monomials:
-    """The parents of each coordinate are contiguous, so that one product makes all its children."""
+    """Monomials, ordered so that one product of contiguous arrays gives all of one degree and last coordinate."""
 
     q: int
     count: int
@@ -43,7 +43,7 @@ class Monomials:
         return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
     def of(self, P: Array, factors: Array, memory: Array) -> Array:
-        """Write the monomials of the rows of P into memory, one in each line, times a factor for each row of P."""
+        """Write the monomials of the rows of P into `memory`, one per row of it, times a factor for each row of P."""
         values = memory[: self.count * len(P)].reshape(self.count, len(P))
         values[0] = factors
         coordinates = np.ascontiguousarray(P.T)
@@ -54,7 +54,10 @@ class Monomials:
 
 @lru_cache(maxsize=32)
 def monomials(q: int, degree: int) -> Monomials:
-    """Return the monomials by degree and last coordinate; the last coordinate of a child is never a lower one."""
+    """Return the monomials in graded order: by degree, then by last coordinate.
+
+    A child's last coordinate is not lower than its parent's.
+    """
     steps: list[Step] = []
     level, count = 0, 1
     parents = [1] * q  # for each coordinate, how many monomials of the level it multiplies

@@ -1,11 +1,11 @@
-"""Random features: kernels that are mixtures of gaussians, as averages of cosines along random directions.
+"""Random Fourier features of kernels that are mixtures of gaussians.
 
 Let −f′(β) = Σ a exp(−sβ), with one s for a gaussian and many for a multiquadratic. exp(−s‖pi − pj‖²) is the mean of
 cos ω·(pi − pj) = cos ω·pi cos ω·pj + sin ω·pi sin ω·pj over ω normal with variance 2s (Rahimi and Recht 2007). Here the
-directions of ω are random and orthogonal, as many at a time as there are dimensions (Yu et al. 2016). Their lengths are
-not random: the distribution of lengths is divided into ranges, and each set of directions has the length and weight of
-one range. So f(0), f′(0) and f″(0) are exact on average over directions, and f′(0) for each. On MNIST (3,334 rows,
-q = 10, gaussian, 1,024 features) this reduces the error of J from 0.5 % to 0.04 %, of its gradient from 5 % to 1.5 %.
+directions of ω are random, and orthogonal in sets of q (Yu et al. 2016). Their lengths are not random but stratified:
+each set of directions has the length and weight of one quantile range. So f(0) and f′(0) are exact for every draw, and
+the expectation of f″(0) is exact. On MNIST (3,334 rows, q = 10, gaussian, 1,024 features) this reduces the error of J
+from 0.5 % to 0.04 %, of its gradient from 5 % to 1.5 %.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Fourier(Differentiable, Compilable):
         return 2 * len(self.amplitudes) + 1
 
     @property
-    def made(self) -> int:
+    def numbers_per_row(self) -> int:
         return self.count + len(self.amplitudes)
 
     @property
@@ -42,8 +42,8 @@ class Fourier(Differentiable, Compilable):
 
     def of(self, P: Array, memory: Array | None = None) -> Array:
         k, n = len(self.amplitudes), len(P)
-        memory = np.empty(self.made * n) if memory is None else memory
-        F, angles = np.split(memory[: self.made * n].reshape(self.made, n), [self.count])
+        memory = np.empty(self.numbers_per_row * n) if memory is None else memory
+        F, angles = np.split(memory[: self.numbers_per_row * n].reshape(self.numbers_per_row, n), [self.count])
         np.matmul(self.frequencies.T, P.T, out=angles)
         np.cos(angles, out=F[:k])
         np.sin(angles, out=F[k : 2 * k])
@@ -70,13 +70,16 @@ def gaussian_maps(q: int, count: int, sigma: float, rng: np.random.Generator) ->
 
 
 def multiquadratic_maps(q: int, count: int, c: float, beta: float, rng: np.random.Generator) -> tuple[Fourier, Fourier]:
-    """Return the same for f = −√(β + c²) and f′, best for β near the one given."""
+    """Return maps of f = −√(β + c²) and f′ with the same features, optimized for distances near `beta`."""
     edges = 2 * (q + 2) * scale_ranges(_lengths(q, count), c, beta)
     return _maps(q, count, -c, *inverse_root_mixture(MIXTURE_TERMS, c, beta), edges, rng)
 
 
 def scale_ranges(k: int, c: float, beta: float) -> Array:
-    """Return the k + 1 ends of ranges of s from 0 to ∞, finest for 1/β < s < 1/c²: little weight lies beyond."""
+    """Return the k + 1 edges of ranges of s from 0 to ∞.
+
+    They are finest for 1/β < s < 1/c², which holds most of the weight.
+    """
     turn = 1 / (c**2 + beta)
     s = np.concatenate([turn * np.geomspace(1e-9, 1, GRID_POINTS), np.geomspace(turn, 40 / c**2, GRID_POINTS)[1:]])
     share = np.where(s < turn, 2 * np.sqrt(s / turn), 2 + exp1(c**2 * turn) - exp1(c**2 * np.maximum(s, turn)))
@@ -103,8 +106,8 @@ def _maps(
 ) -> tuple[Fourier, Fourier]:
     """Return maps of f and f′, with f(0) = f0 and −f′ = Σ a exp(−sβ), for squared lengths between the edges.
 
-    The part of the mean of ‖ω‖^j in a range follows from the chi distribution with q + j degrees of freedom. The length
-    of a range preserves the fourth moment, which determines f″(0); its weight in f preserves the second, and f′(0).
+    The contribution of a range to the mean of ‖ω‖^j follows from the chi distribution with q + j degrees of freedom.
+    The length preserves the fourth moment, and so f″(0). The weight in f preserves the second moment, and so f′(0).
     """
     zeroth, second, fourth = (
         np.diff(gammainc((q + j) / 2, np.divide.outer(edges, 4 * s)), axis=0) @ (a * s ** (j == 4)) for j in (0, 2, 4)

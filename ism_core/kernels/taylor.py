@@ -1,8 +1,8 @@
 """The gaussian kernel truncated at a degree: exp(−‖pi‖²/2σ²) exp(−‖pj‖²/2σ²) Σ_{k ≤ degree} (pi·pj/σ²)^k/k!
 
-The remainder is a positive semidefinite kernel, as each power of pi·pj is, so that it is at most √(ri rj) between rows
-i and j. Here ri is the remainder between row i and itself: the probability that a Poisson variable of mean ‖pi‖²/σ²
-exceeds the degree, a regularized incomplete gamma function.
+The remainder is a sum of powers of pi·pj and hence a positive semidefinite kernel. By the Cauchy-Schwarz inequality, it
+is at most √(ri rj) between rows i and j. Here ri is the remainder between row i and itself: the probability that a
+Poisson variable of mean ‖pi‖²/σ² exceeds the degree, a regularized incomplete gamma function.
 """
 
 import math
@@ -13,14 +13,14 @@ import numpy as np
 from scipy.special import factorial
 
 from ism_core.arrays import Array
-from ism_core.kernels.feature_maps import OfMonomials
+from ism_core.kernels.feature_maps import MonomialMap
 from ism_core.kernels.monomials import Monomials, monomials
 
-MAX_DEGREE = 100  # the factorials of higher degrees come near to overflow
+MAX_DEGREE = 100  # well below 170, above which factorials overflow
 
 
 @dataclass(frozen=True)
-class Taylor(OfMonomials):
+class Taylor(MonomialMap):
     """factor · exp(−‖pi − pj‖²/2σ²) without the terms above the degree: the monomials of p up to the degree."""
 
     q: int

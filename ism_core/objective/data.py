@@ -104,7 +104,7 @@ class ProblemData:
             return self._without_null_part(self._without_null_part(phi).T)
 
     def with_null_directions_last(self, phi: Array) -> Array:
-        """Φ with eigenvalues for the null directions that lie below all others."""
+        """Return Φ with the eigenvalues of the null directions moved below all others."""
         if self.null_directions.shape[1] == 0:
             return phi
         lowered: Array = phi - (2 * float(np.linalg.norm(phi, np.inf)) or 1.0) * self._null_projector
@@ -116,7 +116,7 @@ class ProblemData:
         return self.clean(self._centered_sample.T @ self._centered_sample)
 
     def scatter_times(self, V: Array) -> Array:
-        """The scatter matrix times V, without the d×d matrix."""
+        """Return the scatter matrix times V, without forming the d×d matrix."""
         return self._without_null_part(self._centered_sample.T @ (self._centered_sample @ V))
 
     def _without_null_part(self, V: Array) -> Array:

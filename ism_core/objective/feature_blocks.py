@@ -10,7 +10,7 @@ from ism_core.gamma import Features
 from ism_core.kernels import Compilable, FeatureMap, Fourier, Recipe, Taylor
 from ism_core.objective.pairs import load_compiled
 
-COMPILED_NUMBERS = 2e7  # from so many features of all rows on, a few passes save more than importing numba takes
+COMPILED_NUMBERS = 2e7  # features of all rows from which a few passes save more time than importing numba takes
 COMPILED_NUMBERS_OF_GAUSSIANS = 2e6  # the same for truncated and random features, which solves evaluate dozens of times
 COMPILED_BLOCK = 1_024  # rows of a block of compiled sums
 CACHED_NUMBERS = 2**16  # features that are made at a time: they stay in the second-level cache
@@ -19,7 +19,7 @@ MARGIN = 16  # numbers and rows by which the last piece of a compiled product ma
 
 
 def are_compiled(maps: list[FeatureMap], rows: int) -> bool:
-    """Return whether sums over so many rows are compiled, for some of the maps."""
+    """Return whether sums over this number of rows are compiled, for some of the maps."""
     return any(_pays(each, rows) for each in maps) and load_compiled("features") is not None
 
 
@@ -28,7 +28,7 @@ def features_of(map: FeatureMap, P: Array, rows: int) -> Features:
     module = load_compiled("features") if _pays(map, rows) else None
     if module is not None and isinstance(map, Compilable):
         return CompiledFeatures(module.over_features, map.recipe(P), map.count)
-    return FeatureMatrix(map.of(P, buffers("features", np.float64, 1, map.made * len(P))[0]))
+    return FeatureMatrix(map.of(P, buffers("features", np.float64, 1, map.numbers_per_row * len(P))[0]))
 
 
 @dataclass(frozen=True)
@@ -83,4 +83,4 @@ class CompiledFeatures:
 
 def _pays(map: FeatureMap, rows: int) -> bool:
     least = COMPILED_NUMBERS_OF_GAUSSIANS if isinstance(map, Taylor | Fourier) else COMPILED_NUMBERS
-    return isinstance(map, Compilable) and rows * map.made >= least
+    return isinstance(map, Compilable) and rows * map.numbers_per_row >= least

@@ -274,4 +274,4 @@ def narrow_block(maps: Maps, n: int) -> int:
     if are_compiled(slopes, n):
         return COMPILED_BLOCK
     fewest, most = NARROW_BLOCKS
-    return min(most, max(fewest, BLOCK_NUMBERS // max(each.made for each in slopes)))
+    return min(most, max(fewest, BLOCK_NUMBERS // max(each.numbers_per_row for each in slopes)))

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 _failures: list[str] = []  # of this process
 
-COMPILED_ROWS = 1_000  # from so many rows on, a dozen evaluations save more time than importing numba takes
+COMPILED_ROWS = 1_000  # rows from which a dozen evaluations save more time than importing numba takes
 COMPILED_TERMS = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}
 TILE = 512  # fewest rows of a panel; products with X reach full speed with twice as many
 MIN_PANELS = 10  # number of panels below which panels keep their fewest rows, so that threads have enough of them

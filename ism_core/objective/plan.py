@@ -18,10 +18,10 @@ from ism_core.objective.strategies import (
     half_gradient_flops,
 )
 
-COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to Φ(W)W, that does not slow an ascent down
-OBJECTIVE_SHARE = 0.1  # J may have this share of the relative error that is allowed for Φ(W)W
-MARGIN = 0.5  # share of the tolerance that a degree is chosen for: the error grows as W moves on
-SIZE_ROWS = 500  # rows that the sizes of J and Φ(W)W are estimated from
+COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to ‖Φ(W)W‖, that does not slow an ascent down
+OBJECTIVE_SHARE = 0.1  # tolerance of J relative to that of Φ(W)W
+MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
+SIZE_ROWS = 500  # rows from which |J| and ‖Φ(W)W‖ are estimated
 
 
 def exact_strategy(data: ProblemData) -> Strategy:
@@ -33,7 +33,7 @@ def exact_strategy(data: ProblemData) -> Strategy:
 def strategy_within(
     data: ProblemData, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None
 ) -> Strategy:
-    """Return the cheapest strategy for W and its neighborhood, if the kernel has no exact feature maps.
+    """Return the cheapest strategy for W and its neighborhood, for a kernel without exact feature maps.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def strategy_within(
         Relative errors of J and Φ(W)W that are allowed, in order of preference. The first that makes truncated features
         cheaper than all pairs is taken; if none does, the strategy is exact.
     size
-        The sizes of J and Φ(W)W; estimated from a sample of the rows if they are not given.
+        |J| and ‖Φ(W)W‖; estimated from a sample of the rows if they are not given.
     """
     if data.options.features is not None:
         return _random_features(data, data.options.features, W)
@@ -76,14 +76,14 @@ def _random_features(data: ProblemData, count: int, W: Array) -> RandomFeatures:
 
 
 def _cheaper(features: ExactFeatures) -> Strategy:
-    """Return these features, or all pairs if they are faster or the features do not fit into memory."""
+    """Return these features, or all pairs if these are faster or the features do not fit into memory."""
     pairs, spare = AllPairs(features.data), features.data.options.spare
     fits = spare is None or features.cost.bytes <= spare
     return features if fits and features.cost.ascent <= pairs.cost.ascent else pairs
 
 
 def _estimated_size(data: ProblemData, W: Array) -> ErrorBound:
-    """Estimate the sizes of J and Φ(W)W from a sample of the rows."""
+    """Estimate |J| and ‖Φ(W)W‖ from a sample of the rows."""
     sample = data
     if len(data.X) > SIZE_ROWS:
         sample = data.restricted(data.gamma.sample(SIZE_ROWS, np.random.default_rng(data.options.seed)))

@@ -86,7 +86,7 @@ class Problem:
 
     @property
     def dimensions(self) -> int:
-        """The number of directions that W may be made of."""
+        """The dimension of the space in which W is sought."""
         return int(self.X.shape[1] - self.null_directions.shape[1])
 
     @property
@@ -95,7 +95,7 @@ class Problem:
         return self.data.scatter
 
     def spread(self, V: Array) -> Array:
-        """The scatter matrix times V, without the d×d matrix."""
+        """Return the scatter matrix times V, without forming the d×d matrix."""
         return self.data.scatter_times(V)
 
     def column_sums(self, C: Array) -> Array:
@@ -103,7 +103,7 @@ class Problem:
         return self.data.column_sums(C)
 
     def without_null_directions(self, phi: Array) -> Array:
-        """Φ with eigenvalues for the null directions that lie below all others."""
+        """Return Φ with the eigenvalues of the null directions moved below all others."""
         return self.data.with_null_directions_last(phi)
 
     # Evaluation
@@ -170,34 +170,34 @@ class Problem:
 
     @property
     def is_corrected(self) -> bool:
-        """Whether Φ(W) is an approximation, made exact along W by Φ(W)W."""
+        """Whether Φ(W) is an approximation, corrected so that ΦW is exact."""
         return self.strategy.is_corrected
 
     @property
     def resolution(self) -> float:
-        """The share of J below which a change of J says nothing."""
+        """Relative error of J: smaller changes of J are not significant."""
         return self.strategy.resolution
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the kernel's Taylor series is cut."""
+        """Whether the kernel's Taylor series is truncated."""
         return isinstance(self.strategy, TruncatedFeatures)
 
     @property
     def tolerance(self) -> float:
-        """The largest relative error of J and Φ(W)W that features were truncated for; 0 if they were not."""
+        """The tolerance for which the Taylor series was truncated; 0 if it was not."""
         return self.strategy.tolerance if isinstance(self.strategy, TruncatedFeatures) else 0.0
 
     def rows_within(self, flops: float) -> int:
-        """Return how many of the rows a problem may have for its Φ to cost no more than so many flops."""
+        """Return the number of rows of a subsample whose Φ costs at most `flops` flops."""
         return self._rows_within(flops / self.flops)
 
     def _rows_within(self, share: float) -> int:
-        """The same for a share of this problem's flops."""
+        """Return the number of rows of a subsample that costs this share of the problem's flops."""
         exponent = 0.5 if self.method == "tiles" else 1.0
         return min(len(self.X), int(len(self.X) * share**exponent))
 
-    # The same problem otherwise
+    # Variants of the problem
 
     @own_threads()
     def within(self, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None) -> "Problem":
@@ -209,7 +209,7 @@ class Problem:
         Parameters
         ----------
         size
-            The sizes of J and Φ(W)W, if they are known.
+            |J| and ‖Φ(W)W‖, if they are known.
         """
         if exact_maps(self.kernel, self.q) is not None:
             return self
@@ -232,7 +232,7 @@ class Problem:
         return self._with_data(replace(self.data, gamma=gamma))
 
     def in_precision(self, precision: Precision) -> Self:
-        """Return the problem with sums over pairs in this precision; itself if they are already."""
+        """Return the problem with this precision of sums over pairs; itself if it has this precision already."""
         if self.options.precision == precision:
             return self
         return self._with_data(replace(self.data, options=replace(self.options, precision=precision)))
@@ -242,7 +242,7 @@ class Problem:
         return _problem(self.data.restricted(chosen))
 
     def sampled(self, count: int, rng: np.random.Generator) -> "Problem":
-        """Return the problem on a sample of so many rows; itself if it has no more."""
+        """Return the problem on a sample of `count` rows; itself if it has no more rows than that."""
         return self if count >= len(self.X) else self.restricted(self.gamma.sample(count, rng))
 
     def _with_data(self, data: ProblemData) -> Self:
@@ -272,7 +272,7 @@ class NeighborProblem(Problem):
         return self._at(W)[1]
 
     def rows_within(self, flops: float) -> int:
-        """The same for Φ(W)W, which is all that an ascent computes."""
+        """Return the number of rows of a subsample whose Φ(W)W costs at most `flops` flops: an ascent needs no Φ."""
         return self._rows_within(flops / self.half_gradient_flops)
 
     def within(self, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None) -> "Problem":
@@ -280,18 +280,18 @@ class NeighborProblem(Problem):
         return self
 
     def _at(self, W: Array) -> tuple[Strategy, float]:
-        """The strategy with Γ fixed at its value for W, and J(W)."""
+        """Return the strategy with Γ fixed at its value for W, and J(W)."""
         data, gamma = self.data, self.gamma
         assert isinstance(gamma, NeighborGamma)
-        nearness = tiles.kernel_product(
+        affinity = tiles.kernel_product(
             data.projections.projected(W),
             data.placed_kernel,
             gamma.onehot,
             precision=data.options.precision,
             engine=data.engine_for(self.half_gradient_flops),
         )
-        nearness -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # of each row to itself: f(0) = 1
-        fixed, objective = gamma.at(np.maximum(nearness, 0))
+        affinity -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # of a row to itself: f(0) = 1
+        fixed, objective = gamma.at(np.maximum(affinity, 0))
         return self.strategy.on(replace(data, gamma=fixed)), objective
 
 

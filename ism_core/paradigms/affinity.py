@@ -138,7 +138,7 @@ def feature_product(P: Array, maps: list[TermMap], V: Array, engine: Engine = LO
     """Return K V = F Diag(w) FᵀV, summed over the terms of the kernel."""
     offset, used = P.mean(axis=0), [each.value for each in maps]
     fewest, most = (COMPILED_BLOCK, COMPILED_BLOCK) if are_compiled(used, len(P)) else BLOCKS
-    size = min(most, max(fewest, BLOCK_NUMBERS // max(each.made for each in used)))
+    size = min(most, max(fewest, BLOCK_NUMBERS // max(each.numbers_per_row for each in used)))
     blocks = -(-len(P) // size)
     parts = engine.run(_gathered, blocks, P, offset, maps, V, size)
     sums = [sum(each[1:], start=each[0]) for each in zip(*parts, strict=True)]

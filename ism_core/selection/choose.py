@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
-from ism_core.kernels import Kernel, Narrowing, as_kernel
+from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
 from ism_core.linalg import RowSpace
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
@@ -227,7 +227,7 @@ class _Kernels:
         """
         if not self._is_open:
             return self._kernel
-        assert isinstance(self._kernel, Narrowing)
+        assert isinstance(self._kernel, KernelWithWidth)
         of = path.scale, path.q, path.neighbors
         if of not in self._first:
             rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]

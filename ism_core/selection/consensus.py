@@ -17,7 +17,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
-from ism_core.kernels import Kernel, Narrowing, Polynomial
+from ism_core.kernels import Kernel, KernelWithWidth, Polynomial
 from ism_core.paradigms import Unsupervised
 from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Candidate, Choice, Trial
@@ -82,7 +82,7 @@ def _same(trial: Trial, _: object) -> Trial:
 
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:
     """Return the candidate kernels, with widths from all rows."""
-    assert isinstance(kernel, Narrowing)
+    assert isinstance(kernel, KernelWithWidth)
     begin = widest_width(kernel, Scaling.learnt(table, scale)[1], np.random.default_rng(seed))
     kernels: list[Kernel] = [with_width(kernel, width * begin) for width in WIDTHS]
     return [*kernels, Polynomial()] if any_kernel else kernels

@@ -11,7 +11,7 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
-from ism_core.kernels import Kernel, Narrowing
+from ism_core.kernels import Kernel, KernelWithWidth
 from ism_core.linalg import RowSpace
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
@@ -230,7 +230,7 @@ class SuccessiveHalving:
         if not self._is_open:
             yield problem.kernel
             return
-        assert isinstance(problem.kernel, Narrowing)
+        assert isinstance(problem.kernel, KernelWithWidth)
         for width in path_widths(widest * first_width(problem, rows, rng)):
             yield with_width(problem.kernel, width)
 

@@ -214,7 +214,7 @@ class ClusteringAscent:
             if last is not None:
                 return last.moved(problem, W)
             known = self._known
-            point = None if known is None else EvaluatedPoint.like(W, known, *problem.half_gradient(W))
+            point = None if known is None else EvaluatedPoint.from_similar(W, known, *problem.half_gradient(W))
             if point is not None:
                 return point
             problem = problem.within((COARSE_TOLERANCE,), W)

@@ -8,12 +8,19 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.linalg import eigenpairs, project_out
 from ism_core.objective import Problem
-from ism_core.solver.ascent import EvaluatedPoint, Objective, PolynomialMoments, can_leap, everywhere, moments_around
+from ism_core.solver.ascent import (
+    EvaluatedPoint,
+    Objective,
+    PolynomialMoments,
+    can_leap,
+    moments_around,
+    moments_in_all_directions,
+)
 from ism_core.solver.result import Certificate, Error
 
 LANCZOS_STEPS = 10  # each costs one Φ(W)W
 DIFFERENCE_STEP = 1e-6  # length of the step of the finite differences of gradients
-CURVATURE_ROUNDING = 1e-6  # share of ‖Φ‖ that finite differences leave as rounding
+CURVATURE_ROUNDING = 1e-6  # rounding error of the finite differences, relative to ‖Φ‖
 RANDOM_SHARE = 0.1  # share of the first direction that is random
 SAMPLE_FLOPS = 5e8  # flops of Φ beyond which second derivatives are those of a sample of the rows
 SAMPLE_ROWS = 300  # rows that the sample has at least
@@ -35,7 +42,7 @@ def certify(
     if known_gap is not None:
         curvature = -known_gap / point.size if point.size > 0 else 0.0
     elif q < problem.dimensions:
-        first, gap = _exchange(problem, point, rng)
+        first, gap = _test_direction(problem, point, rng)
         few, there, first = _reduced(problem, point, first, rng)
         slack = there.gradient + CURVATURE_ROUNDING
         curvature = _largest_curvature(few, there, first)
@@ -51,10 +58,10 @@ def certify(
 def _reduced(
     problem: Problem, point: EvaluatedPoint, first: Array, rng: np.random.Generator
 ) -> tuple[Problem | PolynomialMoments, EvaluatedPoint, Array]:
-    """A problem whose gradients cost little, with the point and a direction in its coordinates."""
+    """Return a problem with cheap gradients, and the point and the direction in its coordinates."""
     moments = point.moments
     if moments is None and problem.kernel.has_product_form:
-        moments = everywhere(problem) or (moments_around(problem, point) if can_leap(problem) else None)
+        moments = moments_in_all_directions(problem) or (moments_around(problem, point) if can_leap(problem) else None)
     if moments is not None:
         inside = np.linalg.qr(moments.basis.T @ point.W)[0]  # a step may have led slightly out of the space
         return moments, EvaluatedPoint.at(moments, inside), moments.basis.T @ first
@@ -66,14 +73,14 @@ def _reduced(
 
 
 def _on(few: Problem, point: EvaluatedPoint) -> EvaluatedPoint:
-    """The same point on a sample of the rows: its own Φ(W)W, and the Φ of all rows scaled to fit."""
+    """Return the point on a sample of the rows: with the Φ(W)W of the sample, and the scaled Φ of all rows."""
     half_gradient, objective = few.half_gradient(point.W)
     scale = float(np.linalg.norm(half_gradient)) / (float(np.linalg.norm(point.half_gradient)) or 1.0)
     return replace(point, phi=scale * point.phi, half_gradient=half_gradient, objective=objective)
 
 
 def error(problem: Problem, point: EvaluatedPoint) -> Error:
-    """The error of J and Φ(W)W beside those of the exact kernel."""
+    """Return the relative error of J and Φ(W)W compared with the exact kernel."""
     if problem.method == "random features":
         return _estimated(problem, point)
     bound = problem.error_bound(point.W)
@@ -91,36 +98,39 @@ def is_within(found: Error, tolerance: float) -> bool:
 
 
 def _estimated(problem: Problem, point: EvaluatedPoint) -> Error:
-    """The error of random features on a sample of the rows."""
+    """Return the error of random features on a sample of the rows."""
     few = problem.sampled(ESTIMATE_ROWS, np.random.default_rng(problem.options.seed))
     there, exact = few.by_all_pairs().half_gradient(point.W)
     random, value = few.with_strategy_of(problem).half_gradient(point.W)
     return Error("estimate", abs(value / exact - 1), float(np.linalg.norm(random - there) / np.linalg.norm(there)))
 
 
-class _Exchange(NamedTuple):
-    """The direction that most likely leads up: the last column of W gives way to the best direction outside."""
+class _TestDirection(NamedTuple):
+    """The tangent direction that most likely increases J.
+
+    It replaces the last column of W by the best direction outside span(W).
+    """
 
     direction: Array
-    gap: float  # between their eigenvalues
+    gap: float  # difference of the eigenvalues of the two
 
 
-def _exchange(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> _Exchange:
-    """The exchange that costs least, with a small random direction added."""
+def _test_direction(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> _TestDirection:
+    """Return the direction with the smallest eigengap, plus a small random direction."""
     W, half_gradient = point.W, point.half_gradient
     outside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
     (largest,), best = eigenpairs(problem.without_null_directions(outside - 2 * point.size * (W @ W.T)), 1)
     random = rng.standard_normal(W.shape)
     direction = best @ np.eye(W.shape[1])[-1:] + RANDOM_SHARE * random / np.linalg.norm(random)
-    return _Exchange(direction, float(point.eigenvalues[-1] - largest))
+    return _TestDirection(direction, float(point.eigenvalues[-1] - largest))
 
 
 def _largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) -> float:
-    """A lower bound on the largest eigenvalue of the Hessian of J on the manifold, over 2‖Φ‖.
+    """Return a lower bound on the largest eigenvalue of the Hessian of J on the manifold, divided by 2‖Φ‖.
 
-    It comes from Lanczos steps that begin with the first direction. In a direction Z ⊥ W the Hessian is
-    2(tr ZᵀΦZ − tr ZᵀZΛ) plus the change of Φ along Z: the first two make the eigengap, the last is the constant 𝒞 that
-    Theorem 1 compares it with. A finite difference of gradients gives all three together.
+    It is computed by Lanczos iterations that start with the direction `first`. In a direction Z ⊥ W the Hessian is
+    2(tr ZᵀΦZ − tr ZᵀZΛ) plus a term from the derivative of Φ along Z. The eigengap bounds the first two terms. The last
+    term is the constant 𝒞 of Theorem 1 in the paper. A finite difference of gradients gives all three together.
     """
     W = point.W
     size = 2 * point.size

@@ -30,7 +30,7 @@ class Shape:
     clusters: bool  # whether Γ comes from clustering
 
     def bytes(self) -> int:
-        """The memory of the leanest strategy (tiles) beside X itself."""
+        """The memory of the leanest strategy (tiles) in addition to X."""
         n, d, threads = self.rows, self.columns, allowed_threads()
         k = min(n, d)
         numbers = 0

@@ -24,7 +24,7 @@ from ism_core.linalg import procrustes_rotation, project_out
 
 MEMORY_ROUNDS = 8  # rounds that are combined at most
 MEMORY_BYTES = 2**28  # bytes that their Φs may take
-LARGEST_DISTANCE = 0.3  # radians; rounds farther away say nothing about the Hessian here
+LARGEST_DISTANCE = 0.3  # radians; rounds farther away are not used to estimate the Hessian
 LONGEST_STEP = 0.3  # radians that a combination may lead beyond a plain round
 SMALLEST_CURVATURE = 0.05  # smaller ones count as this, so that no step is more than 20 times a plain one
 INDEPENDENT_STEP = 1e-6  # share that a step must add to the others

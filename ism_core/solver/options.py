@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, as_table, extremes, is_whole
 from ism_core.engines import LOCAL, Engine
 from ism_core.errors import InvalidInput
-from ism_core.kernels import Kernel, Narrowing, as_kernel
+from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
 from ism_core.objective import EvaluationOptions
 from ism_core.paradigms import Paradigm
 from ism_core.scaling import Whitening
 
-DEFAULT_TOLERANCE = 1e-8  # relative error of J and Φ(W)W that features are truncated for
-LOOSE_TOLERANCE_PER_DELTA = 0.01  # times delta: the next tolerance, if the default one makes tiles cheaper
+DEFAULT_TOLERANCE = 1e-8  # largest relative error of J and Φ(W)W that truncation may cause, by default
+LOOSE_TOLERANCE_PER_DELTA = 0.01  # times delta: tolerance to try next if tiles are cheaper
 LARGEST_VALUE, SMALLEST_VALUE = 1e20, 1e-20  # of |X|: products of several values beyond these over- or underflow
 
 
@@ -45,7 +45,7 @@ class SolveOptions:
         return DEFAULT_TOLERANCE, LOOSE_TOLERANCE_PER_DELTA * self.delta
 
     def check(self, q: int, paradigm: Paradigm, kernel: Kernel) -> None:
-        """Raise InvalidInput for values that no table could go with."""
+        """Raise InvalidInput if an option is invalid for every table."""
         if not _is_number(self.delta) or not 0 < self.delta <= 1:
             raise InvalidInput("delta", f"delta is {self.delta!r}; it must be a number above 0 and at most 1.")
         _check_whole("max_iter", self.max_iter, 1)
@@ -67,7 +67,7 @@ class SolveOptions:
         _check_features_per_axis(self.features_per_axis, q, self.whitening)
 
     def evaluation(self) -> EvaluationOptions:
-        """The options that concern how J and Φ are evaluated."""
+        """Return the options for evaluating J and Φ."""
         count = None if self.approximation is None else self.approximation["features"]
         return EvaluationOptions(self.precision, features=count, seed=self.seed, engine=_as_engine(self.engine))
 
@@ -117,12 +117,12 @@ class SolveInput:
 def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
     if paradigm.alternates:
         raise InvalidInput(
-            "starts", 'starts is "path", which leads to a fixed Γ only; for a clustering give a number, or None.'
+            "starts", 'starts is "path", which is not available for clusterings; give a number, or None.'
         )
-    if not isinstance(kernel, Narrowing):
+    if not isinstance(kernel, KernelWithWidth):
         raise InvalidInput(
             "starts",
-            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width to follow;'
+            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width;'
             " give a number, or None for the default.",
         )
 

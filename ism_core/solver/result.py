@@ -110,7 +110,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Error:
-    """The relative error of J and Φ(W)W beside those of the exact kernel at the same W.
+    """The relative error of J and Φ(W)W compared with the exact kernel at the same W.
 
     Attributes
     ----------

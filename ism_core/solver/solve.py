@@ -1,4 +1,4 @@
-"""`solve` and `iter_solve`: from the arguments to the Result."""
+"""`solve` and `iter_solve` compute a Result from a table, a paradigm and a kernel."""
 
 import math
 from collections.abc import Generator, Mapping
@@ -34,7 +34,7 @@ from ism_core.solver.starts import (
     path_kernels,
 )
 
-SMALL_MEAN = 0.1  # share of a column's deviation below which its mean costs no digits
+SMALL_MEAN = 0.1  # share of a column's root mean square below which its mean causes no cancellation
 
 
 def iter_solve(
@@ -58,12 +58,12 @@ def iter_solve(
 ) -> Generator[Step, None, Result]:
     """Find the W (d×q, orthonormal columns) that maximizes J(W) = Σij Γij f(βij).
 
-    The paradigm defines the weights Γ, the kernel defines f. X is taken as it is: standardize it first, unless its
-    scales mean something.
+    The paradigm defines the weights Γ, and the kernel defines f. X is not scaled: standardize it first, unless its
+    columns have comparable units.
 
-    `iter_solve` is the same as a generator: it yields a `Step` for each start tried and each iteration, and returns the
-    Result. Steps of the stages "search" and "sparsity" may have the J of a sample of the rows, and are not part of
-    `Result.steps`. A caller that stops early can continue from the W of the last Step with `initial_W`.
+    `iter_solve` is the generator form of `solve`: it yields a `Step` for each start tried and each iteration, and
+    returns the Result. Steps of the stages "search" and "sparsity" may have the J of a sample of the rows, and are not
+    part of `Result.steps`. A caller that stops early can continue from the W of the last Step with `initial_W`.
 
     Parameters
     ----------
@@ -76,14 +76,15 @@ def iter_solve(
     q : int
         The number of columns of W.
     delta : float
-        Convergence tolerance: the relative change of the eigenvalues. The subspace (radians) and the relative gradient
-        must settle within a tenth of it.
+        Convergence tolerance for the relative change of the eigenvalues. The angle between successive subspaces (in
+        radians) and the relative gradient must be below a tenth of it.
     max_iter : int
         The largest number of iterations.
     starts : int, "path" or None
-        The number of starting points to try. 1 is the paper's start alone. None means 3 if Γ is fixed and 1 for a
-        clustering, whose subsample is clustered to the end first if a number is given. "path" follows the kernel from
-        wide to narrow; it is the default for a gaussian narrower than the median distance.
+        The number of starting points to try. 1 is the start of the paper, Φ0. None means 3 if Γ is fixed, and 1 for a
+        clustering. If a number is given, the subsample of a large clustering is iterated to convergence. "path" is
+        continuation from a wide kernel to the given one. It is the default for a fixed Γ and a gaussian narrower than
+        0.75 times the median distance.
     seed : int
         Seed of all random numbers. The same seed gives the same result.
     initial_W : array-like of shape (d, q) or None
@@ -91,8 +92,8 @@ def iter_solve(
     precision : "double" or "single"
         Precision of sums over pairs of rows.
     tolerance : float or None
-        Proven bound on the relative error of Φ(W)W if a gaussian kernel is truncated to finitely many features. None
-        means 1e-8, or delta/100 if 1e-8 needs more work than all pairs. 0 means no truncation.
+        Largest relative error of Φ(W)W that the truncation of a gaussian's Taylor series may cause (a proven bound).
+        None means 1e-8, or delta/100 if 1e-8 needs more work than all pairs. 0 means no truncation.
     approximation : mapping or None
         `{"features": 2048}` replaces gaussian and multiquadratic kernels by that many random features.
     engine : Engine, "local" or "dask"
@@ -170,7 +171,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
     trace: list[Step] = []
 
     def in_columns_of_X(step: Step) -> Step:  # noqa: N802
-        """The step with W in the columns of X instead of the row space; keep it if it is of the ascent."""
+        """Return the step with W for the columns of X instead of the row space. Add ascent steps to the trace."""
         step = replace(step, W=with_fixed_signs(space.out(step.W)))
         if step.stage == "ascent":
             trace.append(step)
@@ -211,7 +212,10 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
 
 
 def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
-    """The space that W is sought in. If f′ is constant, the eigenvectors of Φ have no null directions anyway."""
+    """Return the space in which W is sought.
+
+    If f′ is constant, the dominant eigenvectors of Φ are orthogonal to null directions anyway.
+    """
     if has_constant_slope(kernel) and not given.paradigm.alternates:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
@@ -222,7 +226,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
 def _iter_reduce(
     given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
-    """Solve for a fixed Γ: find a start, or continue from a solution in a smaller space, and climb."""
+    """Solve for a fixed Γ: find a start, or continue from a solution in a smaller space, and ascend."""
     options = given.options
     gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
@@ -246,16 +250,16 @@ def _iter_reduce(
         found = error(problem, point)
         if is_within(found, problem.tolerance) or iteration + 1 >= options.max_iter:
             return Solution(problem, point, stop, iteration, error=found)
-        # The features were truncated for a W that is too far from this one: choose them anew.
+        # The features were truncated for a W that is too far from this one: choose them again.
         start, first = Start(point.W, point.phi), iteration + 1
         size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
 def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
-    """Find a start: by continuation, or the most promising of several."""
+    """Find a start: the end of a continuation path, or the best of several candidates."""
     options = given.options
     asked = options.starts == "path"
-    if asked or (options.starts is None and problem.kernel == given.kernel):  # a width taken from X needs no path
+    if asked or (options.starts is None and problem.kernel == given.kernel):  # no path for a width computed from X
         kernels = path_kernels(problem, given.X, rng, asked=asked)
         if len(kernels) == 1:
             return (yield from iter_search(problem, 1, options, rng))
@@ -266,7 +270,10 @@ def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -
 
 
 def _centered(table: Array) -> Array:
-    """The table less its mean, which costs digits in differences of rows; the table itself if the mean is small."""
+    """Return the table with centered columns, or the table itself if all means are small.
+
+    A large mean causes cancellation in differences of rows.
+    """
     mean, square = row_passes.column_means(table)
     if (mean**2 <= SMALL_MEAN**2 * square).all():
         return table

@@ -69,7 +69,7 @@ class CommonSpec(Strict):
         None,
         description="The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the"
         ' paper\'s start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is'
-        " the default for a Gaussian narrower than the median distance, and for a width that is chosen.",
+        " the default for a Gaussian narrower than 0.75 times the median distance, and for a width that is chosen.",
     )
     seed: Annotated[int, Integer(0, 2**32 - 1)] = Field(
         0, description="The seed of all random numbers: the same seed gives the same result."

@@ -1,4 +1,4 @@
-"""Sums over all pairs of rows, in tiles: exact, for every kernel, in time n²."""
+"""Sums over all pairs of rows, in tiles: exact, for every kernel, in O(n²) time."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from ism_core.engines import Threads
 from ism_core.objective import tiles
 from ism_core.objective.strategies.base import Cost, Strategy
 
-PAIR_FLOPS = 60.0  # f and f′ of one pair take as long as so many flops of a matrix product
+PAIR_FLOPS = 60.0  # cost of f and f′ of one pair, in flops of a matrix product
 SINGLE_RESOLUTION = 1e-8  # relative rounding error of J in single precision, as measured
 
 
@@ -56,7 +56,7 @@ class AllPairs(Strategy):
         return SINGLE_RESOLUTION if self.data.options.precision == "single" else 0.0
 
     def _pair_flops(self, columns: int) -> float:
-        """Flops of the sums over all pairs, with a product of so many columns for each."""
+        """Return the flops of the sums over all pairs if each pair needs an inner product of `columns` numbers."""
         data = self.data
         per_pair = columns + len(data.gamma.s) + data.q + PAIR_FLOPS * len(data.kernel.terms)
         return float(len(data.X) ** 2 * per_pair)

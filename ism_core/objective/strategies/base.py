@@ -11,7 +11,7 @@ from ism_core.objective.projections import ErrorBound
 
 Method = Literal["tiles", "features", "random features"]
 
-SMALL_FLOPS = 1e9  # below, a Φ of few columns costs so little that approximating it saves nothing
+SMALL_FLOPS = 1e9  # flops below which approximating a Φ of few columns (NARROW) saves nothing
 SMALL_FLOPS_OF_WIDE = 1e8  # the same if Φ has many columns
 HALF_GRADIENTS_PER_SURROGATE = 5  # evaluations of Φ(W)W for each Φ in a typical ascent
 
@@ -21,11 +21,11 @@ class Cost(NamedTuple):
 
     surrogate: float  # flops of Φ(W)
     half_gradient: float  # flops of Φ(W)W
-    bytes: int  # memory beyond what all pairs need
+    bytes: int  # memory in addition to that of AllPairs
 
     @property
     def ascent(self) -> float:
-        """Flops of a typical ascent, for each Φ that it computes."""
+        """Flops of a typical ascent per computed Φ."""
         return self.surrogate + HALF_GRADIENTS_PER_SURROGATE * self.half_gradient
 
 
@@ -36,7 +36,7 @@ class Strategy(ABC):
     data: ProblemData
 
     method: ClassVar[Method]
-    is_corrected: ClassVar[bool] = False  # whether Φ(W) is an approximation, made exact along W by Φ(W)W
+    is_corrected: ClassVar[bool] = False  # whether Φ(W) is an approximation, corrected so that ΦW is exact
 
     @abstractmethod
     def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
@@ -66,7 +66,7 @@ class Strategy(ABC):
 
     @property
     def resolution(self) -> float:
-        """The share of J below which a change of J says nothing."""
+        """Relative error of J: smaller changes of J are not significant."""
         return 0.0
 
     @property

@@ -12,7 +12,7 @@ from ism_core.objective import features
 from ism_core.objective.data import ProblemData
 from ism_core.objective.strategies.base import Cost, Method, Strategy
 
-FEATURE_FLOPS = 40.0  # one feature of one row takes as long as so many flops of a matrix product
+FEATURE_FLOPS = 40.0  # cost of one feature of one row, in flops of a matrix product
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class ExactFeatures(Strategy):
         for each in maps:
             count = each.slope.count
             surrogate += data.gamma.moment_flops(d, count) + (2 * d * d * r + FEATURE_FLOPS * n) * count
-        copies = allowed_threads() + 2  # of the sums over features: one for each thread, and those made from them
+        copies = allowed_threads() + 2  # copies of the sums: one for each thread, and two computed from these
         widest = max((each.slope.count for each in maps), default=0)
         total = surrogate + half_gradient if self.is_corrected else surrogate
         return Cost(total, half_gradient, 8 * r * widest * (d + 1) * copies)
 
 
 def half_gradient_flops(data: ProblemData, features: int) -> float:
-    """Flops of Φ(W)W with so many features."""
+    """Return the flops of Φ(W)W with `features` features."""
     n, d = data.X.shape
     return float(2 * n * features * (2 * (data.q + 1) + FEATURE_FLOPS) + 4 * n * d * data.q)

@@ -1,4 +1,4 @@
-"""Random features of gaussian and multiquadratic kernels, for as many features as the caller allows.
+"""Random features of gaussian and multiquadratic kernels, with the number of features that the caller gives.
 
 Random features have random directions in the coordinates of XW, so that their J depends on the basis of span(W). To
 make J a smooth function of the span again, W is first rotated within its span to be as near as possible to a fixed W,
@@ -44,14 +44,17 @@ class RandomFeatures(ExactFeatures):
 
 
 def rotation(W: Array, reference: Array) -> Array:
-    """The rotation R that brings WR nearest to the reference (orthogonal Procrustes)."""
+    """Return the rotation R that minimizes ‖WR − reference‖ (orthogonal Procrustes problem)."""
     left, _, right = np.linalg.svd(W.T @ reference)
     R: Array = left @ right
     return R
 
 
 def rotation_gradient(W: Array, reference: Array, half_gradient: Array) -> Array:
-    """The part of half the gradient of J(WR) that is due to R(W); `half_gradient` is the part for a fixed R."""
+    """Return the term of half the gradient of J(WR) from the derivative of R(W).
+
+    `half_gradient` is that for a fixed R.
+    """
     left, sizes, right = np.linalg.svd(W.T @ reference)
     along = left.T @ (W.T @ half_gradient) @ left
     skew = (along - along.T) / np.maximum(sizes[:, None] + sizes, np.finfo(float).eps)

@@ -1,4 +1,4 @@
-"""Features of gaussian kernels whose Taylor series are cut at a degree, with a proven error bound."""
+"""Features of gaussian kernels whose Taylor series are truncated at a degree, with a proven error bound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from ism_core.objective.projections import ErrorBound
 from ism_core.objective.strategies.base import Cost
 from ism_core.objective.strategies.exact_features import ExactFeatures
 
-RESOLUTION = 1e-6  # times the tolerance: the share of J below which J and Φ(W)W of cut features may disagree
+RESOLUTION = 1e-6  # times the tolerance: relative error of J due to the inconsistency of truncated J and Φ(W)W
 
 
 @dataclass(frozen=True)
 class TruncatedFeatures(ExactFeatures):
-    """Features for J and Φ(W)W; Φ may have fewer, since it only needs to be exact along W."""
+    """Truncated Taylor features. Φ may use a lower degree than J and Φ(W)W, because it is corrected afterwards."""
 
     tolerance: float = 0.0  # largest relative error of J and Φ(W)W that the degree was chosen for; 0: not known
     coarse_maps: Sequence[TermMap] | None = None  # feature maps for Φ; None: the same

@@ -1,4 +1,4 @@
-"""Ways up: from one W to the local maximum of J that it belongs to.
+"""Ascent methods: optimize J from a given W to a local maximum.
 
 `iter_ascend` picks the method for a problem: spectral steps, leaps for polynomial kernels, or L-BFGS for a Γ that
 depends on W. `loop` drives all of them.
@@ -8,8 +8,14 @@ from ism_core.solver.ascent.ascend import ascend, iter_ascend
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
 from ism_core.solver.ascent.leaps import moments_around
-from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, Trial, iter_moves
-from ism_core.solver.ascent.polynomial_moments import PolynomialMoments, can_leap, everywhere, flops, is_possible
+from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, TrialStep, iter_moves
+from ism_core.solver.ascent.polynomial_moments import (
+    PolynomialMoments,
+    can_leap,
+    has_moments,
+    moments_flops,
+    moments_in_all_directions,
+)
 
 __all__ = [
     "Ascent",
@@ -19,13 +25,13 @@ __all__ = [
     "Move",
     "Objective",
     "PolynomialMoments",
-    "Trial",
+    "TrialStep",
     "ascend",
     "can_leap",
-    "everywhere",
-    "flops",
-    "is_possible",
+    "has_moments",
     "iter_ascend",
     "iter_moves",
     "moments_around",
+    "moments_flops",
+    "moments_in_all_directions",
 ]

@@ -1,4 +1,4 @@
-"""A W with J(W), Φ(W)W and a Φ that is exact along W."""
+"""A W with J(W), Φ(W)W and a Φ whose product with W is exact."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +12,12 @@ from ism_core.errors import InvalidInput
 from ism_core.linalg import Rows, correction, project_out, spectral_norm
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments
 
-LARGEST_NUMBER = 1e140  # larger ones overflow when many of their squares are added up
-LARGEST_MISFIT = 0.05  # share of Φ(W)W that the Φ of a similar problem may miss
+LARGEST_NUMBER = 1e140  # sums of squares of larger numbers may overflow
+LARGEST_MISFIT = 0.05  # largest relative error of the product of W with the scaled Φ of a similar problem
 
 
 class Objective(Rows, Protocol):
-    """What an ascent asks of a problem; `Problem` and `PolynomialMoments` provide it."""
+    """The interface of a problem for an ascent; `Problem` and `PolynomialMoments` provide it."""
 
     @property
     def q(self) -> int:
@@ -41,7 +41,7 @@ class Objective(Rows, Protocol):
 
     @property
     def resolution(self) -> float:
-        """The share of J below which a change of J says nothing."""
+        """Relative error of J: smaller changes of J are not significant."""
 
     def evaluate(self, W: Array, /, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         """Return Φ(W) and J(W); Φ(W)W and J(W) may be known already."""
@@ -52,9 +52,9 @@ class Objective(Rows, Protocol):
 
 @dataclass(frozen=True)
 class EvaluatedPoint:
-    """A W with J(W) and a Φ that gives Φ(W)W. Its columns are eigenvectors of WᵀΦW, largest eigenvalue first.
+    """A W with J(W) and a Φ whose product with W is Φ(W)W. WᵀΦW is diagonal, with the largest eigenvalue first.
 
-    Φ is Φ(W), or the Φ of another W with the smallest symmetric change that makes it give the true Φ(W)W.
+    Φ is Φ(W), or the Φ of another W after the smallest symmetric update that makes its product with W exact.
     """
 
     W: Array
@@ -63,7 +63,7 @@ class EvaluatedPoint:
     objective: float
     eigenvalues: Array
     surrogate_error: float = 0.0  # estimated error of Φ outside span(W), from its observed error inside; 0 for Φ(W)
-    moments: PolynomialMoments | None = None  # of the leap that led here
+    moments: PolynomialMoments | None = None  # moments of the leap that ended at this point
 
     @staticmethod
     def at(problem: Objective, W: Array, half_gradient: tuple[Array, float] | None = None) -> "EvaluatedPoint":
@@ -73,12 +73,12 @@ class EvaluatedPoint:
         return EvaluatedPoint._of(W, phi, phi @ W, objective, 0.0)
 
     def moved(self, problem: Objective, W: Array) -> "EvaluatedPoint":
-        """Evaluate Φ(W)W and J(W) at another W, and correct this Φ along it."""
+        """Evaluate Φ(W)W and J(W) at another W, and correct this Φ so that its product with that W is exact."""
         return EvaluatedPoint._corrected(W, self.phi, *problem.half_gradient(W), self.surrogate_error)
 
     @staticmethod
-    def like(W: Array, phi: Array, half_gradient: Array, objective: float) -> "EvaluatedPoint | None":
-        """Scale the Φ of a similar problem to fit, and correct it along W; None if it does not fit."""
+    def from_similar(W: Array, phi: Array, half_gradient: Array, objective: float) -> "EvaluatedPoint | None":
+        """Return the point with the Φ of a similar problem, scaled and corrected; None if that Φ fits badly."""
         guess = phi @ W
         scale = float(np.vdot(guess, half_gradient)) / (float(np.vdot(guess, guess)) or 1.0)
         misfit = np.linalg.norm(half_gradient - scale * guess)
@@ -110,8 +110,8 @@ class EvaluatedPoint:
     @cached_property
     def gradient(self) -> float:
         """‖(I − WWᵀ)ΦW‖ / ‖Φ‖"""
-        slope = project_out(self.W, self.half_gradient)
-        return float(np.linalg.norm(slope)) / self.size if self.size > 0 else 0.0
+        tangent_gradient = project_out(self.W, self.half_gradient)
+        return float(np.linalg.norm(tangent_gradient)) / self.size if self.size > 0 else 0.0
 
 
 def _refuse_overflow(values: Array, objective: float) -> None:

@@ -2,10 +2,10 @@
 
 With a fixed Γ, Φ(W) approximates J far from W too, and its eigenvectors are a good step. If Γ depends on W, they
 overshoot, and each step needs a new Φ. L-BFGS needs Φ(W)W only, a fifth of the time of Φ on 8,000 rows of MNIST at
-q = 2. There 30 eigenvector steps for each width led to 72 % of an SVM, and 40 gradient steps to 75 %.
+q = 2. There, 30 eigenvector steps per width led to an SVM accuracy of 72 %, and 40 gradient steps to 75 %.
 
-With a narrow kernel J rises a little for a very long time, long after W has stopped improving for other rows. So an
-ascent ends once a few steps together have raised J by next to nothing.
+With a narrow kernel, J keeps increasing slowly long after the accuracy on held-out rows has stopped improving. So an
+ascent stops early, if a few steps together increase J by a negligible amount.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.linalg import project_out, spectral_norm
 from ism_core.objective import Problem
-from ism_core.solver.ascent.loop import OBJECTIVE_ROUNDING, Move, stop_at_rest
+from ism_core.solver.ascent.loop import OBJECTIVE_ROUNDING, Move, stop_without_step
 from ism_core.solver.result import Stop
 
 MEMORY = 10  # steps that the inverse Hessian is estimated from
@@ -38,7 +38,7 @@ class GradientPoint:
     objective: float
 
     @property
-    def slope(self) -> Array:
+    def tangent_gradient(self) -> Array:
         """The gradient of J on the manifold."""
         return 2 * project_out(self.W, self.half_gradient)
 
@@ -54,8 +54,8 @@ class GradientPoint:
 
     @property
     def gradient(self) -> float:
-        """The norm of half the slope, relative to ‖Φ(W)W‖."""
-        return float(np.linalg.norm(self.slope) / (2 * self.size or 1.0))
+        """The norm of half the gradient on the manifold, relative to ‖Φ(W)W‖."""
+        return float(np.linalg.norm(self.tangent_gradient) / (2 * self.size or 1.0))
 
 
 class LbfgsAscent:
@@ -64,7 +64,7 @@ class LbfgsAscent:
     def __init__(self, problem: Problem, delta: float) -> None:
         self._problem = problem
         self._delta = delta
-        # Each step remembered, and by how much the gradient fell along it.
+        # The last steps s, each with the decrease of the gradient along it (−y in the literature).
         self._pairs: deque[tuple[Array, Array]] = deque(maxlen=MEMORY)
         self._objectives: deque[float] = deque(maxlen=GAIN_STEPS + 1)
 
@@ -74,12 +74,12 @@ class LbfgsAscent:
         return here
 
     def step(self, here: GradientPoint) -> tuple[GradientPoint, Stop | None]:
-        slope = here.slope
-        direction = self._direction(slope)
+        tangent_gradient = here.tangent_gradient
+        direction = self._direction(tangent_gradient)
         stretch = spectral_norm(direction)
         if stretch == 0:
-            return here, stop_at_rest(here, self._delta)
-        predicted = float(np.vdot(slope, direction))
+            return here, stop_without_step(here, self._delta)
+        predicted = float(np.vdot(tangent_gradient, direction))
         length = min(1.0, LONGEST_STEP / stretch) if self._pairs else FIRST_STEP / stretch
         noise = max(OBJECTIVE_ROUNDING, self._problem.resolution) * abs(here.objective)
         while length * predicted > noise and length * stretch > SHORTEST_STEP:
@@ -89,9 +89,9 @@ class LbfgsAscent:
             if gained >= ARMIJO * length * predicted:
                 self._remember(here, there, length * direction)
                 return there, None
-            parabola = 0.5 * length * predicted / (length * predicted - gained)  # maximizer of the interpolation
+            parabola = 0.5 * length * predicted / (length * predicted - gained)  # maximum of the interpolation
             length *= min(max(parabola, BACKTRACKING[0]), BACKTRACKING[1])
-        return here, stop_at_rest(here, self._delta)
+        return here, stop_without_step(here, self._delta)
 
     def done(self, move: Move[GradientPoint]) -> tuple[GradientPoint, Stop | None]:
         here, gains = move.point, self._objectives
@@ -105,24 +105,24 @@ class LbfgsAscent:
     def _at(self, W: Array) -> GradientPoint:
         return GradientPoint(W, *self._problem.half_gradient(W))
 
-    def _direction(self, slope: Array) -> Array:
-        """The slope times the estimated inverse of the negative Hessian: the two-loop recursion."""
-        direction, shares = slope, []
+    def _direction(self, tangent_gradient: Array) -> Array:
+        """Return the gradient times the estimated inverse of the negative Hessian, by the two-loop recursion."""
+        direction, alphas = tangent_gradient, []
         for step, fall in reversed(self._pairs):
-            share = float(np.vdot(step, direction) / np.vdot(step, fall))
-            direction = direction - share * fall
-            shares.append(share)
+            alpha = float(np.vdot(step, direction) / np.vdot(step, fall))
+            direction = direction - alpha * fall
+            alphas.append(alpha)
         if self._pairs:
             step, fall = self._pairs[-1]
             direction = float(np.vdot(step, fall) / np.vdot(fall, fall)) * direction
-        for (step, fall), share in zip(self._pairs, reversed(shares), strict=True):
-            direction = direction + (share - float(np.vdot(fall, direction) / np.vdot(step, fall))) * step
+        for (step, fall), alpha in zip(self._pairs, reversed(alphas), strict=True):
+            direction = direction + (alpha - float(np.vdot(fall, direction) / np.vdot(step, fall))) * step
         return direction
 
     def _remember(self, here: GradientPoint, there: GradientPoint, step: Array) -> None:
-        """Add a step, transport all of them to the new point, and drop those along which J is convex."""
-        moved = [*self._pairs, (step, here.slope)]
+        """Add a step, transport all of them to the new point, and drop those that violate the curvature condition."""
+        moved = [*self._pairs, (step, here.tangent_gradient)]
         carried = [(project_out(there.W, each), project_out(there.W, fall)) for each, fall in moved]
-        carried[-1] = (carried[-1][0], carried[-1][1] - there.slope)
+        carried[-1] = (carried[-1][0], carried[-1][1] - there.tangent_gradient)
         self._pairs.clear()
         self._pairs.extend((each, fall) for each, fall in carried if np.vdot(each, fall) > 0)

@@ -1,8 +1,8 @@
-"""Leaps for polynomial kernels: many steps for one pass over the rows.
+"""Leaps for polynomial kernels: many iterations for one pass over the rows.
 
-A leap goes to the maximum of J among all W in a space of a few directions, which holds W, the gradient and the dominant
-eigenvectors of Φ. J and Φ of any W in that space follow from the moments of the rows (`polynomial_moments`). From leap
-to leap the gradient shrinks about fifty times.
+A leap goes to the maximum of J in the span of W, the gradient and the dominant eigenvectors of Φ. J and Φ of any W in
+that span follow from the moments of the rows (`polynomial_moments`). Each leap reduces the gradient by a factor of 20
+to 50.
 """
 
 from dataclasses import replace
@@ -18,11 +18,11 @@ from ism_core.solver.ascent.polynomial_moments import FURTHER_DIRECTIONS, Polyno
 from ism_core.solver.ascent.spectral import SMALLEST_ANGLE, SpectralAscent
 from ism_core.solver.result import Stop, drain
 
-MAX_STEPS = 100  # of one leap
+MAX_STEPS = 100  # iterations of one leap
 
 
 class LeapAscent(SpectralAscent):
-    """Leaps, and a spectral step if a leap leads nowhere with an uncertain Φ."""
+    """Ascend by leaps; take a spectral step if a leap does not move W."""
 
     problem: Problem
 
@@ -32,16 +32,16 @@ class LeapAscent(SpectralAscent):
         W = np.linalg.qr(moments.basis @ drain(steps).point.W)[0]
         if largest_angle(here.W, W) >= SMALLEST_ANGLE:
             return replace(self.evaluate(here, W), moments=moments), None
-        return super().step(self._certain(here))
+        return super().step(self._with_certain_gap(here))
 
     def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:
-        """The angle of the spectral step from here: the last leap may have been long."""
+        """Return the angle of the spectral step from here, because the last leap may have been long."""
         here = move.point
         return largest_angle(here.W, self.dominant(here)[0])
 
 
 def moments_around(problem: Problem, point: EvaluatedPoint) -> PolynomialMoments:
-    """The moments in a space that holds W, the gradient and the dominant eigenvectors of Φ."""
+    """Return the moments in the span of W, the gradient and the dominant eigenvectors of Φ."""
     count = min(problem.q + FURTHER_DIRECTIONS, problem.dimensions)
     eigenvectors = eigenpairs(problem.without_null_directions(point.phi), count)[1]
     columns: Array = np.hstack([point.W, point.half_gradient, eigenvectors])

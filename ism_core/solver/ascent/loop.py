@@ -23,11 +23,11 @@ from ism_core.linalg import largest_angle
 from ism_core.solver.result import Step, Stop
 
 OBJECTIVE_ROUNDING = 1e-13  # share of J, or of ‖Φ‖, below which two values of J are equal
-MOST_REFUSALS = 100  # refused trials of one step; each at least doubles the shift
+MOST_REJECTIONS = 100  # rejected trials of one step; each at least doubles the shift
 
 
 class Point(Protocol):
-    """A W with what is known there."""
+    """A W with J, the eigenvalues and the gradient there."""
 
     @property
     def W(self) -> Array:  # noqa: N802
@@ -75,11 +75,11 @@ class Move(Generic[P]):
         return None if self.before is None else largest_angle(self.before.W, self.point.W)
 
     def is_within(self, delta: float) -> bool:
-        """Whether eigenvalues and gradient have settled within delta."""
+        """Whether the change of the eigenvalues is below delta and the gradient below a tenth of it."""
         return self.change is not None and self.change < delta and self.point.gradient < delta / 10
 
     def as_step(self, round: int = 0) -> Step:
-        """The move as `iter_solve` reports it."""
+        """Return the move as a Step, which `iter_solve` yields."""
         here = self.point
         return Step(
             "ascent",
@@ -112,8 +112,10 @@ class AscentMethod(Protocol[P]):
         """Return the next point; or, with a reason to stop, the last one."""
 
     def done(self, move: Move[P], /) -> tuple[P, Stop | None]:
-        """Return the point to continue from, which is the one reached or the same W evaluated anew; and a reason to
-        stop there, if there is one."""
+        """Return the point to continue from: the one reached, or the same W with Φ recomputed.
+
+        Return a reason to stop too, or None.
+        """
 
 
 def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0) -> Generator[Move[P], None, Ascent[P]]:
@@ -135,31 +137,32 @@ def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0)
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
 
 
-def stop_at_rest(point: Point, delta: float) -> Stop:
-    """The reason to stop at a point from which no step leads up."""
+def stop_without_step(point: Point, delta: float) -> Stop:
+    """Return the reason to stop if no step increases J."""
     return Stop.FIXED_POINT if point.gradient < delta / 10 else Stop.STALLED
 
 
-class Trial(NamedTuple):
-    """The best W for Φ + ρ WWᵀ at a point."""
+class TrialStep(NamedTuple):
+    """The dominant eigenvectors of Φ + ρ WWᵀ at a point, as a W to try."""
 
     W: Array
-    squared_sines: float  # of the angles to the point, added up
-    predicted_gain: float  # of tr VᵀΦV, which is that of J to first order
-    lowest_shift: float  # that the next step may have
+    squared_sines: float  # sum over the principal angles to the point
+    predicted_gain: float  # gain of tr VᵀΦV, which is that of J to first order
+    lowest_shift: float  # lowest shift that the next step may have
 
 
 class LevelShiftedAscent(ABC, Generic[P]):
-    """The step of an eigenvector iteration that never lowers J.
+    """An eigenvector iteration with a level shift, which never decreases J.
 
-    A plain step replaces W by the dominant eigenvectors of Φ(W). This maximizes tr VᵀΦ(W)V, which is J to first order
-    only: if Φ turns quickly with W, the iteration overshoots. Here W becomes the dominant eigenvectors of
+    A plain step replaces W by the dominant eigenvectors of Φ(W). This maximizes tr VᵀΦ(W)V, which approximates J to
+    first order only, up to a constant: if Φ changes quickly with W, the iteration overshoots. Here W becomes the
+    dominant eigenvectors of
 
         Φ(W) + ρ WWᵀ
 
-    The shift ρ is the curvature that the last step has shown: the predicted gain less the actual one, per squared sine.
-    ρ = 0 is the plain step. ρ > 0 shortens the step, ρ < 0 lengthens it. A step that would lower J is refused and tried
-    again with a larger ρ. (Quantum chemistry has the same iteration and calls the remedy level shifting.)
+    The shift ρ estimates the curvature from the last step: the predicted minus the actual gain, per squared sine.
+    ρ = 0 is the plain step. ρ > 0 shortens the step, ρ < 0 lengthens it. A step that would lower J is rejected and
+    repeated with a larger ρ. (In quantum chemistry this is called level shifting.)
     """
 
     _shift = 0.0
@@ -167,22 +170,22 @@ class LevelShiftedAscent(ABC, Generic[P]):
     @property
     @abstractmethod
     def resolution(self) -> float:
-        """The share of J below which a change of J says nothing."""
+        """Relative error of J: smaller changes of J are not significant."""
 
     @abstractmethod
-    def propose(self, here: P, shift: float) -> Trial | None:
-        """The best W for the shifted Φ; None if it is the point itself, up to rounding."""
+    def propose(self, here: P, shift: float) -> TrialStep | None:
+        """Return the dominant eigenvectors of the shifted Φ; None if they are this W up to rounding."""
 
     @abstractmethod
     def evaluate(self, here: P, W: Array) -> P:
-        """The point at another W."""
+        """Evaluate another W."""
 
     def uphill(self, here: P) -> P | None:
-        """The next point, no lower than this one; None if every step is down to rounding."""
+        """Return the next point, whose J is not smaller; None if no step increases J beyond rounding."""
         size = abs(here.objective)
         noise = max(OBJECTIVE_ROUNDING * max(size, here.size), self.resolution * size)
         shift = self._shift
-        for _ in range(MOST_REFUSALS):
+        for _ in range(MOST_REJECTIONS):
             trial = self.propose(here, shift)
             if trial is None:
                 return None

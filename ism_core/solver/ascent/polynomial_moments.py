@@ -1,13 +1,13 @@
-"""Moments of the rows for polynomial kernels: after one pass over the rows, J and Φ of any W in a space of a few
-directions cost nothing that grows with n.
+"""Moments of the rows for polynomial kernels: after one pass over the rows, the cost of J and Φ in a subspace of few
+dimensions does not depend on n.
 
-Let z be the coordinates of a row in the space and W = QV, so that p = Vᵀz. With a coordinate for the constant,
-z̃ = (√c, √γ z), the kernel is a plain power and a power is a product of tensors:
+Let z be the coordinates of a row in the subspace and W = QV, so that p = Vᵀz. With a constant coordinate,
+z̃ = (√c, √γ z), the kernel is a power of an inner product, and so an inner product of tensors:
 
     (γ pi·pj + c)^k = (p̃i·p̃j)^k = ⟨p̃i ⊗ … ⊗ p̃i, p̃j ⊗ … ⊗ p̃j⟩,        p̃ = Ṽᵀz̃,  Ṽ = diag(1, V)
 
 Hence J = Σa sa ‖Ta(Ṽ, …, Ṽ)‖² with the moments Ta = Σi uai z̃i ⊗ … ⊗ z̃i, and Φ = k Σa sa Ma Maᵀ with
-Ma = Ta(·, Ṽ, …, Ṽ), less its first row.
+Ma = Ta(·, Ṽ, …, Ṽ) without its first row.
 """
 
 import math
@@ -25,11 +25,11 @@ from ism_core.linalg import row_passes
 from ism_core.objective import Problem, features_of
 
 BLOCK = 384  # rows at a time
-MOST_NUMBERS = 3e6  # in the tensors of one term: contracting them takes about 10 ms
-FEW_NUMBERS = 1e5  # in the tensors of one term: contracting them takes less than a pass over a few hundred rows
-LEAP_COST = 6  # Φ(W)W that a leap may cost
-LEAP_EVALUATIONS = 20  # of Φ by moments in a typical leap
-FURTHER_DIRECTIONS = 10  # directions of a leap beside W and the gradient
+MOST_ENTRIES = 3e6  # most entries in the tensors of one term; contracting them takes about 10 ms
+FEW_ENTRIES = 1e5  # entries of a term's tensors whose contraction takes less than a pass over a few hundred rows
+LEAP_COST = 6  # largest cost of a leap, in evaluations of Φ(W)W
+LEAP_EVALUATIONS = 20  # evaluations of Φ from the moments in a typical leap
+FURTHER_DIRECTIONS = 10  # directions of a leap in addition to W and the gradient
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,15 @@ class PolynomialMoments:
     q: int
 
     is_small: ClassVar[bool] = True  # Φ is computed at every step
-    flops: ClassVar[float] = 0.0  # beside a pass over the rows
+    flops: ClassVar[float] = 0.0  # negligible compared with a pass over the rows
     half_gradient_flops: ClassVar[float] = 0.0
     resolution: ClassVar[float] = 0.0
 
     @staticmethod
     def of(problem: Problem, basis: Array) -> "PolynomialMoments | None":
-        """Compute the moments; None if the kernel is no polynomial, or the tensors would be too large."""
+        """Compute the moments; return None if a term of the kernel is not polynomial, or the tensors are too large."""
         s = basis.shape[1]
-        if not is_possible(problem, s):
+        if not has_moments(problem, s):
             return None
         maps = exact_maps(problem.kernel, s)
         assert maps is not None
@@ -63,7 +63,7 @@ class PolynomialMoments:
 
     @property
     def dimensions(self) -> int:
-        """The number of directions that W may be made of."""
+        """The dimension of the space in which W is sought."""
         return int(self.basis.shape[1])
 
     @property
@@ -96,14 +96,13 @@ class PolynomialMoments:
 
 
 def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[Array], Array]:
-    """Return two sums over the rows z in a basis.
+    """Return the moments of each term and the scatter matrix of the rows z in a basis.
 
-    The first are, for each term, the features of z times [z, 1] for each column of U, r×m×(s + 1). The second is the
-    scatter matrix of z.
+    The moments are sums of the features of z times [z, 1], weighted by each column of U, r×m×(s + 1).
     """
     slopes = [each.slope for each in maps]
     n, engine = len(problem.X), problem.options.engine
-    kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # which share their memory
+    kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # shared by threads only
     args = (problem.rows, basis, problem.placed_gamma, slopes, kept)
     with np.errstate(over="ignore", invalid="ignore"):
         totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
@@ -116,7 +115,7 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
 def _add_moments(
     share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], kept: Array | None
 ) -> tuple[list[Array], Array]:
-    """Sum over the blocks of a share, also [z, 1]ᵀ[z, 1]; write all z into `kept` if it is given."""
+    """Return the moments and the sum of [z, 1]ᵀ[z, 1] over the blocks of a share; write z into `kept` if given."""
     s = basis.shape[1]
     totals = [gamma.no_moments(each.count, s + 1) for each in slopes]
     squares = np.zeros((s + 1, s + 1))
@@ -133,31 +132,31 @@ def _add_moments(
     return totals, squares
 
 
-def is_possible(problem: Problem, s: int, numbers: float = MOST_NUMBERS) -> bool:
-    """Whether the kernel is a sum of powers whose moments in s directions have at most that many numbers."""
+def has_moments(problem: Problem, s: int, entries: float = MOST_ENTRIES) -> bool:
+    """Return whether the kernel is a sum of powers whose moments in s directions have at most `entries` entries."""
     maps = exact_maps(problem.kernel, s)
     return maps is not None and all(
-        isinstance(each.value, Power) and each.value.degree > 1 and _numbers(problem, each.value, s) <= numbers
+        isinstance(each.value, Power) and each.value.degree > 1 and _entries(problem, each.value, s) <= entries
         for each in maps
     )
 
 
-def _numbers(problem: Problem, value: Power, s: int) -> float:
-    """How many numbers the moments have, or the intermediate tensors if these are larger."""
+def _entries(problem: Problem, value: Power, s: int) -> float:
+    """Return the number of entries of the moments, or of the largest intermediate tensor if that is larger."""
     monomials = math.comb(s + value.degree - 1, s)
     turned = float(s + 1) ** (value.degree - 1) * (problem.q + 1)
     return len(problem.gamma.s) * max(float(monomials * (s + 1)), turned)
 
 
-def everywhere(problem: Problem) -> PolynomialMoments | None:
-    """The moments in all directions, if they are few numbers."""
-    if problem.null_directions.shape[1] > 0 or not is_possible(problem, problem.dimensions, FEW_NUMBERS):
+def moments_in_all_directions(problem: Problem) -> PolynomialMoments | None:
+    """Return the moments in all directions if they have few entries, else None."""
+    if problem.null_directions.shape[1] > 0 or not has_moments(problem, problem.dimensions, FEW_ENTRIES):
         return None
     return PolynomialMoments.of(problem, np.eye(problem.dimensions))
 
 
-def flops(problem: Problem, s: int, evaluations: int) -> float:
-    """Flops of the moments in s directions and of evaluating Φ and J by them."""
+def moments_flops(problem: Problem, s: int, evaluations: int) -> float:
+    """Return the flops of the moments in s directions and of the given number of evaluations of Φ and J."""
     n, d = problem.X.shape
     r = len(problem.gamma.s)
     maps = exact_maps(problem.kernel, s) or []
@@ -167,26 +166,29 @@ def flops(problem: Problem, s: int, evaluations: int) -> float:
 
 
 def can_leap(problem: object) -> TypeGuard[Problem]:
-    """Whether the kernel has moments that cost little beside the steps that they save."""
+    """Return whether the kernel has moments that cost less than the steps that they save."""
     if not isinstance(problem, Problem) or problem.is_small:
         return False
     s = min(2 * problem.q + FURTHER_DIRECTIONS, problem.dimensions)
     most = LEAP_COST * problem.half_gradient_flops
-    return is_possible(problem, s) and flops(problem, s, LEAP_EVALUATIONS) < most
+    return has_moments(problem, s) and moments_flops(problem, s, LEAP_EVALUATIONS) < most
 
 
 @dataclass(frozen=True)
 class _Power:
-    """One term of the kernel. Its tensors are symmetric: all indices but the last are sorted."""
+    """One term of the kernel.
+
+    Its tensors are symmetric, so only entries whose indices but the last are sorted are stored.
+    """
 
     degree: int
-    tensors: Array  # r×m×s̃: a row for each monomial of z̃ of degree − 1
-    s: Array  # of each of the r
-    constant: int  # 1 if z̃ has a coordinate for it, else 0
+    tensors: Array  # r×m×s̃: one row for each monomial of z̃ of degree `degree` − 1
+    s: Array  # the weight of each column of U: that of the term times s of Γ
+    constant: int  # 1 if z̃ has a constant coordinate, else 0
 
     @staticmethod
     def of(value: Power, moments: Array, s: Array) -> "_Power":
-        """Scale the sums over the rows of each monomial of degree − 1 times [z, 1]."""
+        """Return the term, given the sums over the rows of each monomial of degree `degree` − 1 times [z, 1]."""
         constant = int(value.c > 0)
         columns = [value.q] * constant + list(range(value.q))
         scale = np.sqrt([value.c] * constant + [value.gamma] * value.q)
@@ -198,7 +200,7 @@ class _Power:
         return _Power(value.degree, tensors, s, constant)
 
     def evaluate(self, V: Array) -> tuple[Array, float]:
-        """The term's part of Φ and J."""
+        """Return the term's part of Φ and J."""
         s = len(V)
         extended = np.pad(V, (self.constant, 0))
         extended[: self.constant, : self.constant] = 1
@@ -206,7 +208,7 @@ class _Power:
         turned = (self.tensors.reshape(-1, width) @ extended).reshape(r, m, -1)
         turned = turned[:, _places(s, self.degree - 1, self.constant)]
         rest = extended.shape[1]
-        for _ in range(self.degree - 2):  # from the last index but one to the second
+        for _ in range(self.degree - 2):  # contract the indices from the last but one to the second
             turned = extended.T @ turned.reshape(-1, width, rest)
             rest *= extended.shape[1]
         turned = turned.reshape(r, width, rest)
@@ -218,7 +220,7 @@ class _Power:
 
 @lru_cache(maxsize=32)
 def _indices(s: int, degree: int, constant: int) -> Ints:
-    """The coordinates of z̃ whose product each monomial is, m×degree, sorted."""
+    """Return the sorted indices of the factors of each monomial of z̃, m×degree."""
     known = monomials(s, degree)
     exponents = known.exponents if constant else known.exponents[known.last]
     return np.array(
@@ -228,7 +230,7 @@ def _indices(s: int, degree: int, constant: int) -> Ints:
 
 @lru_cache(maxsize=32)
 def _places(s: int, degree: int, constant: int) -> Ints:
-    """The number of the monomial that a product of coordinates of z̃ is, s̃×…×s̃."""
+    """Return the index of the monomial for each tuple of coordinates of z̃, s̃×…×s̃."""
     indices = _indices(s, degree, constant)
     shape = (s + constant,) * degree
     places = np.zeros(shape, dtype=np.int64)

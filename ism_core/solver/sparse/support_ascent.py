@@ -15,14 +15,14 @@ from scipy.optimize import linear_sum_assignment
 
 from ism_core.arrays import Array, Ints
 from ism_core.objective import Problem
-from ism_core.solver.ascent import LevelShiftedAscent, Move, Trial, iter_moves
+from ism_core.solver.ascent import LevelShiftedAscent, Move, TrialStep, iter_moves
 from ism_core.solver.result import Stop, drain
 
 Support = NDArray[np.bool_]
 
 MOST_SWEEPS = 5  # over the columns for one Φ
 SMALLEST_SQUARED_SINE = 1e-12  # a smaller one moves a column by rounding only
-VANISHED = 0.1  # length left of a unit column on a smaller support below which it starts anew
+VANISHED = 0.1  # length left of a unit column on a smaller support below which it is replaced by another direction
 RANK_TOLERANCE = 1e-10  # share of the largest singular value below which columns are dependent
 EXPECTED_GAIN = 5  # times the last gain: what an ascent may still gain
 
@@ -118,14 +118,14 @@ class SupportAscent(LevelShiftedAscent[Axes]):
         is_done = gained < self._gain * abs(before.objective) or here.objective + EXPECTED_GAIN * gained < self._above
         return here, Stop.SETTLED if is_done else None
 
-    def propose(self, here: Axes, shift: float) -> Trial | None:
+    def propose(self, here: Axes, shift: float) -> TrialStep | None:
         images = here.metric @ here.W
         V = _best_axes(here.phi + shift * images @ images.T, here)
         squared_sines = here.W.shape[1] - float(np.linalg.norm(images.T @ V)) ** 2
         if squared_sines < SMALLEST_SQUARED_SINE:
             return None
         predicted = float(np.vdot(V, here.phi @ V)) - float(here.eigenvalues.sum())
-        return Trial(V, squared_sines, predicted, lowest_shift=0.0)
+        return TrialStep(V, squared_sines, predicted, lowest_shift=0.0)
 
     def evaluate(self, here: Axes, W: Array) -> Axes:
         return self.init(W)

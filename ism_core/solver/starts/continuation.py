@@ -5,9 +5,9 @@ classifies 59 % of the rows correctly at σ = median, and 78 % at an eighth of i
 maxima, and Φ0 leads to one of them. The path from the median downwards passes them by. Its ascents are short: a W that
 has converged fits the rows it was learnt from, and the next kernel moves it anyway.
 
-If neighbors count, the kernel must be narrow beside the projected rows, and the path begins there. Then W improves with
-longer ascents: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 % with 40. So ascents are short
-only while widths are compared on few rows.
+If neighbors count, the kernel must be narrow compared with the distances of the projected rows, and the path begins
+there. Then W improves with longer ascents: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 %
+with 40. So ascents are short only while widths are compared on few rows.
 """
 
 import math
@@ -20,7 +20,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.engines import own_threads
-from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Narrowing, Polynomial, median_distance
+from ism_core.kernels import Gaussian, Kernel, KernelWithWidth, Multiquadratic, Polynomial, median_distance
 from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
 from ism_core.solver.ascent import LbfgsAscent, Move, iter_ascend, iter_moves
 from ism_core.solver.options import SolveOptions
@@ -37,7 +37,7 @@ CLIMB_STEPS = 60  # steps of these ascents at most
 PATH_FLOPS = 5e9  # flops of Φ beyond which a sample of the rows follows the path
 
 
-def open_kernel(kernel: Kernel | str) -> Narrowing | None:
+def open_kernel(kernel: Kernel | str) -> KernelWithWidth | None:
     """The kernel if its width is to be chosen; None if it is given."""
     match kernel:
         case "auto":
@@ -48,7 +48,7 @@ def open_kernel(kernel: Kernel | str) -> Narrowing | None:
             return None
 
 
-def kernel_width(kernel: Narrowing) -> float:
+def kernel_width(kernel: KernelWithWidth) -> float:
     """The distance at which the kernel tells projected rows apart."""
     match kernel:
         case Gaussian():
@@ -59,7 +59,7 @@ def kernel_width(kernel: Narrowing) -> float:
             return 1 / math.sqrt(float(kernel.gamma))
 
 
-def with_width(kernel: Narrowing, width: float) -> Narrowing:
+def with_width(kernel: KernelWithWidth, width: float) -> KernelWithWidth:
     """The same kernel with another width."""
     match kernel:
         case Gaussian():
@@ -70,7 +70,7 @@ def with_width(kernel: Narrowing, width: float) -> Narrowing:
             return replace(kernel, gamma=width**-2)
 
 
-def widest_width(kernel: Narrowing, X: Array, rng: np.random.Generator) -> float:
+def widest_width(kernel: KernelWithWidth, X: Array, rng: np.random.Generator) -> float:
     """The median distance between the rows of a table; for a polynomial, the root of its number of varying columns."""
     if isinstance(kernel, Polynomial):
         return math.sqrt(max(1, int(np.count_nonzero(np.ptp(X, axis=0)))))
@@ -80,7 +80,7 @@ def widest_width(kernel: Narrowing, X: Array, rng: np.random.Generator) -> float
 def first_width(problem: Problem, X: Array, rng: np.random.Generator) -> float:
     """The first width on the path to the problem's kernel; X is the table whose row space the problem may be in."""
     kernel = problem.kernel
-    assert isinstance(kernel, Narrowing)
+    assert isinstance(kernel, KernelWithWidth)
     if isinstance(problem, NeighborProblem):
         return NEIGHBOR_WIDTH * widest_width(kernel, problem.X @ initial_surrogate(problem).W, rng)
     return widest_width(kernel, X if isinstance(kernel, Polynomial) else problem.X, rng)
@@ -97,7 +97,7 @@ def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked:
     A path that was asked for has at least one kernel. Otherwise only narrow gaussians have a path.
     """
     kernel = problem.kernel
-    if not isinstance(kernel, Narrowing if asked else Gaussian):
+    if not isinstance(kernel, KernelWithWidth if asked else Gaussian):
         return []
     first, last = first_width(problem, X, rng), kernel_width(kernel)
     if last >= WIDE_KERNEL * first:

@@ -27,10 +27,10 @@ from ism_core.solver.ascent import (
     EvaluatedPoint,
     PolynomialMoments,
     ascend,
-    everywhere,
-    flops,
-    is_possible,
+    has_moments,
     iter_ascend,
+    moments_flops,
+    moments_in_all_directions,
 )
 from ism_core.solver.options import SolveOptions
 from ism_core.solver.result import ReturnCapture, Step, relay
@@ -89,7 +89,7 @@ def iter_search(
     if has_constant_slope(problem.kernel):
         return Start(next(candidates(problem, rng)))
     may_have_moments = starts > 1 and problem.kernel.has_product_form
-    moments = everywhere(problem) if may_have_moments else None
+    moments = moments_in_all_directions(problem) if may_have_moments else None
     if moments is not None:
         best, _ = yield from _iter_best(
             moments, candidates(problem, rng), partial(outlying_directions, problem), starts, delta
@@ -147,7 +147,7 @@ def _search_space(problem: Problem, starts: int, rng: np.random.Generator) -> _S
     """
     width = min(starts * problem.q + OUTLYING_AXES + OUTLYING_ROWS, MOST_DIRECTIONS)
     most = MOST_EXPENSIVE * problem.solve_flops
-    if not is_possible(problem, width) or flops(problem, width, TYPICAL_EVALUATIONS) > most:
+    if not has_moments(problem, width) or moments_flops(problem, width, TYPICAL_EVALUATIONS) > most:
         return None
     far = problem.restricted(heaviest_rows(problem)[0])  # they hold the outlying ones
     pool = [initial_surrogate(problem).W, *islice(further_candidates(far, rng), starts - 1)]

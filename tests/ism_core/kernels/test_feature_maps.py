@@ -73,7 +73,7 @@ def test_a_constant_feature_needs_no_projection() -> None:
 @pytest.mark.parametrize("features", [Power(3, 4, 0.5, 1.0), Power(3, 4, 0.5, 0.0), Constant(2.0), Product(3)])
 def test_features_are_the_same_in_memory_that_was_used_before(features: FeatureMap, rng: np.random.Generator) -> None:
     P = rng.standard_normal((6, 3))
-    memory = np.full(features.made * 6 + 5, np.nan)
+    memory = np.full(features.numbers_per_row * 6 + 5, np.nan)
     np.testing.assert_array_equal(features.of(P, memory), features.of(P))
 
 

@@ -165,12 +165,12 @@ def test_a_known_phi_is_used_where_it_fits_whatever_its_scale(wine: Labelled, mo
 def test_a_point_is_made_sure_of_where_doubt_might_hide_a_direction(wine: Labelled) -> None:
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
     true = EvaluatedPoint.at(problem, W)
-    assert SpectralAscent(problem, 0.01)._certain(true) is true
+    assert SpectralAscent(problem, 0.01)._with_certain_gap(true) is true
     size = float(np.linalg.norm(true.phi))
     gap = dominant(true.phi, 2, problem)[1]
     little, much = (replace(true, surrogate_error=surrogate_error) for surrogate_error in (1e-4 * size, gap))
-    assert SpectralAscent(problem, 0.01)._certain(little) is little
-    sure = SpectralAscent(problem, 1e-9)._certain(much)
+    assert SpectralAscent(problem, 0.01)._with_certain_gap(little) is little
+    sure = SpectralAscent(problem, 1e-9)._with_certain_gap(much)
     assert sure.surrogate_error == 0
     np.testing.assert_allclose(sure.phi, true.phi, rtol=1e-12)
 

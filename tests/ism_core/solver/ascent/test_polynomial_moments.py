@@ -12,7 +12,7 @@ from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes as rows
 from ism_core.linalg.subspaces import largest_angle, orthonormal
 from ism_core.objective import Problem
-from ism_core.solver.ascent import PolynomialMoments, ascend, can_leap, is_possible
+from ism_core.solver.ascent import PolynomialMoments, ascend, can_leap, has_moments
 from tests.ism_core.conftest import Labelled
 
 ascents = importlib.import_module("ism_core.solver.ascent.ascend")
@@ -72,16 +72,16 @@ def test_rows_that_a_pass_has_projected_are_not_projected_again(
 def test_other_kernels_have_no_moments(kernel: Kernel, blobs: Labelled) -> None:
     bound = kernel.bound(blobs.X, np.random.default_rng(0))
     problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), bound, 2)
-    assert not is_possible(problem, 4)
+    assert not has_moments(problem, 4)
     assert PolynomialMoments.of(problem, np.eye(5)[:, :4]) is None
     assert not can_leap(problem)
 
 
 def test_moments_that_would_not_fit_are_not_made(blobs: Labelled) -> None:
     problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), Polynomial(3, 1.0, 1.0), 2)
-    assert is_possible(problem, 50)
-    assert not is_possible(problem, 5_000)
-    assert not is_possible(
+    assert has_moments(problem, 50)
+    assert not has_moments(problem, 5_000)
+    assert not has_moments(
         Problem.of(problem.X, problem.gamma, Polynomial(20, 1.0, 1.0), problem.q), 2
     )  # 3^19 products on the way
 

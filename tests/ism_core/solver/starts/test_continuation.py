@@ -77,7 +77,7 @@ def test_other_kernels_follow_a_path_if_they_are_asked_to(kernel: Any, wine: Lab
 def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
     with pytest.raises(InvalidInput, match="only gaussian, multiquadratic and polynomial kernels have a width"):
         solve(wine.X, Supervised(wine.y), "linear", 2, starts="path")
-    with pytest.raises(InvalidInput, match="for a clustering give a number, or None"):
+    with pytest.raises(InvalidInput, match="not available for clusterings; give a number, or None"):
         solve(wine.X, Unsupervised(3), "gaussian", 2, starts="path")
     with pytest.raises(InvalidInput, match="starts is 'road'"):
         solve(wine.X, Supervised(wine.y), "gaussian", 2, starts="road")  # type: ignore[arg-type]
