@@ -49,8 +49,7 @@ PARAMETERS = """
     precision : "double" or "single", default="double"
         Floating-point precision of sums over pairs of rows.
     tolerance : float, optional
-        Largest relative error of the gradient that the truncation of a Gaussian's Taylor series may cause. 0 disables
-        truncation.
+        Largest relative error of the gradient if a Gaussian's Taylor series is truncated. 0 disables truncation.
     approximation : dict, optional
         ``{"features": m}`` replaces pairs of rows by m random features.
     engine : "local", "dask" or Engine, default="local"
@@ -126,11 +125,8 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         """Learn W from the rows of X."""
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         paradigm, seed = self._paradigm(y), self._seed()
-        settings = drain(
-            iter_settings(
-                table, paradigm, self.kernel, self.q, self.scale, delta=self.delta, starts=self.starts, seed=seed
-            )
-        )
+        given = (table, paradigm, self.kernel, self.q, self.scale)
+        settings = drain(iter_settings(*given, delta=self.delta, starts=self.starts, seed=seed))
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         scaling, rows = Scaling.learnt(table, settings.scale, codes)
         result = solve(
@@ -144,10 +140,9 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             whitening=scaling.whitening,
             **{name: getattr(self, name) for name in PASSED_TO_SOLVE},
         )
-        W = result.W
+        W = scaling.outside(result.W)
         if scaling.whitening is not None:
-            outside = scaling.outside(W)
-            W = with_fixed_signs(outside if result.sparsity is None else outside * result.sparsity.support)
+            W = with_fixed_signs(W if result.sparsity is None else W * result.sparsity.support)
         self.mean_, self.scale_ = scaling.mean, scaling.scale
         self.choice_ = settings.choice
         self.result_ = result

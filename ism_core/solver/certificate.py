@@ -1,4 +1,4 @@
-"""Checks on a finished W that do not depend on how it was found."""
+"""Checks on a W that do not depend on how it was found, and the way on from a saddle point."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg import eigenpairs, project_out
+from ism_core.linalg import eigenpairs, project_out, spectral_norm
 from ism_core.objective import Problem
 from ism_core.solver.ascent import (
     EvaluatedPoint,
@@ -18,7 +18,9 @@ from ism_core.solver.ascent import (
 )
 from ism_core.solver.result import Certificate, Error
 
-LANCZOS_STEPS = 10  # each costs one Φ(W)W
+LANCZOS_STEPS = 10  # of the certificate; each costs one Φ(W)W
+SADDLE_LANCZOS_STEPS = 6  # of the check for a saddle point
+SADDLE_ANGLE = 0.1  # radians: far enough from a saddle point for J to be higher there
 DIFFERENCE_STEP = 1e-6  # length of the step of the finite differences of gradients
 CURVATURE_ROUNDING = 1e-6  # rounding error of the finite differences, relative to ‖Φ‖
 RANDOM_SHARE = 0.1  # share of the first direction that is random
@@ -45,7 +47,7 @@ def certify(
         first, gap = _test_direction(problem, point, rng)
         few, there, first = _reduced(problem, point, first, rng)
         slack = there.gradient + CURVATURE_ROUNDING
-        curvature = _largest_curvature(few, there, first)
+        curvature = _largest_curvature(few, there, first)[0]
     return Certificate(
         gradient=point.gradient,
         eigengap=gap,
@@ -53,6 +55,21 @@ def certify(
         curvature=curvature,
         second_order=curvature is None or curvature <= slack,
     )
+
+
+def beyond_saddle(problem: Problem, point: EvaluatedPoint, rng: np.random.Generator) -> Array | None:
+    """Return a W further along the direction of largest curvature if J is higher there; None at a maximum.
+
+    Steps near a saddle point are as small as near a maximum, so that an ascent would take many of them.
+    """
+    curvature, direction = _largest_curvature(
+        problem, point, _test_direction(problem, point, rng).direction, SADDLE_LANCZOS_STEPS
+    )
+    if curvature <= 0:
+        return None
+    W: Array = np.linalg.qr(point.W + np.tan(SADDLE_ANGLE) / spectral_norm(direction) * direction)[0]
+    gained = problem.objective(W) - point.objective
+    return W if gained > problem.resolution * abs(point.objective) else None
 
 
 def _reduced(
@@ -125,17 +142,19 @@ def _test_direction(problem: Objective, point: EvaluatedPoint, rng: np.random.Ge
     return _TestDirection(direction, float(point.eigenvalues[-1] - largest))
 
 
-def _largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) -> float:
-    """Return a lower bound on the largest eigenvalue of the Hessian of J on the manifold, divided by 2‖Φ‖.
+def _largest_curvature(
+    problem: Objective, point: EvaluatedPoint, first: Array, steps: int = LANCZOS_STEPS
+) -> tuple[float, Array]:
+    """Return a lower bound on the largest eigenvalue of the Hessian of J, divided by 2‖Φ‖, and its direction.
 
-    It is computed by Lanczos iterations that start with the direction `first`. In a direction Z ⊥ W the Hessian is
-    2(tr ZᵀΦZ − tr ZᵀZΛ) plus a term from the derivative of Φ along Z. The eigengap bounds the first two terms. The last
+    They are computed by Lanczos iterations on the manifold that start with the direction `first`. In a direction Z ⊥ W
+    the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) plus a term from the derivative of Φ along Z. The eigengap bounds the first two terms. The last
     term is the constant 𝒞 of Theorem 1 in the paper. A finite difference of gradients gives all three together.
     """
     W = point.W
     size = 2 * point.size
     if size == 0:
-        return 0.0
+        return 0.0, first
     gradient = 2 * point.half_gradient
     multipliers = W.T @ gradient
 
@@ -149,7 +168,7 @@ def _largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) 
     Z = tangent(first)
     basis: list[Array] = []
     tridiagonal = np.zeros((0, 0))
-    for _ in range(min(LANCZOS_STEPS, W.shape[1] * (len(W) - W.shape[1]))):
+    for _ in range(min(steps, W.shape[1] * (len(W) - W.shape[1]))):
         length = float(np.linalg.norm(Z))
         if length < CURVATURE_ROUNDING * size and basis:
             break
@@ -161,4 +180,5 @@ def _largest_curvature(problem: Objective, point: EvaluatedPoint, first: Array) 
             tridiagonal[-1, -2] = tridiagonal[-2, -1] = length
         for direction in basis:
             Z = Z - float(np.vdot(direction, Z)) * direction
-    return float(np.linalg.eigvalsh(tridiagonal)[-1]) / size
+    values, vectors = np.linalg.eigh(tridiagonal)
+    return float(values[-1]) / size, np.tensordot(vectors[:, -1], basis, axes=1)

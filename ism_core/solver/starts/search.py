@@ -32,6 +32,7 @@ from ism_core.solver.ascent import (
     moments_flops,
     moments_in_all_directions,
 )
+from ism_core.solver.certificate import beyond_saddle
 from ism_core.solver.options import SolveOptions
 from ism_core.solver.result import ReturnCapture, Step, relay
 from ism_core.solver.starts.candidates import (
@@ -127,6 +128,10 @@ def iter_grow(
     coarse, exact = problem.within([COARSE_TOLERANCE], start.W), problem.within(options.tolerances, start.W)
     if coarse.is_truncated and exact.half_gradient_flops > COARSE_GAIN * coarse.half_gradient_flops:
         point = ascend(coarse, start.W, delta, COARSE_STEPS, known=start.phi).point
+        with own_threads():
+            higher = beyond_saddle(coarse, point, rng)
+        if higher is not None:
+            point = ascend(coarse, higher, delta, COARSE_STEPS, known=point.phi).point
         yield _report(number + 1, point)
         return Start(point.W, point.phi)
     return start._replace(problem=exact)

@@ -8,8 +8,8 @@ from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
 from ism_core.objective import Problem
-from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.certificate import certify
+from ism_core.solver.ascent import EvaluatedPoint, ascend
+from ism_core.solver.certificate import beyond_saddle, certify
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import NAMES
 
@@ -122,3 +122,24 @@ def test_nothing_is_outside_where_q_is_d(blobs: Labelled) -> None:
     certificate = solve(blobs.X, Supervised(blobs.y), "gaussian", 5).certificate
     assert certificate.eigengap is certificate.curvature is None
     assert certificate.second_order
+
+
+def beside_a_saddle() -> tuple[Problem, Array]:
+    """Two classes that coincide along the first axis, which lies in the middle between two maxima of J."""
+    noise = 0.1 * np.random.default_rng(0).standard_normal((60, 2))
+    noise = np.vstack([noise, noise * [1, -1]])
+    centers = np.array([[-1, 0.5], [-1, -0.5], [1, 0]])
+    X = (noise + centers[:, None]).reshape(-1, 2)
+    problem = Problem.of(X, LabelGamma.of(np.repeat([0, 1, 2], 120)), Gaussian(0.5), 1)
+    return problem, np.array([[1.0], [1e-5]])
+
+
+def test_a_saddle_point_has_a_higher_point_beyond_it_and_a_maximum_has_none() -> None:
+    problem, W = beside_a_saddle()
+    saddle = ascend(problem, W, 0.01, 50)
+    assert saddle.stop.converged, "otherwise this test shows nothing"
+    higher = beyond_saddle(problem, saddle.point, np.random.default_rng(0))
+    assert higher is not None
+    top = ascend(problem, higher, 1e-6, 50).point
+    assert top.objective > 1.2 * saddle.point.objective
+    assert beyond_saddle(problem, top, np.random.default_rng(0)) is None
