@@ -127,8 +127,7 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         paradigm, seed = self._paradigm(y), self._seed()
         given = (table, paradigm, self.kernel, self.q, self.scale)
         settings = drain(iter_settings(*given, delta=self.delta, starts=self.starts, seed=seed))
-        codes = paradigm.codes if isinstance(paradigm, Supervised) else None
-        scaling, rows = Scaling.learnt(table, settings.scale, codes)
+        scaling, rows = Scaling.learnt(table, settings.scale, getattr(paradigm, "codes", None))
         result = solve(
             rows,
             settings.paradigm,

@@ -7,29 +7,22 @@ import pytest
 
 from tools import house
 
-# Folders and modules that still break a rule; `python -m benchmarks.walk` lists them. Remove each once it holds.
-EXCEPTIONS = {
-    "ism_core/engines/dask.py",
-    "ism_core/errors.py",
-    "ism_core/estimators.py",
-    "ism_core/solver/solve.py",
-}
 NOT_INSTALLED = ("tests", "benchmarks", "drills", "tools")  # each may import those to its right, and what is installed
 
 
 @pytest.mark.parametrize("package", [*house.PACKAGES, "tests"])
 def test_every_package_folder_has_few_files(package: str) -> None:
-    assert house.crowded_folders(package).keys() <= EXCEPTIONS
+    assert house.crowded_folders(package) == {}
 
 
 @pytest.mark.parametrize("package", house.PACKAGES)
 def test_every_module_is_short_enough_to_read(package: str) -> None:
-    assert house.long_modules(package).keys() <= EXCEPTIONS
+    assert house.long_modules(package) == {}
 
 
 @pytest.mark.parametrize("package", house.PACKAGES)
 def test_every_module_is_long_enough_to_stand_alone(package: str) -> None:
-    assert house.short_modules(package).keys() <= EXCEPTIONS
+    assert house.short_modules(package) == {}
 
 
 def test_the_core_has_few_folders_and_files() -> None:

@@ -148,8 +148,9 @@ def _largest_curvature(
     """Return a lower bound on the largest eigenvalue of the Hessian of J, divided by 2‖Φ‖, and its direction.
 
     They are computed by Lanczos iterations on the manifold that start with the direction `first`. In a direction Z ⊥ W
-    the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) plus a term from the derivative of Φ along Z. The eigengap bounds the first two terms. The last
-    term is the constant 𝒞 of Theorem 1 in the paper. A finite difference of gradients gives all three together.
+    the Hessian is 2(tr ZᵀΦZ − tr ZᵀZΛ) plus a term from the derivative of Φ along Z. The eigengap bounds the first two
+    terms. The last term is the constant 𝒞 of Theorem 1 in the paper. A finite difference of gradients gives all three
+    together.
     """
     W = point.W
     size = 2 * point.size
