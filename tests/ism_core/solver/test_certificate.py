@@ -143,3 +143,12 @@ def test_a_saddle_point_has_a_higher_point_beyond_it_and_a_maximum_has_none() ->
     top = ascend(problem, higher, 1e-6, 50).point
     assert top.objective > 1.2 * saddle.point.objective
     assert beyond_saddle(problem, top, np.random.default_rng(0)) is None
+
+
+def test_the_certificate_of_an_ascent_that_stopped_beside_a_saddle_says_so() -> None:
+    problem, W = beside_a_saddle()
+    halted, reached = (ascend(problem, W, delta, 50) for delta in (0.01, 1e-8))
+    assert halted.stop.converged
+    assert not certify(problem, halted.point, np.random.default_rng(0)).second_order
+    assert certify(problem, reached.point, np.random.default_rng(0)).second_order
+    assert reached.point.objective > 1.2 * halted.point.objective
