@@ -57,11 +57,11 @@ def kept(redis: FaultyRedis) -> Store:
     return Store(redis.direct, Settings(lease_seconds=2))
 
 
-def noise(store: Store, folder: Path) -> str:
+def noise(store: Store, folder: Path, rows: int = 1_500) -> str:
     rng = np.random.default_rng(0)
-    columns = {f"x{column}": rng.normal(size=1_500) for column in range(1, 31)}
+    columns = {f"x{column}": rng.normal(size=rows) for column in range(1, 31)}
     path = folder / "table.parquet"
-    pq.write_table(pa.table(columns | {"y": rng.choice(["a", "b", "c"], 1_500)}), path)
+    pq.write_table(pa.table(columns | {"y": rng.choice(["a", "b", "c"], rows)}), path)
     return store.datasets.add(open_table(path), "noise", path.stat().st_size)[0].id
 
 
@@ -196,7 +196,7 @@ def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
         at_iteration(kept, "stolen", 1, attempt=2)
         for pid in (horse, alive.process.pid):
             os.kill(pid, signal.SIGCONT)
-        wait(lambda: "job was taken over" in alive.log.read_text())
+        wait(lambda: "was taken over" in alive.log.read_text())
         record = ended(kept, "stolen")
     assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
     found = iterations(kept, record)
@@ -208,8 +208,9 @@ def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
 
 
 def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_next_worker_is_there(
-    redis: FaultyRedis, kept: Store, dataset: str, alive: Alive, tmp_path: Path
+    redis: FaultyRedis, kept: Store, alive: Alive, tmp_path: Path
 ) -> None:
+    dataset = noise(kept, tmp_path, 4_000)  # the job must last longer than the second between two checkpoints
     kept.jobs.create([("goeson", {"dataset": dataset} | LONG)])
     wait(lambda: checkpointed(kept, "goeson") >= 1)  # where the next attempt begins, it tells that step again
     alive.process.kill()

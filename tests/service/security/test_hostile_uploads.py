@@ -70,7 +70,7 @@ CASES: dict[str, Case] = {
     "more memory than it may take": (
         long_value,
         413,
-        "memory than the limit of 67,108,864 bytes; send fewer rows",
+        "memory than the limit of 67,108,864 bytes; use fewer rows",
     ),
     "a gzip bomb": (lambda: gzip.compress(b"1,2\n" * 10_000_000, 1), 413, "at most 2,000"),
     "a million columns": (lambda: gzip.compress(b"x," * 10**6 + b"\n"), 413, "1,000,001 columns"),
