@@ -210,8 +210,9 @@ def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
 def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_next_worker_is_there(
     redis: FaultyRedis, kept: Store, alive: Alive, tmp_path: Path
 ) -> None:
-    dataset = noise(kept, tmp_path, 4_000)  # the job must last longer than the second between two checkpoints
-    kept.jobs.create([("goeson", {"dataset": dataset} | LONG)])
+    dataset = noise(kept, tmp_path, 2_000)
+    lasting = LONG | {"kernel": "multiquadratic"}  # longer than the second between two checkpoints
+    kept.jobs.create([("goeson", {"dataset": dataset} | lasting)])
     wait(lambda: checkpointed(kept, "goeson") >= 1)  # where the next attempt begins, it tells that step again
     alive.process.kill()
     with worker(redis.url, tmp_path / "second.log"):
