@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml, load_breast_cancer, load_digits, load_wine
 
 from ism_core.arrays import Array, Ints
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 
 BUNDLED = {"wine": load_wine, "wdbc": load_breast_cancer, "digits": load_digits}
 FILES = ("cancer", "face", "flower", "mnist_test", "mnist_train")

@@ -26,7 +26,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 from ism_cli.embedded import RedisServer
 from ism_core import Gaussian, Supervised, solve
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 from tools.local_service import free_port, running_service
 
 POSTS, CLIENTS = 400, 8  # requests of one round, and threads that send them

@@ -17,10 +17,9 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters
-from ism_core.linalg import with_fixed_signs
+from ism_core.linalg import Scale, Scaling, with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
-from ism_core.scaling import Scale, Scaling
 from ism_core.selection import Auto, Starts, iter_settings
 from ism_core.solver import drain, solve
 

@@ -5,8 +5,8 @@ from typing import Any, Literal, assert_never
 from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, aligned
 from ism_core.engines import Engine
 from ism_core.kernels import KERNELS, Combination, Kernel, Term, parameters
+from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm
-from ism_core.scaling import Scale
 from ism_jobs.checks import TargetKind
 from ism_jobs.data import Guidance
 from ism_jobs.spec import (

@@ -1,7 +1,8 @@
-"""Linear algebra that the other rooms share: subspaces, the row space of X, block Krylov iteration, row passes."""
+"""Linear algebra that the other rooms share: subspaces, the row space of X, scaling, block Krylov iteration."""
 
 from ism_core.linalg import block_krylov, row_passes
 from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace
+from ism_core.linalg.scaling import SCALES, Scale, Scaling, Whitening, is_constant, standardized
 from ism_core.linalg.subspaces import (
     NARROW,
     RANK_TOLERANCE,
@@ -24,19 +25,25 @@ __all__ = [
     "NARROW",
     "RANK_TOLERANCE",
     "SAMPLE",
+    "SCALES",
     "RowSpace",
     "Rows",
+    "Scale",
+    "Scaling",
+    "Whitening",
     "block_krylov",
     "corrected",
     "correction",
     "count_informative",
     "dominant",
     "eigenpairs",
+    "is_constant",
     "largest_angle",
     "orthonormal",
     "procrustes_rotation",
     "project_out",
     "row_passes",
     "spectral_norm",
+    "standardized",
     "with_fixed_signs",
 ]

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
 from ism_core.kernels import median_distance
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 
 Kind = Literal["auto", "classes", "values"]
 TargetKernel = Literal["gaussian", "linear"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ism_core.kernels import Kernel
-from ism_core.scaling import Scale
+from ism_core.linalg import Scale
 
 Auto = Literal["auto"]
 

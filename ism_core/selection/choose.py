@@ -28,10 +28,9 @@ from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
-from ism_core.linalg import RowSpace
+from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.scaling import SCALES, Scale, Scaling
 from ism_core.selection.choice import Auto, Candidate, Choice, Trial
 from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving

@@ -18,8 +18,8 @@ from sklearn.metrics import normalized_mutual_info_score
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel, KernelWithWidth, Polynomial
+from ism_core.linalg import Scale, Scaling
 from ism_core.paradigms import Unsupervised
-from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Candidate, Choice, Trial
 from ism_core.solver import iter_solve, relay, widest_width, with_width
 

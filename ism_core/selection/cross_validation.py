@@ -12,10 +12,9 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.kernels import Kernel, KernelWithWidth
-from ism_core.linalg import RowSpace
+from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
-from ism_core.scaling import Scale, Scaling
 from ism_core.selection.choice import Trial
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
 from ism_core.solver import SHORT_CLIMB_DELTA, first_width, path_points, path_widths, with_width

@@ -7,8 +7,8 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from ism_core.kernels import Kernel
+from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm, Supervised, Unsupervised
-from ism_core.scaling import Scale
 from ism_core.selection.choice import Auto, Choice, Trial
 from ism_core.selection.choose import iter_choose
 from ism_core.solver import open_kernel

@@ -2,7 +2,7 @@
 
 `solve` validates its arguments (`options`), chooses starting points (`starts`), climbs from the best one (`ascent`, or
 `alternation` for clusterings), limits the features of each axis if asked to (`sparse`) and checks the W it found
-(`certificate`). `iter_solve` is the same as a generator of steps.
+(`certificate`). `iter_solve` is the same as a generator of steps. `stability` resamples the rows of a result.
 """
 
 from ism_core.solver.ascent import ascend
@@ -21,6 +21,7 @@ from ism_core.solver.result import (
 )
 from ism_core.solver.solve import iter_solve, solve
 from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
+from ism_core.solver.stability import Stability, iter_stability, stability
 from ism_core.solver.starts import (
     LONG_CLIMB_DELTA,
     SHORT_CLIMB_DELTA,
@@ -42,6 +43,7 @@ __all__ = [
     "ReturnCapture",
     "SolveOptions",
     "Sparsity",
+    "Stability",
     "Step",
     "Stop",
     "ascend",
@@ -50,11 +52,13 @@ __all__ = [
     "drained",
     "first_width",
     "iter_solve",
+    "iter_stability",
     "open_kernel",
     "path_points",
     "path_widths",
     "relay",
     "solve",
+    "stability",
     "widest_width",
     "with_width",
 ]

@@ -11,9 +11,9 @@ from ism_core.arrays import Array, as_table, extremes, is_whole
 from ism_core.engines import LOCAL, Engine
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
+from ism_core.linalg import Whitening
 from ism_core.objective import EvaluationOptions
 from ism_core.paradigms import Paradigm
-from ism_core.scaling import Whitening
 
 DEFAULT_TOLERANCE = 1e-8  # largest relative error of J and Φ(W)W that truncation may cause, by default
 LOOSE_TOLERANCE_PER_DELTA = 0.01  # times delta: tolerance to try next if tiles are cheaper

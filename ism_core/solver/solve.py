@@ -13,10 +13,9 @@ from ism_core.arrays import Array
 from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
-from ism_core.linalg import RowSpace, count_informative, row_passes, with_fixed_signs
+from ism_core.linalg import RowSpace, Whitening, count_informative, is_constant, row_passes, with_fixed_signs
 from ism_core.objective import ErrorBound, Problem
 from ism_core.paradigms import Paradigm, Projected, Supervised
-from ism_core.scaling import Whitening, is_constant
 from ism_core.solver.alternation import Solution, iter_cluster
 from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
 from ism_core.solver.certificate import certify, error, is_within

@@ -56,7 +56,7 @@ def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> Feat
 
 
 def varies(column: Column) -> bool:
-    """Return whether a column varies by more than the rounding of its values, as in ism_core.scaling."""
+    """Return whether a column varies by more than the rounding of its values, as in ism_core.linalg.scaling."""
     if column.minimum is None or column.maximum is None:
         return column.kind == "text" and not column.constant
     size = max(abs(column.maximum), abs(column.minimum))

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma, LabelGamma
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 
 settings.register_profile("core", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("core")

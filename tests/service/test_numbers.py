@@ -24,7 +24,7 @@ from ism_core import (
     aligned,
     solve,
 )
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 from tests.support.api import Api
 
 KERNELS: dict[str, tuple[Any, Any]] = {

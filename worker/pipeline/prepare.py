@@ -7,8 +7,7 @@ import numpy as np
 
 from ism_core import Result
 from ism_core.arrays import Array, Ints
-from ism_core.linalg import with_fixed_signs
-from ism_core.scaling import Scale, Scaling
+from ism_core.linalg import Scale, Scaling, with_fixed_signs
 from ism_jobs.data import Missing
 
 

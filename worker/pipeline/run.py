@@ -10,8 +10,7 @@ import pyarrow as pa
 from ism_core import Result, Step, Trial, iter_solve
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
-from ism_core.solver import ReturnCapture, relay
-from ism_core.stability import Stability, iter_stability
+from ism_core.solver import ReturnCapture, Stability, iter_stability, relay
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description

@@ -18,9 +18,8 @@ from benchmarks.speed.transcription import beta, initial_surrogate, label_gamma,
 from ism_core import Gaussian, Multiquadratic, Polynomial, Squared, Supervised, Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel, Term
-from ism_core.linalg import largest_angle
+from ism_core.linalg import largest_angle, standardized
 from ism_core.metrics import nmi
-from ism_core.scaling import standardized
 
 Truths = NDArray[np.bool_]
 

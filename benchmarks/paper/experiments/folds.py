@@ -14,8 +14,8 @@ from ism_core import Supervised, aligned, solve
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, as_kernel
+from ism_core.linalg import standardized
 from ism_core.objective import Problem
-from ism_core.scaling import standardized
 
 DELTA = 0.01
 FILES = {"mnist": "mnist_test"}  # the paper's MNIST

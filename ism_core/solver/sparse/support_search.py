@@ -20,8 +20,8 @@ from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
+from ism_core.linalg import Whitening
 from ism_core.objective import EvaluationOptions, Problem
-from ism_core.scaling import Whitening
 from ism_core.solver.sparse.support_ascent import (
     Axes,
     Support,

@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
 from ism_core.arrays import Array, Ints
-from ism_core.scaling import Scale, Scaling
+from ism_core.linalg import Scale, Scaling
 from ism_core.selection.choose import SAMPLE, choose, iter_choose
 from ism_core.selection.cross_validation import ScoredKernel
 

@@ -12,8 +12,8 @@ from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedI
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import ISOLATION, NeighborGamma
 from ism_core.kernels import Kernel
+from ism_core.linalg import standardized
 from ism_core.objective import EvaluationOptions, Precision, Problem
-from ism_core.scaling import standardized
 from ism_core.selection.choose import choose
 from ism_core.solver.starts import first_width
 from tests.ism_core.conftest import Labelled

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ism_core import Alternative, InvalidInput, SemiSupervised, Supervised, Unsupervised, solve
+from ism_core.linalg import standardized
 from ism_core.paradigms import Paradigm, Targets
-from ism_core.scaling import standardized
 from ism_jobs.checks import column_roles, problems
 from ism_jobs.tables import Description, read_table
 from tests.ism_jobs.checks.test_job import spec

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
-from ism_core.scaling import Scaling
+from ism_core.linalg import Scaling
 from ism_core.selection import Settings
 from ism_jobs.spec import JOB_SPEC, SupervisedSpec
 from ism_jobs.tables import read_table

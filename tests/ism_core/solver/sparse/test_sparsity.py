@@ -9,8 +9,8 @@ from ism_core import Gaussian, InvalidInput, Supervised, Unsupervised, iter_solv
 from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import KERNELS, as_kernel
+from ism_core.linalg import Scaling, standardized
 from ism_core.objective import Problem
-from ism_core.scaling import Scaling, standardized
 from ism_core.solver.sparse.support_ascent import Axes, ascend_on_supports, project_onto_supports
 from tests.ism_core.conftest import Labelled, TwoClusterings
 

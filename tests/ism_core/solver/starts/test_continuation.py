@@ -9,9 +9,8 @@ import pytest
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, choose, solve
 from ism_core.gamma import LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel, median_distance
-from ism_core.linalg import RowSpace
+from ism_core.linalg import RowSpace, standardized
 from ism_core.objective import Problem
-from ism_core.scaling import standardized
 from ism_core.solver.starts.candidates import initial_surrogate
 from ism_core.solver.starts.continuation import WIDTH_RATIO, first_width, kernel_width, path_kernels, with_width
 from tests.ism_core.conftest import Labelled

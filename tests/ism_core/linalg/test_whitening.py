@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import InvalidInput
 from ism_core.arrays import Array, Ints
-from ism_core.scaling import SCALES, Scale, Scaling, Whitening
+from ism_core.linalg import SCALES, Scale, Scaling, Whitening
 
 
 def within(X: Array, codes: Ints) -> Array:

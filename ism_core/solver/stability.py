@@ -18,11 +18,12 @@ from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
-from ism_core.linalg import RowSpace, largest_angle, procrustes_rotation
+from ism_core.linalg import RowSpace, Whitening, largest_angle, procrustes_rotation
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Clustering, Paradigm
-from ism_core.scaling import Whitening
-from ism_core.solver import FeatureProblems, Result, ascend, ascend_on_supports, drained
+from ism_core.solver.ascent import ascend
+from ism_core.solver.result import Result, drained
+from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
 
 RESAMPLES = 20  # halves by default
 FEWEST_ROWS = 8  # rows that a table needs

@@ -5,8 +5,8 @@ import pytest
 
 from ism_core import InvalidInput, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
-from ism_core.scaling import Scaling
-from ism_core.stability import stability
+from ism_core.linalg import Scaling
+from ism_core.solver import stability
 from tests.ism_core.conftest import Labelled, Planted
 
 

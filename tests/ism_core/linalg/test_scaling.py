@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core.arrays import Array
-from ism_core.scaling import standardized
+from ism_core.linalg import standardized
 
 
 @given(
