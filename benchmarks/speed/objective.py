@@ -51,7 +51,7 @@ class Objective:
             apart = term.form == "difference"
             beta = np.maximum(norms[:, None] + norms - 2 * product, 0) if apart else product
             value = term.value(beta)
-            psi = square * term.slope(beta, value)
+            psi = square * term.derivative(beta, value)
             psi_P = psi @ P
             half_gradient += weight * (2 * (psi.sum(axis=1)[:, None] * P - psi_P) if apart else psi_P)
             objective += weight * float(np.vdot(square, value))

@@ -70,7 +70,7 @@ def value(kernel: Term, b: Array) -> Array:
     raise AssertionError(kernel)
 
 
-def slope(kernel: Term, b: Array) -> Array:
+def derivative(kernel: Term, b: Array) -> Array:
     """Return f′(β)."""
     match kernel:
         case Polynomial(degree, c, gamma):
@@ -95,7 +95,7 @@ def surrogate(X: Array, gamma: Array, kernel: Term, W: Array) -> Array:
     """Return Φ(W); f′ of linear and squared is 1 and −1."""
     if isinstance(kernel, Linear | Squared):
         return initial_surrogate(X, gamma, kernel)
-    return from_psi(X, kernel, gamma * slope(kernel, beta(X, kernel, W)))
+    return from_psi(X, kernel, gamma * derivative(kernel, beta(X, kernel, W)))
 
 
 def initial_surrogate(X: Array, gamma: Array, kernel: Term) -> Array:

@@ -53,13 +53,13 @@ class Kernel(ABC):
         return all(term.form == "product" for _, term in self.terms)
 
     @property
-    def slopes_at_zero(self) -> "list[tuple[Form, float]]":
+    def derivatives_at_zero(self) -> "list[tuple[Form, float]]":
         """The form and the weighted f′(0) of each term, which make Φ0."""
-        slopes = [(term.form, weight * term.slope_at_zero) for weight, term in self.terms]
-        if any(slope for _, slope in slopes):
-            return slopes
+        derivatives = [(term.form, weight * term.derivative_at_zero) for weight, term in self.terms]
+        if any(derivative for _, derivative in derivatives):
+            return derivatives
         # if f′(0) = 0, as for (γβ)^p, the sign of f′ is used instead
-        return [(form, 1.0 if form == "product" else -1.0) for form, _ in slopes]
+        return [(form, 1.0 if form == "product" else -1.0) for form, _ in derivatives]
 
     def __add__(self, other: "Kernel") -> "Combination":
         if not isinstance(other, Kernel):
@@ -80,14 +80,14 @@ class Term(Kernel):
 
     form: ClassVar[Form]
     is_nonnegative: ClassVar[bool] = False
-    has_constant_slope: ClassVar[bool] = False  # whether f′ is constant; then Φ does not depend on W
+    has_constant_derivative: ClassVar[bool] = False  # whether f′ is constant; then Φ does not depend on W
 
     @abstractmethod
     def value(self, beta: Array, out: Array | None = None) -> Array:
         """Return f(β), written into `out` if that is given, as in numpy."""
 
     @abstractmethod
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         """Return f′(β), given f(β)."""
 
     def exact_map(self, q: int) -> TermMap | None:
@@ -103,10 +103,10 @@ class Term(Kernel):
         return None
 
     @property
-    def slope_at_zero(self) -> float:
+    def derivative_at_zero(self) -> float:
         """f′(0)"""
         zero = np.zeros(1)
-        return float(self.slope(zero, self.value(zero))[0])
+        return float(self.derivative(zero, self.value(zero))[0])
 
     @property
     def terms(self) -> "tuple[tuple[float, Term], ...]":

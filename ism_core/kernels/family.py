@@ -35,12 +35,12 @@ class Linear(Term):
     """f = β"""
 
     form = "product"
-    has_constant_slope = True
+    has_constant_derivative = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.positive(beta, out=out)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return _filled(1.0, beta, out)
 
     def exact_map(self, q: int) -> TermMap:
@@ -52,12 +52,12 @@ class Squared(Term):
     """f = −β, the negative squared distance"""
 
     form = "difference"
-    has_constant_slope = True
+    has_constant_derivative = True
 
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.negative(beta, out=out)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return _filled(-1.0, beta, out)
 
     def exact_map(self, q: int) -> TermMap:
@@ -97,13 +97,13 @@ class Polynomial(Term):
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return self._power(beta, self.degree, 1.0, out)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return self._power(beta, self.degree - 1, self.degree * self._gamma, out)
 
     def exact_map(self, q: int) -> TermMap:
         c, factor = float(self.c), self.degree * self._gamma
-        slope, value = Power(q, self.degree - 1, self._gamma, c, factor), Power(q, self.degree, self._gamma, c)
-        return TermMap(self.form, slope, value, (1 / self.degree, c / factor))
+        derivative, value = Power(q, self.degree - 1, self._gamma, c, factor), Power(q, self.degree, self._gamma, c)
+        return TermMap(self.form, derivative, value, (1 / self.degree, c / factor))
 
     @property
     def _gamma(self) -> float:
@@ -142,17 +142,17 @@ class Gaussian(Term):
         exponent = np.multiply(beta, -0.5 / self._sigma**2, out=out)
         return np.exp(exponent, out=exponent)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.multiply(value, -0.5 / self._sigma**2, out=out)
 
     def taylor_map(self, q: int, degree: int) -> TermMap:
         factor = -0.5 / self._sigma**2
-        slope, value = Taylor(q, degree, self._sigma, factor), Taylor(q, degree, self._sigma)
-        return TermMap(self.form, slope, value, (0.0, 1 / factor))
+        derivative, value = Taylor(q, degree, self._sigma, factor), Taylor(q, degree, self._sigma)
+        return TermMap(self.form, derivative, value, (0.0, 1 / factor))
 
     def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap:
-        value, slope = gaussian_maps(q, count, self._sigma, rng)
-        return TermMap(self.form, slope, value, None)
+        value, derivative = gaussian_maps(q, count, self._sigma, rng)
+        return TermMap(self.form, derivative, value, None)
 
     @property
     def _sigma(self) -> float:
@@ -189,11 +189,11 @@ class RelativeGaussian(Term):
         exponent = np.multiply(beta, self._factor, out=out)
         return np.exp(exponent, out=exponent)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.multiply(value, self._factor, out=out)
 
     @property
-    def slope_at_zero(self) -> float:
+    def derivative_at_zero(self) -> float:
         return -0.5 * float(np.mean(1 / self._scales[0]) ** 2)
 
     @property
@@ -221,7 +221,7 @@ class Multiquadratic(Term):
 
     def __post_init__(self) -> None:
         if self.c != "auto":
-            _check_number("multiquadratic", "c", self.c, "auto")  # for c = 0, f has no slope at β = 0
+            _check_number("multiquadratic", "c", self.c, "auto")  # for c = 0, f has no derivative at β = 0
 
     def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.c == "auto":
@@ -232,12 +232,12 @@ class Multiquadratic(Term):
         root = np.add(beta, float(self.c) ** 2, out=out)
         return np.negative(np.sqrt(root, out=root), out=root)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.divide(0.5, value, out=out)
 
     def random_map(self, q: int, count: int, beta: float, rng: np.random.Generator) -> TermMap:
-        value, slope = multiquadratic_maps(q, count, float(self.c), beta, rng)
-        return TermMap(self.form, slope, value, None)
+        value, derivative = multiquadratic_maps(q, count, float(self.c), beta, rng)
+        return TermMap(self.form, derivative, value, None)
 
 
 KernelWithWidth = Gaussian | Multiquadratic | Polynomial  # kernels with a width that continuation narrows

@@ -97,11 +97,11 @@ class TermMap:
 
     With `ratio` = (a, b), f(β) = (a β + b) f′(β), so that J follows from the sums of f′ that Φ needs anyway. Random
     features have no ratio, since f computed from f′ would not be accurate. Then `value` is Differentiable and has the
-    features of `slope` with other weights. J uses the same sums, and Φ(W)W is the exact derivative of this J.
+    features of `derivative` with other weights. J uses the same sums, and Φ(W)W is the exact derivative of this J.
     """
 
     form: Form
-    slope: FeatureMap  # for f′
+    derivative: FeatureMap  # for f′
     value: FeatureMap  # for f
     ratio: tuple[float, float] | None
     weight: float = 1.0  # of the term in its kernel

@@ -117,5 +117,5 @@ def _maps(
     sets = np.linalg.qr(rng.standard_normal((len(squares), q, q)))[0][:, :, :directions]
     frequencies = sets.transpose(1, 0, 2).reshape(q, -1) * np.repeat(np.sqrt(squares), directions)
     value = np.repeat(2 * q * second / squares / directions, directions)
-    slope = np.repeat(zeroth / directions, directions)
-    return Fourier(frequencies, value, f0 - float(value.sum())), Fourier(frequencies, -slope)
+    derivative = np.repeat(zeroth / directions, directions)
+    return Fourier(frequencies, value, f0 - float(value.sum())), Fourier(frequencies, -derivative)

@@ -41,7 +41,7 @@ def evaluate(
     with np.errstate(over="ignore", invalid="ignore"):
         for term in terms:
             phi += (1 if term.map.form == "product" else -2) * term.pairs
-        apart = [(term.map.slope, term.degrees) for term in terms if term.map.form == "difference"]
+        apart = [(term.map.derivative, term.degrees) for term in terms if term.map.form == "difference"]
         if apart:
             blocks = -(-len(P.here) // WIDE_BLOCK)
             phi += 2 * engine.total(_weighted_squares, blocks, X, P, offset, gamma, _spread(gamma, apart))
@@ -56,7 +56,7 @@ def half_gradient(
     size = narrow_block(maps, len(P.here))
     terms = _moments(None, P, offset, gamma, maps, engine, size)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = [(term.map.slope, term.gradients) for term in terms]
+        parts = [(term.map.derivative, term.gradients) for term in terms]
         forms = [term.map.form for term in terms]
         shares = engine.run(
             _row_coefficients, -(-len(P.here) // size), P, offset, gamma, _spread(gamma, parts), forms, size
@@ -77,8 +77,8 @@ def objective(
 
 def initial_surrogate(X: Placed[Array], gamma: Placed[Gamma], kernel: Kernel, *, engine: Engine = LOCAL) -> Array:
     """Return Φ0: Φ with every f′(β) replaced by f′(0), which needs no W."""
-    slopes = kernel.slopes_at_zero
-    maps = [TermMap(form, Constant(slope), Constant(slope), (0.0, 1.0)) for form, slope in slopes]
+    derivatives = kernel.derivatives_at_zero
+    maps = [TermMap(form, Constant(derivative), Constant(derivative), (0.0, 1.0)) for form, derivative in derivatives]
     return evaluate(X, gamma, maps, np.empty((X.here.shape[1], 0)), engine=engine)[0]
 
 
@@ -94,7 +94,7 @@ class _Term:
     @cached_property
     def scale(self) -> Array:
         """r×m: sa times the weight of each feature in f′."""
-        scale: Array = np.multiply.outer(self.s, self.map.weight * self.map.slope.weights)
+        scale: Array = np.multiply.outer(self.s, self.map.weight * self.map.derivative.weights)
         return scale
 
     @property
@@ -157,10 +157,10 @@ def _moments(
     engine: Engine,
     size: int,
 ) -> list[_Term]:
-    slopes = [each.slope for each in maps]
+    derivatives = [each.derivative for each in maps]
     forms = [each.form for each in maps]
     with np.errstate(over="ignore", invalid="ignore"):
-        totals = engine.total(_add_moments, -(-len(P.here) // size), X, P, offset, gamma, slopes, forms, size)
+        totals = engine.total(_add_moments, -(-len(P.here) // size), X, P, offset, gamma, derivatives, forms, size)
     s = gamma.here.s
     with np.errstate(over="ignore", invalid="ignore"):
         return [_Term(each, gamma.here.finished(total), s, offset) for each, total in zip(maps, totals, strict=True)]
@@ -172,14 +172,14 @@ def _add_moments(
     P: Array,
     offset: Array,
     gamma: Gamma,
-    slopes: list[FeatureMap],
+    derivatives: list[FeatureMap],
     forms: list[str],
     size: int,
 ) -> list[Array]:
     """Return the moments of each term over the blocks of a share."""
     n, q = P.shape
     d = 0 if X is None else X.shape[1]
-    totals = [gamma.no_moments(each.count, d + q + 2) for each in slopes]
+    totals = [gamma.no_moments(each.count, d + q + 2) for each in derivatives]
     columns = np.ones((size, d + q + 2))
     for block in row_passes.blocks_of(share, n, size):
         rows = gamma.rows(block)
@@ -189,7 +189,7 @@ def _add_moments(
             Z[:, :d] = X[rows]
         Z[:, d : d + q] = centered
         np.einsum("iq,iq->i", centered, centered, out=Z[:, -2])
-        for total, each, form in zip(totals, slopes, forms, strict=True):
+        for total, each, form in zip(totals, derivatives, forms, strict=True):
             F = features_of(each, centered if form == "difference" else P[rows], n)
             gamma.add_moments(total, block, F, Z)
     return totals
@@ -270,8 +270,8 @@ def _objective(terms: list[_Term]) -> float:
 
 def narrow_block(maps: Maps, n: int) -> int:
     """Return how many of n rows make a block if there is no product with X."""
-    slopes = [each.slope for each in maps]
-    if are_compiled(slopes, n):
+    derivatives = [each.derivative for each in maps]
+    if are_compiled(derivatives, n):
         return COMPILED_BLOCK
     fewest, most = NARROW_BLOCKS
-    return min(most, max(fewest, BLOCK_NUMBERS // max(each.numbers_per_row for each in slopes)))
+    return min(most, max(fewest, BLOCK_NUMBERS // max(each.numbers_per_row for each in derivatives)))

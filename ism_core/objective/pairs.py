@@ -50,7 +50,7 @@ class Pairs(Protocol):
     def factor(self, X: Tile) -> Any:
         """Return X in the layout that tiles can be multiplied by."""
 
-    def slopes_times(
+    def derivatives_times(
         self,
         rows: slice,
         columns: slice,
@@ -103,7 +103,7 @@ class NumpyPairs:
     def factor(self, X: Tile) -> Tile:
         return X.astype(self.dtype, copy=False)
 
-    def slopes_times(
+    def derivatives_times(
         self,
         rows: slice,
         columns: slice,
@@ -113,7 +113,7 @@ class NumpyPairs:
         mirrored: Array | None = None,
         share: float = 1,
     ) -> float:
-        M, objective = self._slopes(rows, columns, degrees)
+        M, objective = self._derivatives(rows, columns, degrees)
         if share != 1:
             M *= share
         multiply(M, rows, columns, factor, out, mirrored)
@@ -132,7 +132,7 @@ class NumpyPairs:
             total += weight * term.value(beta, out=self._buffer("value", rows, columns))
         return total
 
-    def _slopes(self, rows: slice, columns: slice, degrees: Array) -> tuple[Tile, float]:
+    def _derivatives(self, rows: slice, columns: slice, degrees: Array) -> tuple[Tile, float]:
         """Return M = Ψp − 2Ψd and Σ Γ ⊙ f; add Ψd 1 and 1ᵀΨd to the degrees, once for a tile on the diagonal."""
         gamma = self._product("gamma", self._gamma, rows, columns, np.float64)
         psi: dict[Form, Tile] = {}
@@ -140,16 +140,17 @@ class NumpyPairs:
         for weight, term in self._kernel.restricted(rows, columns).terms:
             beta = self.beta(term.form, rows, columns)
             value = term.value(beta, out=self._buffer("value", rows, columns))
-            slope = term.slope(beta, value, out=self._buffer("slope" if term.form in psi else term.form, rows, columns))
+            out = self._buffer("derivative" if term.form in psi else term.form, rows, columns)
+            derivative = term.derivative(beta, value, out=out)
             objective += weight * float(np.vdot(gamma, value))
             if weight != 1:
-                slope *= weight
+                derivative *= weight
             if term.form in psi:
-                psi[term.form] += slope
+                psi[term.form] += derivative
             else:
-                psi[term.form] = slope
-        for slopes in psi.values():
-            slopes *= gamma
+                psi[term.form] = derivative
+        for derivatives in psi.values():
+            derivatives *= gamma
         if not psi:
             return np.multiply(gamma, 0, dtype=self.dtype), objective
         if "difference" not in psi:

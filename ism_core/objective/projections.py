@@ -64,13 +64,14 @@ class ProjectedNorms:
         """Return the bounds, summed over the truncated terms; other terms are exact."""
         objective = gradient = 0.0
         for each in maps:
-            if isinstance(each.slope, Taylor) and isinstance(each.value, Taylor):
-                roots = np.sqrt(gammainc(each.slope.degree + 1, self.edges / each.slope.sigma**2)) * (1 + MARGIN)
+            value, derivative = each.value, each.derivative
+            if isinstance(derivative, Taylor) and isinstance(value, Taylor):
+                roots = np.sqrt(gammainc(derivative.degree + 1, self.edges / derivative.sigma**2)) * (1 + MARGIN)
                 sums = np.tensordot(roots, self.moments, axes=1)
                 pairs = sums.T @ self.majorant @ sums
                 p, p2, x2, one = pairs.diagonal()[:-3].sum(), *pairs[-1, -3:]
-                objective += each.weight * abs(each.value.factor) * one
-                gradient += each.weight * abs(each.slope.factor) * 2 * math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
+                objective += each.weight * abs(value.factor) * one
+                gradient += each.weight * abs(derivative.factor) * 2 * math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
         return ErrorBound(objective, gradient)
 
 

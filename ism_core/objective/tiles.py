@@ -157,7 +157,7 @@ class _Upper:
             for rows, columns in tiles:
                 out = product[rows.start - panel.start : rows.stop - panel.start]
                 on = rows == columns
-                value = self._pairs.slopes_times(
+                value = self._pairs.derivatives_times(
                     rows, columns, self._factor, self.degrees, out, share=0.5 if on else 1.0
                 )
                 self.objective += value if on else 2 * value
@@ -202,9 +202,11 @@ def _half_gradient_share(
     for _, tiles in panels_of(share, len(P), pairs.width):
         for rows, columns in tiles:
             if rows == columns:
-                objective += pairs.slopes_times(rows, columns, factor, degrees, product[rows])
+                objective += pairs.derivatives_times(rows, columns, factor, degrees, product[rows])
             else:
-                objective += 2 * pairs.slopes_times(rows, columns, factor, degrees, product[rows], product[columns])
+                objective += 2 * pairs.derivatives_times(
+                    rows, columns, factor, degrees, product[rows], product[columns]
+                )
     product += 2 * degrees[:, None] * P
     return product, objective
 

@@ -26,8 +26,8 @@ from ism_core.solver.sparse import iter_sparse_result
 from ism_core.solver.starts import (
     DEFAULT_STARTS,
     Start,
-    constant_slope_maximum,
-    has_constant_slope,
+    constant_derivative_maximum,
+    has_constant_derivative,
     iter_continuation,
     iter_search,
     path_kernels,
@@ -215,7 +215,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
 
     If f′ is constant, the dominant eigenvectors of Φ are orthogonal to null directions anyway.
     """
-    if has_constant_slope(kernel) and not given.paradigm.alternates:
+    if has_constant_derivative(kernel) and not given.paradigm.alternates:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
             return space
@@ -230,8 +230,8 @@ def _iter_reduce(
     gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
     first = 0 if before is None else before.iteration + 1
-    if has_constant_slope(kernel):
-        point, gap = constant_slope_maximum(problem)
+    if has_constant_derivative(kernel):
+        point, gap = constant_derivative_maximum(problem)
         yield Step("ascent", 0, first, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
         return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
     if before is not None:

@@ -40,7 +40,7 @@ def value(term: Term, b: float, i: int, j: int) -> float:
     raise AssertionError(term)
 
 
-def slope(term: Term, b: float, i: int, j: int) -> float:
+def derivative(term: Term, b: float, i: int, j: int) -> float:
     """f′(β), from the same table."""
     match term:
         case Linear():
@@ -81,7 +81,7 @@ def evaluate(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> Array:
     G = dense(gamma)
     phi = np.zeros((X.shape[1], X.shape[1]))
     for weight, term, i, j in _pairs(len(X), kernel):
-        phi += G[i, j] * weight * slope(term, beta(term, X[i], X[j], W), i, j) * _outer(term, X[i], X[j])
+        phi += G[i, j] * weight * derivative(term, beta(term, X[i], X[j], W), i, j) * _outer(term, X[i], X[j])
     return phi
 
 
@@ -91,7 +91,9 @@ def initial_surrogate(X: Array, gamma: Gamma, kernel: Kernel) -> Array:
     phi = np.zeros((X.shape[1], X.shape[1]))
     for weight, term, i, j in _pairs(len(X), kernel):
         at_zero = (
-            -0.5 * np.mean(1 / term.scales[0]) ** 2 if isinstance(term, RelativeGaussian) else slope(term, 0.0, i, j)
+            -0.5 * np.mean(1 / term.scales[0]) ** 2
+            if isinstance(term, RelativeGaussian)
+            else derivative(term, 0.0, i, j)
         )
         phi += G[i, j] * weight * at_zero * _outer(term, X[i], X[j])
     return phi

@@ -26,7 +26,7 @@ class Cauchy(Term):
     def value(self, beta: Array, out: Array | None = None) -> Array:
         return np.divide(1, 1 + beta / self.scale**2, out=out)
 
-    def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+    def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
         return np.multiply(-value / self.scale**2, value, out=out)
 
 

@@ -53,7 +53,7 @@ class CompiledPairs(NumpyPairs):
     def values(self, rows: slice, columns: slice) -> Tile:
         return self._tile(rows, columns, self._no_labels, self._nothing, np.empty(0))[0]
 
-    def _slopes(self, rows: slice, columns: slice, degrees: Array) -> tuple[Tile, float]:
+    def _derivatives(self, rows: slice, columns: slice, degrees: Array) -> tuple[Tile, float]:
         gamma = self._nothing
         if len(self._labels.codes) == 0:
             gamma = self._product("gamma", self._gamma, rows, columns)

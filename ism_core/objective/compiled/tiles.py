@@ -122,24 +122,26 @@ def _multiquadratic(
 
 
 @exact
-def _known(value: float, slope: float, _row: float, _number: float, _zero: float, _half: float) -> tuple[float, float]:
-    return value, slope
+def _known(
+    value: float, derivative: float, _row: float, _number: float, _zero: float, _half: float
+) -> tuple[float, float]:
+    return value, derivative
 
 
 @exact
-def _polynomial(terms: Terms, term: int, beta: Array, f: Array, slope: Array) -> None:
+def _polynomial(terms: Terms, term: int, beta: Array, f: Array, derivative: Array) -> None:
     """Write f and f′ of one row of β."""
     gamma, offset, low = terms.numbers[term, 0], terms.numbers[term, 1], terms.numbers[term, 2]
     outer = gamma * beta.dtype.type(terms.codes[term, 1])
     inverse = beta.dtype.type(1) / outer
     for j in range(len(beta)):
         f[j] = gamma * (low if beta[j] < low else beta[j]) + offset
-        slope[j] = outer
+        derivative[j] = outer
     for _ in range(terms.codes[term, 1] - 1):
         for j in range(len(beta)):
-            slope[j] *= f[j]
+            derivative[j] *= f[j]
     for j in range(len(beta)):
-        f[j] *= slope[j] * inverse
+        f[j] *= derivative[j] * inverse
 
 
 def _over_row(evaluate: Any) -> Any:
@@ -168,10 +170,10 @@ def _over_row(evaluate: Any) -> Any:
                 M[j] += weight * evaluate(beta[j], scales[j], scale, number, zero, half)[0]
             return 0.0, 0.0
         for j in range(len(M)):
-            f, slope = evaluate(beta[j], scales[j], scale, number, zero, half)
+            f, derivative = evaluate(beta[j], scales[j], scale, number, zero, half)
             objective += gamma[j] * f
             wrong += excess[j] * f
-            m = factor * gamma[j] * slope
+            m = factor * gamma[j] * derivative
             total += m
             sums[j] += m
             M[j] += m
@@ -211,7 +213,7 @@ def over_tile(
         The result, which may be the memory of `products` or `distances`: a tile then takes half of the cache.
     """
     height, width = M.shape
-    f, slope, own = np.empty(width, M.dtype), np.empty(width, M.dtype), np.empty(width, M.dtype)
+    f, derivative, own = np.empty(width, M.dtype), np.empty(width, M.dtype), np.empty(width, M.dtype)
     betas = np.empty((2, width), M.dtype)  # of one row, since M may overwrite the tiles of β
     sums, excess = np.zeros((2, width if len(degrees) else 0), M.dtype), np.zeros(width, M.dtype)
     zero, one, objective = M.dtype.type(0), M.dtype.type(1), 0.0
@@ -240,8 +242,8 @@ def over_tile(
             elif kind == MULTIQUADRATIC:
                 value, total = _over_multiquadratic(terms, term, row, beta, scales, gammas, excess, out, sums[form])
             else:
-                _polynomial(terms, term, beta, f, slope)
-                value, total = _over_known(terms, term, row, f, slope, gammas, excess, out, sums[form])
+                _polynomial(terms, term, beta, f, derivative)
+                value, total = _over_known(terms, term, row, f, derivative, gammas, excess, out, sums[form])
             objective += value
             if form and len(degrees):
                 degrees[row] -= 0.5 * total

@@ -50,13 +50,13 @@ class ExactFeatures(Strategy):
         """The cost if Φ is computed with these maps."""
         data = self.data
         (n, d), r = data.X.shape, len(data.gamma.s)
-        half_gradient = half_gradient_flops(data, sum(each.slope.count for each in self.maps))
+        half_gradient = half_gradient_flops(data, sum(each.derivative.count for each in self.maps))
         surrogate = float(n * d * d * any(each.form == "difference" for each in maps))
         for each in maps:
-            count = each.slope.count
+            count = each.derivative.count
             surrogate += data.gamma.moment_flops(d, count) + (2 * d * d * r + FEATURE_FLOPS * n) * count
         copies = allowed_threads() + 2  # copies of the sums: one for each thread, and two computed from these
-        widest = max((each.slope.count for each in maps), default=0)
+        widest = max((each.derivative.count for each in maps), default=0)
         total = surrogate + half_gradient if self.is_corrected else surrogate
         return Cost(total, half_gradient, 8 * r * widest * (d + 1) * copies)
 

@@ -100,10 +100,10 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
 
     The moments are sums of the features of z times [z, 1], weighted by each column of U, r×m×(s + 1).
     """
-    slopes = [each.slope for each in maps]
+    derivatives = [each.derivative for each in maps]
     n, engine = len(problem.X), problem.options.engine
     kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # shared by threads only
-    args = (problem.rows, basis, problem.placed_gamma, slopes, kept)
+    args = (problem.rows, basis, problem.placed_gamma, derivatives, kept)
     with np.errstate(over="ignore", invalid="ignore"):
         totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
         if kept is not None:
@@ -113,11 +113,11 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
 
 
 def _add_moments(
-    share: list[int], X: Array, basis: Array, gamma: Gamma, slopes: list[FeatureMap], kept: Array | None
+    share: list[int], X: Array, basis: Array, gamma: Gamma, derivatives: list[FeatureMap], kept: Array | None
 ) -> tuple[list[Array], Array]:
     """Return the moments and the sum of [z, 1]ᵀ[z, 1] over the blocks of a share; write z into `kept` if given."""
     s = basis.shape[1]
-    totals = [gamma.no_moments(each.count, s + 1) for each in slopes]
+    totals = [gamma.no_moments(each.count, s + 1) for each in derivatives]
     squares = np.zeros((s + 1, s + 1))
     columns = np.ones((BLOCK, s + 1))
     for block in row_passes.blocks_of(share, len(X), BLOCK):
@@ -127,7 +127,7 @@ def _add_moments(
         if kept is not None:
             kept[rows] = Z[:, :s]
         squares += Z.T @ Z
-        for total, each in zip(totals, slopes, strict=True):
+        for total, each in zip(totals, derivatives, strict=True):
             gamma.add_moments(total, block, features_of(each, Z[:, :s], len(X)), Z)
     return totals, squares
 
@@ -160,8 +160,8 @@ def moments_flops(problem: Problem, s: int, evaluations: int) -> float:
     n, d = problem.X.shape
     r = len(problem.gamma.s)
     maps = exact_maps(problem.kernel, s) or []
-    sums = sum(problem.gamma.moment_flops(s + 2, each.slope.count) + n * each.slope.count for each in maps)
-    turns = sum(2 * r * (problem.q + 1) * (s + 1) * each.slope.count for each in maps)
+    sums = sum(problem.gamma.moment_flops(s + 2, each.derivative.count) + n * each.derivative.count for each in maps)
+    turns = sum(2 * r * (problem.q + 1) * (s + 1) * each.derivative.count for each in maps)
     return float(sums + 2 * n * d * s + evaluations * turns)
 
 

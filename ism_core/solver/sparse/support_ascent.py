@@ -55,9 +55,9 @@ class Axes:
         for column in range(self.W.shape[1]):
             features = np.flatnonzero(self.support[:, column])
             (back,), (others,) = _constraints(self.W, column, features[None], self.metric)
-            slope = back @ (self.phi @ self.W[:, column])[features]
+            gradient = back @ (self.phi @ self.W[:, column])[features]
             own = back @ (self.metric @ self.W[:, column])[features]
-            squares += float(np.linalg.norm(slope - others @ slope - own * (own @ slope))) ** 2
+            squares += float(np.linalg.norm(gradient - others @ gradient - own * (own @ gradient))) ** 2
         return float(np.sqrt(squares)) / self.size if self.size > 0 else 0.0
 
     def among(self, features: Ints) -> "Axes":

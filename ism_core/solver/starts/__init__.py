@@ -1,6 +1,6 @@
 """Starting points: Φ0 and others, the search among them, and continuation from a wide kernel to a narrow one."""
 
-from ism_core.solver.starts.candidates import candidates, constant_slope_maximum, has_constant_slope
+from ism_core.solver.starts.candidates import candidates, constant_derivative_maximum, has_constant_derivative
 from ism_core.solver.starts.continuation import (
     LONG_CLIMB_DELTA,
     SHORT_CLIMB_DELTA,
@@ -21,9 +21,9 @@ __all__ = [
     "SHORT_CLIMB_DELTA",
     "Start",
     "candidates",
-    "constant_slope_maximum",
+    "constant_derivative_maximum",
     "first_width",
-    "has_constant_slope",
+    "has_constant_derivative",
     "iter_continuation",
     "iter_search",
     "open_kernel",

@@ -41,12 +41,12 @@ def initial_surrogate(problem: Problem) -> InitialSurrogate:
     return InitialSurrogate(phi, *dominant(phi, problem.q, problem))
 
 
-def has_constant_slope(kernel: Kernel) -> bool:
+def has_constant_derivative(kernel: Kernel) -> bool:
     """Whether f′ is constant, so that Φ is Φ0 for every W."""
-    return all(term.has_constant_slope for _, term in kernel.terms)
+    return all(term.has_constant_derivative for _, term in kernel.terms)
 
 
-def constant_slope_maximum(problem: Problem) -> tuple[EvaluatedPoint, float | None]:
+def constant_derivative_maximum(problem: Problem) -> tuple[EvaluatedPoint, float | None]:
     """The maximum of J = tr WᵀΦ0W, and the gap to the next eigenvalue if there is one."""
     phi, W, gap = initial_surrogate(problem)
     half_gradient = phi @ W
@@ -59,13 +59,13 @@ def constant_slope_maximum(problem: Problem) -> tuple[EvaluatedPoint, float | No
 def _of_low_rank(problem: Problem) -> InitialSurrogate | None:
     """Φ0 by an r×r matrix; None if its rank is not known to be low."""
     gamma, q, d = problem.gamma, problem.q, problem.X.shape[1]
-    slopes = problem.kernel.slopes_at_zero
+    derivatives = problem.kernel.derivatives_at_zero
     row_sums = gamma.U @ (gamma.s * gamma.U.sum(axis=0))
-    has_distances = any(form == "difference" for form, _ in slopes)
+    has_distances = any(form == "difference" for form, _ in derivatives)
     is_centered = np.abs(row_sums).max() <= ROW_SUM_ROUNDING * np.abs(gamma.s).max()
     if LOW_RANK_COLUMNS * (len(gamma.s) + q) > d or (has_distances and not is_centered):
         return None
-    weights = sum(slope * (-2 if form == "difference" else 1) for form, slope in slopes) * gamma.s
+    weights = sum(derivative * (-2 if form == "difference" else 1) for form, derivative in derivatives) * gamma.s
     B = problem.column_sums(gamma.U)
     basis, coordinates = np.linalg.qr(B)
     values, turn = np.linalg.eigh((coordinates * weights) @ coordinates.T)
@@ -132,8 +132,8 @@ def outlying_directions(problem: Problem, W: Array) -> Iterator[Array]:
 def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:
     """The rows that weigh most in Φ(I) with Γ's diagonal alone, and their weights Γii f′(‖xi‖²)."""
     squares = row_passes.square_lengths(problem.X)
-    slopes = sum(weight * term.slope(squares, term.value(squares)) for weight, term in problem.kernel.terms)
-    weights = slopes * (problem.gamma.U**2 @ problem.gamma.s)
+    derivatives = sum(weight * term.derivative(squares, term.value(squares)) for weight, term in problem.kernel.terms)
+    weights = derivatives * (problem.gamma.U**2 @ problem.gamma.s)
     rows = np.sort(np.argsort(-weights * squares, kind="stable")[:FAR_ROWS])
     return rows, weights[rows]
 

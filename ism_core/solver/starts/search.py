@@ -40,7 +40,7 @@ from ism_core.solver.starts.candidates import (
     OUTLYING_ROWS,
     candidates,
     further_candidates,
-    has_constant_slope,
+    has_constant_derivative,
     heaviest_rows,
     initial_surrogate,
     outlying_directions,
@@ -87,7 +87,7 @@ def iter_search(
     all rows with coarse features, if those cost much less.
     """
     delta = options.delta
-    if has_constant_slope(problem.kernel):
+    if has_constant_derivative(problem.kernel):
         return Start(next(candidates(problem, rng)))
     may_have_moments = starts > 1 and problem.kernel.has_product_form
     moments = moments_in_all_directions(problem) if may_have_moments else None

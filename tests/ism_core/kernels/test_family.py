@@ -25,8 +25,8 @@ def values(kernel: Kernel, beta: Array) -> Array:
     return sum(weight * term.value(beta) for weight, term in kernel.terms)
 
 
-def slopes(kernel: Kernel, beta: Array) -> Array:
-    return sum(weight * term.slope(beta, term.value(beta)) for weight, term in kernel.terms)
+def derivatives(kernel: Kernel, beta: Array) -> Array:
+    return sum(weight * term.derivative(beta, term.value(beta)) for weight, term in kernel.terms)
 
 
 @pytest.fixture
@@ -35,39 +35,41 @@ def betas(rng: np.random.Generator) -> Array:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_slope_is_the_derivative_of_value(name: str, rows: Array, betas: Array, rng: np.random.Generator) -> None:
+def test_derivative_is_the_limit_of_difference_quotients(
+    name: str, rows: Array, betas: Array, rng: np.random.Generator
+) -> None:
     kernel = EVERY[name].bound(rows, rng)
     step = 1e-5
     numerical = (values(kernel, betas + step) - values(kernel, betas - step)) / (2 * step)
-    np.testing.assert_allclose(slopes(kernel, betas), numerical, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(derivatives(kernel, betas), numerical, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_value_and_slope_are_the_formulas_of_the_table(
+def test_value_and_derivative_are_the_formulas_of_the_table(
     name: str, rows: Array, betas: Array, rng: np.random.Generator
 ) -> None:
     ((weight, term),) = KERNELS[name].bound(rows, rng).terms
     assert weight == 1
     value = term.value(betas)
-    slope = term.slope(betas, value)
+    derivative = term.derivative(betas, value)
     for i, j in [(0, 0), (3, 17), (22, 1)]:
         assert value[i, j] == pytest.approx(reference.value(term, betas[i, j], i, j), rel=1e-13)
-        assert slope[i, j] == pytest.approx(reference.slope(term, betas[i, j], i, j), rel=1e-13)
+        assert derivative[i, j] == pytest.approx(reference.derivative(term, betas[i, j], i, j), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_value_and_slope_are_written_into_out_and_leave_beta_alone(
+def test_value_and_derivative_are_written_into_out_and_leave_beta_alone(
     name: str, rows: Array, betas: Array, rng: np.random.Generator
 ) -> None:
     ((_, term),) = KERNELS[name].bound(rows, rng).terms
     given, buffer, other = betas.copy(), np.full_like(betas, np.nan), np.full_like(betas, np.nan)
     value = term.value(betas, out=buffer)
-    slope = term.slope(betas, value, out=other)
+    derivative = term.derivative(betas, value, out=other)
     assert value is buffer
-    assert slope is other
+    assert derivative is other
     np.testing.assert_array_equal(betas, given)
     np.testing.assert_array_equal(value, term.value(betas))
-    np.testing.assert_array_equal(slope, term.slope(betas, value))
+    np.testing.assert_array_equal(derivative, term.derivative(betas, value))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -75,13 +77,13 @@ def test_every_kernel_is_a_similarity(name: str, rows: Array, betas: Array, rng:
     """It grows with a product and falls with a distance: the sign trap of squared and multiquadratic."""
     ((_, term),) = KERNELS[name].bound(rows, rng).terms
     sign = 1 if term.form == "product" else -1
-    assert (sign * term.slope(betas, term.value(betas)) > 0).all()
+    assert (sign * term.derivative(betas, term.value(betas)) > 0).all()
 
 
 @pytest.mark.parametrize("name", [name for name in KERNELS if name != "relative gaussian"])
-def test_slope_at_zero_is_the_slope_at_zero(name: str) -> None:
+def test_derivative_at_zero_is_the_formula_of_the_table(name: str) -> None:
     ((_, term),) = KERNELS[name].terms
-    assert term.slope_at_zero == pytest.approx(reference.slope(term, 0.0, 0, 0), rel=1e-13)
+    assert term.derivative_at_zero == pytest.approx(reference.derivative(term, 0.0, 0, 0), rel=1e-13)
 
 
 def test_only_gaussians_and_their_sums_are_nonnegative() -> None:

@@ -23,18 +23,18 @@ def pairs(features: FeatureMap, P: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", TERMS)
 @pytest.mark.parametrize("q", [1, 2, 5])
-def test_value_and_slope_features_are_f_and_its_derivative(name: str, q: int, rng: np.random.Generator) -> None:
+def test_value_and_derivative_features_are_f_and_its_derivative(name: str, q: int, rng: np.random.Generator) -> None:
     ((_, term),) = KERNELS[name].terms
     P = rng.standard_normal((8, q))
     own = term.exact_map(q)
-    value, slope = pairs(own.value, P), pairs(own.slope, P)
+    value, derivative = pairs(own.value, P), pairs(own.derivative, P)
     for i in range(8):
         for j in range(8):
             b = reference.beta(term, P[i], P[j], np.eye(q))
             assert value[i, j] == pytest.approx(reference.value(term, b, i, j), rel=1e-11, abs=1e-11)
-            assert slope[i, j] == pytest.approx(reference.slope(term, b, i, j), rel=1e-11, abs=1e-11)
+            assert derivative[i, j] == pytest.approx(reference.derivative(term, b, i, j), rel=1e-11, abs=1e-11)
             along, constant = own.ratio
-            assert (along * b + constant) * slope[i, j] == pytest.approx(value[i, j], rel=1e-11, abs=1e-11)
+            assert (along * b + constant) * derivative[i, j] == pytest.approx(value[i, j], rel=1e-11, abs=1e-11)
 
 
 @given(
@@ -61,9 +61,9 @@ def test_features_are_counted_without_being_made() -> None:
     assert Polynomial(degree=20, gamma=1.0).exact_map(30).value.count == math.comb(50, 20)
 
 
-def test_linear_and_squared_have_one_slope_feature() -> None:
-    assert Linear().exact_map(7).slope.count == Squared().exact_map(7).slope.count == 1
-    assert Polynomial(gamma=1.0, degree=3).exact_map(4).slope.count == math.comb(4 + 2, 2)
+def test_linear_and_squared_have_one_derivative_feature() -> None:
+    assert Linear().exact_map(7).derivative.count == Squared().exact_map(7).derivative.count == 1
+    assert Polynomial(gamma=1.0, degree=3).exact_map(4).derivative.count == math.comb(4 + 2, 2)
 
 
 def test_a_constant_feature_needs_no_projection() -> None:

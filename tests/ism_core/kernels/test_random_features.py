@@ -21,23 +21,23 @@ TERMS = {"gaussian": Gaussian(2.5), "multiquadratic": Multiquadratic(1.0), "wide
 def pairs(term: Term, P: Array, count: int, seed: int) -> tuple[Array, Array]:
     """f and f′ between the rows, by random features."""
     own = term.random_map(P.shape[1], count, 2 * float(np.var(P, axis=0).sum()), np.random.default_rng(seed))
-    F = own.slope.of(P)
+    F = own.derivative.of(P)
     np.testing.assert_array_equal(F, own.value.of(P))
-    assert F.shape == (len(P), own.slope.count)
-    return F * own.value.weights @ F.T, F * own.slope.weights @ F.T
+    assert F.shape == (len(P), own.derivative.count)
+    return F * own.value.weights @ F.T, F * own.derivative.weights @ F.T
 
 
 @pytest.mark.parametrize("name", TERMS)
 @pytest.mark.parametrize("q", [1, 2, 6])
-def test_f_and_its_slope_are_nearer_with_more_features(name: str, q: int, rng: np.random.Generator) -> None:
+def test_f_and_its_derivative_are_nearer_with_more_features(name: str, q: int, rng: np.random.Generator) -> None:
     term, P = TERMS[name], 2 * rng.standard_normal((60, q))
     beta = cdist(P, P, "sqeuclidean")
     value = term.value(beta)
-    slope = term.slope(beta, value)
+    derivative = term.derivative(beta, value)
     errors = np.zeros((2, 2))
     for row, count in enumerate((65, 2_049)):
         for seed in range(5):
-            for column, (found, true) in enumerate(zip(pairs(term, P, count, seed), (value, slope), strict=True)):
+            for column, (found, true) in enumerate(zip(pairs(term, P, count, seed), (value, derivative), strict=True)):
                 errors[row, column] += np.linalg.norm(found - true) / np.linalg.norm(true) / 5
     assert (errors[0] < 0.7).all()
     assert (errors[1] < 0.15).all()
@@ -50,19 +50,21 @@ def test_on_average_over_directions_they_are_the_kernel(name: str, rng: np.rando
     term, betas = TERMS[name], np.geomspace(1e-6, 60, 30)
     own = term.random_map(3, 601, 10.0, rng)
     angles = np.multiply.outer(np.sqrt(betas), np.linalg.norm(own.value.frequencies, axis=0))
-    value, slope = (each.constant + np.sinc(angles / np.pi) @ each.amplitudes for each in (own.value, own.slope))
+    value, derivative = (
+        each.constant + np.sinc(angles / np.pi) @ each.amplitudes for each in (own.value, own.derivative)
+    )
     np.testing.assert_allclose(value, term.value(betas), rtol=5e-3, atol=2e-3)
-    np.testing.assert_allclose(slope, term.slope(betas, term.value(betas)), rtol=5e-3, atol=2e-3)
+    np.testing.assert_allclose(derivative, term.derivative(betas, term.value(betas)), rtol=5e-3, atol=2e-3)
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_near_rows_have_the_exact_slope_in_every_direction(name: str, rng: np.random.Generator) -> None:
+def test_near_rows_have_the_exact_derivative_in_every_direction(name: str, rng: np.random.Generator) -> None:
     term, P = TERMS[name], 1e-4 * rng.standard_normal((6, 3))
     own = term.random_map(3, 31, 10.0, rng)
     F = own.value.of(P)
     found = F * own.value.weights @ F.T
     zero = np.zeros(1)
-    change = cdist(P, P, "sqeuclidean") * term.slope(zero, term.value(zero))
+    change = cdist(P, P, "sqeuclidean") * term.derivative(zero, term.value(zero))
     np.testing.assert_allclose(found - term.value(zero), change, rtol=1e-4, atol=1e-13 * abs(own.value.constant))
 
 
@@ -74,7 +76,7 @@ def test_a_mixture_of_gaussians_stands_for_the_multiquadratic(c: float, beta: fl
     term = Multiquadratic(c)
     value = term.value(betas)
     exponents = -np.multiply.outer(betas, s)
-    np.testing.assert_allclose(-np.exp(exponents) @ a, term.slope(betas, value), rtol=3e-3)
+    np.testing.assert_allclose(-np.exp(exponents) @ a, term.derivative(betas, value), rtol=3e-3)
     np.testing.assert_allclose(-c + np.expm1(exponents) @ (a / s), value, rtol=1e-3)
 
 
@@ -109,6 +111,6 @@ def test_objective_and_surrogate_are_near_the_exact_ones(kernel: Kernel, digits:
 def test_features_are_no_more_than_asked_for_and_the_same_for_the_same_seed(count: int) -> None:
     for term in TERMS.values():
         one, same, other = (term.random_map(7, count, 1.0, np.random.default_rng(seed)) for seed in (0, 0, 1))
-        assert count / 2 - 14 < one.slope.count == one.value.count <= count
-        np.testing.assert_array_equal(one.slope.frequencies, same.slope.frequencies)
-        assert not np.array_equal(one.slope.frequencies, other.slope.frequencies)
+        assert count / 2 - 14 < one.derivative.count == one.value.count <= count
+        np.testing.assert_array_equal(one.derivative.frequencies, same.derivative.frequencies)
+        assert not np.array_equal(one.derivative.frequencies, other.derivative.frequencies)

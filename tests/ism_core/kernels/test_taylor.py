@@ -43,8 +43,8 @@ def test_rows_far_away_have_no_features_left() -> None:
     assert not Taylor(2, 5, 1.0).of(np.array([[80.0, 0.0], [1e9, 1e9]])).any()
 
 
-def test_f_and_its_slope_share_their_features() -> None:
+def test_f_and_its_derivative_share_their_features() -> None:
     own = Gaussian(2.0).taylor_map(3, 4)
-    assert own.slope.count == own.value.count == math.comb(7, 4)
-    np.testing.assert_allclose(own.slope.weights, -own.value.weights / 8)
+    assert own.derivative.count == own.value.count == math.comb(7, 4)
+    np.testing.assert_allclose(own.derivative.weights, -own.value.weights / 8)
     assert own.ratio == (0.0, -8.0)

@@ -85,7 +85,7 @@ def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
         true = true_errors(problem, W)
         assert true.objective <= found.objective + 1e-12
         assert true.gradient <= found.gradient + 1e-12
-        counts.append(max(each.slope.count for each in problem.strategy.maps))
+        counts.append(max(each.derivative.count for each in problem.strategy.maps))
     assert counts[0] < counts[1] < counts[2]
 
 

@@ -81,7 +81,7 @@ def test_compiled_code_refuses_a_term_that_it_does_not_know(rows: Array) -> None
         def value(self, beta: Array, out: Array | None = None) -> Array:
             return np.positive(beta, out=out)
 
-        def slope(self, beta: Array, value: Array, out: Array | None = None) -> Array:
+        def derivative(self, beta: Array, value: Array, out: Array | None = None) -> Array:
             return np.ones_like(beta)
 
     with pytest.raises(TypeError, match="Unknown has no compiled code"):
@@ -122,7 +122,7 @@ def test_tiles_of_any_shape_are_those_of_numpy(
         for pairs_, into in ((one, found), (other, wanted)):
             degrees, out, back = np.zeros(n), np.zeros((height, columns)), np.zeros((width, columns))
             factor = pairs_.factor(X.astype(pairs_.dtype))
-            J = pairs_.slopes_times(rows, beside, factor, degrees, out, back if mirrored else None, 0.5)
+            J = pairs_.derivatives_times(rows, beside, factor, degrees, out, back if mirrored else None, 0.5)
             pairs_.values_times(rows, beside, factor, out, back if mirrored else None)
             into += [degrees, out, back, np.array(J), pairs_.values(rows, beside).astype(float)]
         for each, true in zip(found, wanted, strict=True):

@@ -99,11 +99,11 @@ def featured(strategy: ExactFeatures, W: Array) -> Expected:
     phi, pieces = np.zeros((X.shape[1], X.shape[1])), np.zeros_like(G)
     for each in strategy.maps:
         centered = P - P.mean(axis=0) if each.form == "difference" else P
-        value, slope = (
-            each.weight * (F := one.of(centered)).copy() * one.weights @ F.T for one in (each.value, each.slope)
+        value, derivative = (
+            each.weight * (F := one.of(centered)).copy() * one.weights @ F.T for one in (each.value, each.derivative)
         )
         pieces += G * value
-        psi = G * slope
+        psi = G * derivative
         phi += X.T @ psi @ X if each.form == "product" else 2 * X.T @ (np.diag(psi.sum(axis=1)) - psi) @ X
     return Expected(phi, float(pieces.sum()), float(np.abs(pieces).sum()))
 

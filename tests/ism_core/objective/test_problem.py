@@ -41,13 +41,13 @@ def kernel(name: str, rows: Array) -> Kernel:
 
 
 @pytest.mark.parametrize("steep", [name for name in EVERY if name != "polynomial c=0"])
-def test_first_surrogate_is_phi_with_the_slope_at_zero(steep: str, rows: Array, gamma: Gamma) -> None:
+def test_first_surrogate_is_phi_with_the_derivative_at_zero(steep: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[steep].bound(rows, np.random.default_rng(0))
     expected = reference.initial_surrogate(rows, gamma, kernel)
     np.testing.assert_allclose(Problem.of(rows, gamma, kernel, 2).initial_surrogate(), expected, rtol=1e-10, atol=1e-9)
 
 
-def test_first_surrogate_keeps_the_sign_of_a_slope_that_is_zero_at_zero(rows: Array, gamma: Gamma) -> None:
+def test_first_surrogate_keeps_the_sign_of_a_derivative_that_is_zero_at_zero(rows: Array, gamma: Gamma) -> None:
     flat = Problem.of(rows, gamma, KERNELS["polynomial c=0"], 2).initial_surrogate()
     np.testing.assert_allclose(flat, Problem.of(rows, gamma, Linear(), 2).initial_surrogate(), rtol=1e-12, atol=1e-12)
     assert np.abs(flat).max() > 1

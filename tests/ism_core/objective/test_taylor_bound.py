@@ -25,7 +25,7 @@ def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Ar
     G = dense(gamma)
     values = [(weight, term.value(beta), term) for weight, term in kernel.terms]
     J = sum(weight * np.vdot(G, value) for weight, value, _ in values)
-    psi = G * sum(weight * term.slope(beta, value) for weight, value, term in values)
+    psi = G * sum(weight * term.derivative(beta, value) for weight, value, term in values)
     return float(J), 2 * X.T @ (np.diag(psi.sum(axis=1)) - psi) @ P
 
 

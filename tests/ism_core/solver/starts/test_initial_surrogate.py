@@ -8,9 +8,9 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import Problem
-from ism_core.solver.starts import constant_slope_maximum
+from ism_core.solver.starts import constant_derivative_maximum
 
-CONSTANT_SLOPE = [Linear(), Squared(), 0.5 * Linear() + 2.0 * Squared()]
+CONSTANT_DERIVATIVE = [Linear(), Squared(), 0.5 * Linear() + 2.0 * Squared()]
 
 
 def labelled(rng: np.random.Generator, q: int, kernel: Kernel, n: int = 90, d: int = 40) -> Problem:
@@ -21,10 +21,10 @@ def labelled(rng: np.random.Generator, q: int, kernel: Kernel, n: int = 90, d: i
 
 
 @pytest.mark.parametrize("q", [1, 2])
-@pytest.mark.parametrize("kernel", CONSTANT_SLOPE, ids=repr)
+@pytest.mark.parametrize("kernel", CONSTANT_DERIVATIVE, ids=repr)
 def test_the_point_is_the_dominant_subspace_of_phi(kernel: Kernel, q: int, rng: np.random.Generator) -> None:
     problem = labelled(rng, q, kernel)
-    point, gap = constant_slope_maximum(problem)
+    point, gap = constant_derivative_maximum(problem)
     phi, J = problem.evaluate(point.W)
     W, expected = dominant(phi, q, problem)
     assert largest_angle(W, point.W) < 1e-7
@@ -35,10 +35,10 @@ def test_the_point_is_the_dominant_subspace_of_phi(kernel: Kernel, q: int, rng: 
     assert point.gradient < 1e-12
 
 
-@pytest.mark.parametrize("kernel", CONSTANT_SLOPE, ids=repr)
+@pytest.mark.parametrize("kernel", CONSTANT_DERIVATIVE, ids=repr)
 def test_what_is_left_is_filled_up_with_the_widest_directions(kernel: Kernel, rng: np.random.Generator) -> None:
     problem = labelled(rng, 4, kernel)
-    point, gap = constant_slope_maximum(problem)
+    point, gap = constant_derivative_maximum(problem)
     phi, _ = problem.evaluate(point.W)
     assert gap == 0
     assert largest_angle(dominant(phi, 4, problem)[0], point.W) < 1e-3
@@ -46,12 +46,12 @@ def test_what_is_left_is_filled_up_with_the_widest_directions(kernel: Kernel, rn
     assert (np.diff(point.eigenvalues) <= 0).all()
 
 
-@pytest.mark.parametrize("kernel", CONSTANT_SLOPE, ids=repr)
+@pytest.mark.parametrize("kernel", CONSTANT_DERIVATIVE, ids=repr)
 def test_a_gamma_whose_rows_do_not_add_up_to_nothing_is_solved_too(kernel: Kernel, rng: np.random.Generator) -> None:
     X = rng.standard_normal((60, 30))
     gamma = Gamma(np.abs(rng.standard_normal((60, 2))), np.array([1.0, -0.5]))
     problem = Problem.of(X, gamma, kernel, 2)
-    point, gap = constant_slope_maximum(problem)
+    point, gap = constant_derivative_maximum(problem)
     phi, J = problem.evaluate(point.W)
     W, expected = dominant(phi, 2, problem)
     assert largest_angle(W, point.W) < 1e-7
