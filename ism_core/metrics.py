@@ -39,12 +39,12 @@ def hsic(
     paradigm = Supervised(y, kind)
     paradigm.check(n)
     gamma = paradigm.guidance()
-    bound = as_kernel(kernel).bound(table, np.random.default_rng(seed), gamma)
-    dependence = Problem.of(table, gamma, bound, q).objective(np.eye(q))
+    fitted = as_kernel(kernel).fitted_to(table, np.random.default_rng(seed), gamma)
+    dependence = Problem.of(table, gamma, fitted, q).objective(np.eye(q))
     if not normalized:
         return dependence / float(n - 1) ** 2
     overlap = gamma.U.T @ gamma.U * gamma.s
-    sizes = math.sqrt(_centered_square(table, bound) * float(np.vdot(overlap, overlap.T)))
+    sizes = math.sqrt(_centered_square(table, fitted) * float(np.vdot(overlap, overlap.T)))
     return dependence / sizes if sizes > 0 else 0.0
 
 
@@ -98,8 +98,8 @@ def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussia
     It is the share of each cluster's affinity that stays inside it, averaged over clusters.
     """
     table, codes = as_table(P, "P"), _labels(labels)
-    bound = as_kernel(kernel).bound(table, np.random.default_rng(seed))
-    if not bound.nonnegative:
+    fitted = as_kernel(kernel).fitted_to(table, np.random.default_rng(seed))
+    if not fitted.nonnegative:
         raise InvalidInput(
             "kernel",
             "The kernel takes negative values and is no affinity. Use a gaussian kernel or a sum of gaussians.",
@@ -107,7 +107,7 @@ def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussia
     if len(codes) != len(table):
         raise InvalidInput("labels", f"labels has {len(codes)} value(s) but P has {len(table)} rows.")
     indicators = np.eye(codes.max() + 1)[codes]
-    towards = kernel_product(table, bound, indicators)
+    towards = kernel_product(table, fitted, indicators)
     inside = np.einsum("ik,ik->k", indicators, towards)
     return float(np.mean(inside / (indicators.T @ towards.sum(axis=1))))
 

@@ -35,12 +35,12 @@ class Kernel(ABC):
         """The kernel as Σ weight · term."""
 
     @abstractmethod
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Kernel":
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Kernel":
         """Return the kernel with numbers for settings that depend on the data, such as sigma="median"."""
 
     @abstractmethod
     def restricted(self, rows: Rows, columns: Rows) -> "Kernel":
-        """Return the kernel between some of the rows that it was bound to and some others."""
+        """Return the kernel between some of the rows that it was fitted to and some others."""
 
     @property
     def nonnegative(self) -> bool:
@@ -112,7 +112,7 @@ class Term(Kernel):
     def terms(self) -> "tuple[tuple[float, Term], ...]":
         return ((1.0, self),)
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         return self
 
     def restricted(self, rows: Rows, columns: Rows) -> Self:
@@ -137,8 +137,8 @@ class Combination(Kernel):
     def terms(self) -> tuple[tuple[float, Term], ...]:
         return tuple((float(weight), term) for weight, term in self.parts if weight > 0)
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Combination":
-        return Combination(tuple((weight, term.bound(X, rng, guidance)) for weight, term in self.parts))
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Combination":
+        return Combination(tuple((weight, term.fitted_to(X, rng, guidance)) for weight, term in self.parts))
 
     def restricted(self, rows: Rows, columns: Rows) -> "Combination":
         return Combination(tuple((weight, term.restricted(rows, columns)) for weight, term in self.parts))

@@ -87,7 +87,7 @@ class Polynomial(Term):
         if self.gamma not in ("1/d", "auto"):
             _check_number("polynomial", "gamma", self.gamma, "1/d", "auto")
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.gamma == "auto":
             raise _unchosen("gamma")
         return (
@@ -133,7 +133,7 @@ class Gaussian(Term):
         if self.sigma not in ("median", "auto"):
             _check_number("gaussian", "sigma", self.sigma, "median", "auto")
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.sigma == "auto":
             raise _unchosen("sigma")
         return replace(self, sigma=median_distance(X, rng)) if self.sigma == "median" else self
@@ -164,7 +164,7 @@ class RelativeGaussian(Term):
     """f = exp(−β/2σiσj); σi is the distance from row i to its `neighbors`-th nearest (Zelnik-Manor and Perona 2004)."""
 
     neighbors: int = 7
-    # local scales σi of the rows and columns of a tile; None until it is bound
+    # local scales σi of the rows and columns of a tile; None until it is fitted
     scales: tuple[Array, Array] | None = field(default=None, repr=False, compare=False)
 
     form = "difference"
@@ -177,7 +177,7 @@ class RelativeGaussian(Term):
                 f"The relative gaussian's neighbors is {self.neighbors!r}; it must be a whole number of 1 or more.",
             )
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         sigma = local_scales(X, self.neighbors, rng)
         return replace(self, scales=(sigma, sigma))
 
@@ -223,7 +223,7 @@ class Multiquadratic(Term):
         if self.c != "auto":
             _check_number("multiquadratic", "c", self.c, "auto")  # for c = 0, f has no derivative at β = 0
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         if self.c == "auto":
             raise _unchosen("c")
         return self

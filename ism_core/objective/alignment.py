@@ -26,17 +26,17 @@ class Aligned(Kernel):
 
     def restricted(self, rows: Rows, columns: Rows) -> Kernel:
         raise InvalidInput(
-            "kernel", "aligned(…) is not bound to any rows: its weights are found from X and the labels."
+            "kernel", "aligned(…) is not fitted to any rows: its weights are found from X and the labels."
         )
 
-    def bound(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Combination:
+    def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Combination:
         if guidance is None:
             raise InvalidInput(
                 "kernel",
                 "aligned(…) takes its weights from labels, and this paradigm has none to agree with;"
                 " write the weights yourself, as in k1 + 0.5 * k2.",
             )
-        kernels = [kernel.bound(X, rng, guidance) for kernel in self.kernels]
+        kernels = [kernel.fitted_to(X, rng, guidance) for kernel in self.kernels]
         rows = guidance.sample(min(ALIGNMENT_ROWS, len(X)), rng)
         gamma = guidance.restricted(rows)
         target = (gamma.U * gamma.s) @ gamma.U.T

@@ -38,7 +38,7 @@ class ProblemData:
 
     rows: Placed[Array]
     gamma: Gamma
-    kernel: Kernel  # bound to the rows
+    kernel: Kernel  # fitted to the rows
     q: int
     null_directions: Array  # d×e: directions in which no row has a component
     options: EvaluationOptions

@@ -20,7 +20,7 @@ from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedF
 
 @dataclass(frozen=True)
 class Problem:
-    """J, Φ and Φ(W)W of rows X, a Γ and a kernel bound to the rows, computed by one strategy."""
+    """J, Φ and Φ(W)W of rows X, a Γ and a kernel fitted to the rows, computed by one strategy."""
 
     data: ProblemData
     strategy: Strategy
@@ -61,7 +61,7 @@ class Problem:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel, bound to the rows."""
+        """The kernel, fitted to the rows."""
         return self.data.kernel
 
     @property

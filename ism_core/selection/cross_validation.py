@@ -217,7 +217,7 @@ class SuccessiveHalving:
             scaling, rows = Scaling.learnt(self._X[train], path.scale, paradigm.codes)
             space = RowSpace.of(rows, path.q)
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
-            kernel = self._kernel if self._is_open else self._kernel.bound(rows, rng, gamma)
+            kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
             problem = Problem.of(
                 space.Z, gamma, kernel, path.q, space.null_directions, EvaluationOptions(precision="single")
             )

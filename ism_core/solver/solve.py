@@ -155,18 +155,18 @@ def _iter_solve(given: SolveInput) -> Generator[Step, None, Result]:
 def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
     rng = np.random.default_rng(given.options.seed)
     table, q, paradigm, options = given.X, given.q, given.paradigm, given.options
-    bound = given.kernel.bound(table, rng, paradigm.guidance())
-    if not bound.terms:
+    fitted = given.kernel.fitted_to(table, rng, paradigm.guidance())
+    if not fitted.terms:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
-    if isinstance(paradigm, Supervised) and paradigm.neighbors and not bound.nonnegative:
+    if isinstance(paradigm, Supervised) and paradigm.neighbors and not fitted.nonnegative:
         raise InvalidInput(
             "neighbors", "neighbors needs a kernel whose values measure nearness; give a gaussian kernel."
         )
-    if all(term.form == "difference" for _, term in bound.terms):
+    if all(term.form == "difference" for _, term in fitted.terms):
         table = _centered(table)
     if options.memory_limit is not None:
         given = replace(given, evaluation=within_memory_limit(given, table))
-    space = _space(given, table, bound)
+    space = _space(given, table, fitted)
     trace: list[Step] = []
 
     def in_columns_of_X(step: Step) -> Step:  # noqa: N802
@@ -177,14 +177,14 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         return step
 
     find = iter_cluster if paradigm.alternates else _iter_reduce
-    found = yield from relay(find(given, space, bound, rng, None), in_columns_of_X)
+    found = yield from relay(find(given, space, fitted, rng, None), in_columns_of_X)
     while True:
         outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
         if left < options.delta / 10 or found.iteration + 1 >= options.max_iter:
             break
         space = space.widened(outside)
-        found = yield from relay(find(given, space, bound, rng, found), in_columns_of_X)
+        found = yield from relay(find(given, space, fitted, rng, found), in_columns_of_X)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(space.out(point.W))
     with own_threads():
@@ -201,7 +201,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         steps=tuple(trace),
         stop=stop,
         certificate=certificate,
-        kernel=bound,
+        kernel=fitted,
         method=problem.method,
         error=found.error or error(problem, point),
         warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1]) + problem.warnings),

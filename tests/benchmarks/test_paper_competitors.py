@@ -46,7 +46,9 @@ def table(name: str) -> tuple[Array, Ints]:
 def problem(name: str) -> tuple[Objective, int]:
     data, kernel = name.split(", ")
     X, y = table(data)
-    return Objective(X, Supervised(y).guidance(), as_kernel(kernel).bound(X, np.random.default_rng(0))), PROBLEMS[name]
+    return Objective(X, Supervised(y).guidance(), as_kernel(kernel).fitted_to(X, np.random.default_rng(0))), PROBLEMS[
+        name
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ def test_all_competitors_are_orthonormal_and_none_exceeds_ism(name: str) -> None
 @pytest.mark.parametrize("name", COMPETITORS)
 def test_a_time_limit_ends_the_run_with_the_best_w_so_far(name: str) -> None:
     X, y = synthetic(1_500, 40, 5)
-    objective = Objective(X, Supervised(y).guidance(), as_kernel("gaussian").bound(X, np.random.default_rng(0)))
+    objective = Objective(X, Supervised(y).guidance(), as_kernel("gaussian").fitted_to(X, np.random.default_rng(0)))
     start = objective.value_and_gradient(np.linalg.qr(np.random.default_rng(0).standard_normal((40, 5)))[0])[0]
     began = time.perf_counter()
     found = COMPETITORS[name](objective, 5, 0.05)

@@ -30,7 +30,7 @@ def label_kernel(y: Array) -> Array:
 @pytest.mark.parametrize("name", EVERY)
 def test_hsic_is_the_trace_of_two_centered_kernels(name: str, rows: Array) -> None:
     y = np.arange(23) % 3
-    kernel = EVERY[name].bound(rows, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(rows, np.random.default_rng(0))
     K, L, H = reference.kernel_matrix(rows, kernel), label_kernel(y), centering(23)
     plain = np.trace(K @ H @ L @ H) / 22**2
     assert hsic(rows, y, EVERY[name]) == pytest.approx(plain, rel=1e-9, abs=1e-12)

@@ -189,8 +189,8 @@ def test_the_kernel_of_a_result_can_be_posted_again(
     again = {}
     for kernel in ("gaussian", "polynomial", "sum", "aligned", "relative_gaussian", "multiquadratic"):
         view = api.succeeded(jobs["supervised", kernel])
-        bound = api.get(f"/jobs/{view['id']}/result").json()["kernel"]
-        spec = {**specs["supervised", kernel], "kernel": bound, "dataset": view["dataset"]}
+        fitted = api.get(f"/jobs/{view['id']}/result").json()["kernel"]
+        spec = {**specs["supervised", kernel], "kernel": fitted, "dataset": view["dataset"]}
         again[kernel] = api.submit(**spec)
     for kernel, job in again.items():
         before, after = (

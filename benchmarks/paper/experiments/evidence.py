@@ -88,7 +88,7 @@ def stopping(data: str, kernel: str) -> Row:
     """Compare Algorithm 1, with its condition as printed and reversed, with its result after MOST passes."""
     table = load(data)
     X, q, gamma = table.standardized, table.classes, label_gamma(table.y)
-    term = bound(Gaussian() if kernel == "gaussian" else Polynomial(), X)
+    term = fitted_term(Gaussian() if kernel == "gaussian" else Polynomial(), X)
     steps = passes(X, gamma, term, q)
     seen = [next(steps) for _ in range(MOST)]
     number, last = ended(iter(seen))
@@ -102,9 +102,9 @@ def stopping(data: str, kernel: str) -> Row:
     }
 
 
-def bound(kernel: Kernel, X: Array) -> Term:
+def fitted_term(kernel: Kernel, X: Array) -> Term:
     """Return the only term of a kernel, with its parameters set from X."""
-    ((_, term),) = kernel.bound(X, np.random.default_rng(0)).terms
+    ((_, term),) = kernel.fitted_to(X, np.random.default_rng(0)).terms
     return term
 
 

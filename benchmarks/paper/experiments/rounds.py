@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from benchmarks.datasets import load
 from benchmarks.measuring import Row, medians, timed
 from benchmarks.paper.experiments.competitors import COMPETITORS, Objective
-from benchmarks.paper.experiments.folds import DELTA, FILES, bound, cost, named
+from benchmarks.paper.experiments.folds import DELTA, FILES, cost, fitted, named
 from ism_core import Unsupervised, solve
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
@@ -53,7 +53,7 @@ def measure(data: str, kernel: str, method: str, limit: float, delta: float = DE
     taken, found = timed(work)
     if taken < SHORT:
         taken = medians({"": work}, repeats=5)[""]
-    W, fixed = found.W, bound(kernel, X)
+    W, fixed = found.W, fitted(kernel, X)
     gamma, clustering = _gamma(X @ W, fixed, q, None)
     return {
         "seconds": [taken],
@@ -89,7 +89,7 @@ def _clustered(X: Array, kernel: str, method: str, q: int, limit: float, delta: 
         result = solve(X, Unsupervised(q), named(kernel), q, delta=delta)
         assert result.labels is not None
         return Clustered(result.W, result.labels, result.converged, result.steps[-1].round + 1)
-    return _alternated(X, bound(kernel, X), method, q, time.perf_counter() + limit, delta)
+    return _alternated(X, fitted(kernel, X), method, q, time.perf_counter() + limit, delta)
 
 
 def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, delta: float) -> Clustered:
@@ -108,7 +108,7 @@ def _alternated(X: Array, kernel: Kernel, method: str, q: int, deadline: float, 
 
 def _cost_of_one_clustering(X: Array, kernel: str, method: str, q: int, limit: float, delta: float) -> float:
     """Return the cost of the W that a method finds for the final clustering of ISM; ISM starts at its own W."""
-    fixed, found = bound(kernel, X), _clustered(X, kernel, "ISM", q, limit, delta)
+    fixed, found = fitted(kernel, X), _clustered(X, kernel, "ISM", q, limit, delta)
     gamma = _without_degrees(_gamma(X @ found.W, fixed, q, None)[1])
     if method == "ISM":
         W = ascend(Problem.of(X, gamma, fixed, q), found.W, delta, ITERATIONS).point.W

@@ -92,7 +92,7 @@ def _terms(kernel: Kernel, n: int, dtype: Dtype) -> Terms:
     """Return the terms of a kernel in the form that compiled code takes."""
     codes, numbers, scales = [], [], np.ones((2, len(kernel.terms), n))
     for index, (weight, term) in enumerate(kernel.terms):
-        term.restricted(slice(0, 0), slice(0, 0)).value(np.empty((0, 0)))  # raises an error if the term is not bound
+        term.restricted(slice(0, 0), slice(0, 0)).value(np.empty((0, 0)))  # raises an error if the term is not fitted
         kind, degree, own = _encoded(term)
         match term:
             case Gaussian(sigma):

@@ -133,7 +133,7 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
     name: str, blobs: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(panels, "TILE", 16)
-    kernel = EVERY[name].bound(blobs.X, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(blobs.X, np.random.default_rng(0))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0]
 
     def evaluate(threads: int) -> tuple[Array, float]:

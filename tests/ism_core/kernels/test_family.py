@@ -38,7 +38,7 @@ def betas(rng: np.random.Generator) -> Array:
 def test_derivative_is_the_limit_of_difference_quotients(
     name: str, rows: Array, betas: Array, rng: np.random.Generator
 ) -> None:
-    kernel = EVERY[name].bound(rows, rng)
+    kernel = EVERY[name].fitted_to(rows, rng)
     step = 1e-5
     numerical = (values(kernel, betas + step) - values(kernel, betas - step)) / (2 * step)
     np.testing.assert_allclose(derivatives(kernel, betas), numerical, rtol=1e-7, atol=1e-8)
@@ -48,7 +48,7 @@ def test_derivative_is_the_limit_of_difference_quotients(
 def test_value_and_derivative_are_the_formulas_of_the_table(
     name: str, rows: Array, betas: Array, rng: np.random.Generator
 ) -> None:
-    ((weight, term),) = KERNELS[name].bound(rows, rng).terms
+    ((weight, term),) = KERNELS[name].fitted_to(rows, rng).terms
     assert weight == 1
     value = term.value(betas)
     derivative = term.derivative(betas, value)
@@ -61,7 +61,7 @@ def test_value_and_derivative_are_the_formulas_of_the_table(
 def test_value_and_derivative_are_written_into_out_and_leave_beta_alone(
     name: str, rows: Array, betas: Array, rng: np.random.Generator
 ) -> None:
-    ((_, term),) = KERNELS[name].bound(rows, rng).terms
+    ((_, term),) = KERNELS[name].fitted_to(rows, rng).terms
     given, buffer, other = betas.copy(), np.full_like(betas, np.nan), np.full_like(betas, np.nan)
     value = term.value(betas, out=buffer)
     derivative = term.derivative(betas, value, out=other)
@@ -75,7 +75,7 @@ def test_value_and_derivative_are_written_into_out_and_leave_beta_alone(
 @pytest.mark.parametrize("name", KERNELS)
 def test_every_kernel_is_a_similarity(name: str, rows: Array, betas: Array, rng: np.random.Generator) -> None:
     """It grows with a product and falls with a distance: the sign trap of squared and multiquadratic."""
-    ((_, term),) = KERNELS[name].bound(rows, rng).terms
+    ((_, term),) = KERNELS[name].fitted_to(rows, rng).terms
     sign = 1 if term.form == "product" else -1
     assert (sign * term.derivative(betas, term.value(betas)) > 0).all()
 
@@ -94,18 +94,18 @@ def test_only_gaussians_and_their_sums_are_nonnegative() -> None:
 
 
 def test_gaussian_takes_the_median_distance_for_sigma(rows: Array, rng: np.random.Generator) -> None:
-    assert Gaussian().bound(rows, rng).sigma == pytest.approx(np.median(pdist(rows)))
-    assert Gaussian(sigma=0.3).bound(rows, rng).sigma == 0.3
+    assert Gaussian().fitted_to(rows, rng).sigma == pytest.approx(np.median(pdist(rows)))
+    assert Gaussian(sigma=0.3).fitted_to(rows, rng).sigma == 0.3
 
 
 def test_polynomial_divides_by_the_number_of_columns_that_vary(rows: Array, rng: np.random.Generator) -> None:
     with_constant = np.column_stack([rows, np.full(len(rows), 7.0)])
-    assert Polynomial().bound(with_constant, rng).gamma == 1 / 4
-    assert Polynomial(gamma=0.9).bound(rows, rng).gamma == 0.9
+    assert Polynomial().fitted_to(with_constant, rng).gamma == 1 / 4
+    assert Polynomial(gamma=0.9).fitted_to(rows, rng).gamma == 0.9
 
 
 def test_relative_gaussian_takes_rows_and_columns_apart(rows: Array, rng: np.random.Generator) -> None:
-    kernel = RelativeGaussian(neighbors=2).bound(rows, rng)
+    kernel = RelativeGaussian(neighbors=2).fitted_to(rows, rng)
     beta = rng.uniform(0, 3, (23, 23))
     part = kernel.restricted(slice(2, 5), np.array([7, 1]))
     np.testing.assert_allclose(part.value(beta[2:5][:, [7, 1]]), kernel.value(beta)[2:5][:, [7, 1]], rtol=1e-14)
@@ -131,7 +131,7 @@ def test_a_term_of_weight_zero_is_left_out() -> None:
 
 
 def test_binding_a_sum_binds_its_terms(rows: Array, rng: np.random.Generator) -> None:
-    kernel = (0.5 * Gaussian() + 2 * Polynomial()).bound(rows, rng)
+    kernel = (0.5 * Gaussian() + 2 * Polynomial()).fitted_to(rows, rng)
     assert isinstance(kernel, Combination)
     (half, gaussian), (two, polynomial) = kernel.terms
     assert (half, two) == (0.5, 2.0)
@@ -148,7 +148,7 @@ def test_a_name_stands_for_the_kernel_at_its_defaults(name: str) -> None:
 def test_parameters_are_those_that_make_the_kernel_again(rows: Array, rng: np.random.Generator) -> None:
     for name, kernel_type in BY_NAME.items():
         assert kernel_type(**parameters(as_kernel(name))) == kernel_type()
-    assert "scales" not in parameters(RelativeGaussian().bound(rows, rng))
+    assert "scales" not in parameters(RelativeGaussian().fitted_to(rows, rng))
     assert parameters(Gaussian() + Linear()) == {}
 
 

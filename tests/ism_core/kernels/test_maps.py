@@ -11,7 +11,7 @@ from tests.ism_core.family import EVERY, WITH_FEATURES
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_kernel_has_maps_only_where_all_of_its_terms_have_them(name: str, rows: Array) -> None:
-    kernel = EVERY[name].bound(rows, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(rows, np.random.default_rng(0))
     assert (exact_maps(kernel, 2) is not None) == (name in WITH_FEATURES)
     types = {type(term) for _, term in kernel.terms}
     assert (taylor_maps(kernel, 2, 3) is not None) == types.isdisjoint({RelativeGaussian, Multiquadratic})

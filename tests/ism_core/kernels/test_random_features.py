@@ -95,10 +95,10 @@ def test_pull_is_the_derivative_of_the_objective_that_comes_with_it(
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Multiquadratic()], ids=["gaussian", "multiquadratic"])
 def test_objective_and_surrogate_are_near_the_exact_ones(kernel: Kernel, digits: Labelled) -> None:
     X, gamma = LOCAL.place(digits.X), LOCAL.place(LabelGamma.of(digits.y))
-    bound = kernel.bound(digits.X, np.random.default_rng(0))
-    W = np.linalg.eigh(features.initial_surrogate(X, gamma, bound))[1][:, -5:]
-    phi, J = tiles.evaluate(X, gamma, LOCAL.place(bound), W)
-    maps = random_maps(bound, 5, 1_024, 2 * float(np.var(digits.X @ W, axis=0).sum()), np.random.default_rng(1))
+    fitted = kernel.fitted_to(digits.X, np.random.default_rng(0))
+    W = np.linalg.eigh(features.initial_surrogate(X, gamma, fitted))[1][:, -5:]
+    phi, J = tiles.evaluate(X, gamma, LOCAL.place(fitted), W)
+    maps = random_maps(fitted, 5, 1_024, 2 * float(np.var(digits.X @ W, axis=0).sum()), np.random.default_rng(1))
     found, near = features.evaluate(X, gamma, maps, W)
     C, same = features.half_gradient(X, gamma, maps, W)
     assert near == pytest.approx(J, rel=0.01)

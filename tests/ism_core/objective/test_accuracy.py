@@ -103,8 +103,8 @@ def test_the_first_tolerance_that_pays_is_taken(many: Labelled) -> None:
 @pytest.mark.usefixtures("nothing_is_small")
 @pytest.mark.parametrize("kernel", [Multiquadratic(), RelativeGaussian(), Gaussian(3.0) + Multiquadratic()], ids=repr)
 def test_kernels_that_cannot_be_cut_stay_with_tiles(kernel: Kernel, many: Labelled) -> None:
-    bound = kernel.bound(many.X, np.random.default_rng(0))
-    assert of(many, bound).within([1e-4], axes(0, 1)).method == "tiles"
+    fitted = kernel.fitted_to(many.X, np.random.default_rng(0))
+    assert of(many, fitted).within([1e-4], axes(0, 1)).method == "tiles"
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Squared(), Polynomial(3, 1.0, 0.1), Linear() + Squared()], ids=repr)

@@ -36,15 +36,15 @@ def alignment_of(K: Array, target: Array) -> float:
     return float(np.vdot(centered(K), target) / np.linalg.norm(centered(K)) / np.linalg.norm(target))
 
 
-def bound(blobs: Labelled, *kernels: Kernel) -> Combination:
-    return aligned(*kernels).bound(blobs.X, np.random.default_rng(0), Supervised(blobs.y).guidance())
+def fitted(blobs: Labelled, *kernels: Kernel) -> Combination:
+    return aligned(*kernels).fitted_to(blobs.X, np.random.default_rng(0), Supervised(blobs.y).guidance())
 
 
 def test_the_sum_is_better_aligned_than_any_other_sum(blobs: Labelled) -> None:
     few = Labelled(blobs.X[:30], blobs.y[:30])
     kernels = [Gaussian(1.0), Polynomial(2, 1.0, 0.2), Multiquadratic()]
     target = dense(Supervised(few.y).guidance())
-    found = bound(few, *kernels)
+    found = fitted(few, *kernels)
     parts = {term: weight for weight, term in found.terms}
     Ks = [reference.kernel_matrix(few.X, kernel) for kernel in kernels]
     best = alignment_of(sum(parts.get(kernel, 0.0) * K for kernel, K in zip(kernels, Ks, strict=True)), target)
@@ -71,7 +71,7 @@ def test_a_kernel_that_has_nothing_to_do_with_the_labels_gets_little_weight(rng:
     X = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(y == 1, 3.0, 0.3)[:, None]
     X += 0.1 * rng.standard_normal((120, 2))
     kernels = [Gaussian(1.0), Linear()]
-    found = aligned(*kernels).bound(X, rng, Supervised(y).guidance())
+    found = aligned(*kernels).fitted_to(X, rng, Supervised(y).guidance())
     sizes = {kernel: np.linalg.norm(centered(reference.kernel_matrix(X, kernel))) for kernel in kernels}
     shares = {term: weight * sizes[term] for weight, term in found.terms}
     assert shares.get(Linear(), 0.0) < 0.1 * shares[Gaussian(1.0)]
@@ -81,8 +81,8 @@ def test_the_order_of_the_kernels_does_not_matter(blobs: Labelled) -> None:
     one, other = (
         dict(map(reversed, k.terms))
         for k in (
-            bound(blobs, Gaussian(1.0), Polynomial(2, 1.0, 0.2)),
-            bound(blobs, Polynomial(2, 1.0, 0.2), Gaussian(1.0)),
+            fitted(blobs, Gaussian(1.0), Polynomial(2, 1.0, 0.2)),
+            fitted(blobs, Polynomial(2, 1.0, 0.2), Gaussian(1.0)),
         )
     )
     assert one.keys() == other.keys()
@@ -91,8 +91,8 @@ def test_the_order_of_the_kernels_does_not_matter(blobs: Labelled) -> None:
 
 
 def test_the_unit_of_a_kernel_does_not_matter(blobs: Labelled) -> None:
-    plain = bound(blobs, Gaussian(1.0), Multiquadratic())
-    scaled = bound(blobs, Gaussian(1.0), 1_000 * Multiquadratic())
+    plain = fitted(blobs, Gaussian(1.0), Multiquadratic())
+    scaled = fitted(blobs, Gaussian(1.0), 1_000 * Multiquadratic())
     for (weight, term), (other, same) in zip(plain.terms, scaled.terms, strict=True):
         assert term == same
         assert weight == pytest.approx(other, rel=1e-6)

@@ -37,7 +37,7 @@ class Expected:
 
 @pytest.fixture(scope="module", params=EVERY)
 def kernel(request: pytest.FixtureRequest, rows: Array) -> Kernel:
-    return EVERY[request.param].bound(rows, np.random.default_rng(0))
+    return EVERY[request.param].fitted_to(rows, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")

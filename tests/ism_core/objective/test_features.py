@@ -46,7 +46,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("name", EVERY)
 def test_first_surrogate_needs_no_projection(name: str, rows: Array, gamma: Gamma) -> None:
-    kernel = EVERY[name].bound(rows, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(rows, np.random.default_rng(0))
     found = features.initial_surrogate(LOCAL.place(rows), LOCAL.place(gamma), kernel)
     if name == "polynomial c=0":  # f′(0) = 0, and the sign of f′ stands for it
         kernel = Linear()

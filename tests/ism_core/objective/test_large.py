@@ -57,7 +57,7 @@ def falls(steps: list[Step]) -> float:
 
 
 def labelled(data: Labelled, kernel: Kernel, q: int = 2) -> Problem:
-    return Problem.of(data.X, LabelGamma.of(data.y), kernel.bound(data.X, np.random.default_rng(0)), q)
+    return Problem.of(data.X, LabelGamma.of(data.y), kernel.fitted_to(data.X, np.random.default_rng(0)), q)
 
 
 class Counting:
@@ -237,7 +237,7 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
             return super().run(work, items, *args)
 
     engine, W = Elsewhere(), turned(13, 2)
-    kernel = Gaussian().bound(wine.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(wine.X, np.random.default_rng(0))
     problem = Problem.of(wine.X, LabelGamma.of(wine.y), kernel, 2, options=EvaluationOptions(engine=engine))
     there = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls == 0

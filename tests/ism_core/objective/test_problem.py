@@ -37,12 +37,12 @@ def name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def kernel(name: str, rows: Array) -> Kernel:
-    return EVERY[name].bound(rows, np.random.default_rng(0))
+    return EVERY[name].fitted_to(rows, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("steep", [name for name in EVERY if name != "polynomial c=0"])
 def test_first_surrogate_is_phi_with_the_derivative_at_zero(steep: str, rows: Array, gamma: Gamma) -> None:
-    kernel = EVERY[steep].bound(rows, np.random.default_rng(0))
+    kernel = EVERY[steep].fitted_to(rows, np.random.default_rng(0))
     expected = reference.initial_surrogate(rows, gamma, kernel)
     np.testing.assert_allclose(Problem.of(rows, gamma, kernel, 2).initial_surrogate(), expected, rtol=1e-10, atol=1e-9)
 

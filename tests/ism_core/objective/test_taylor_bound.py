@@ -69,7 +69,7 @@ def test_errors_are_within_their_bounds(
 @pytest.mark.parametrize("degree", [1, 3, 5])
 def test_bounds_are_of_the_size_of_the_errors(degree: int, digits: Labelled) -> None:
     X, gamma = digits.X[:600], LabelGamma.of(digits.y[:600])
-    kernel = Gaussian("median").bound(X, np.random.default_rng(0))
+    kernel = Gaussian("median").fitted_to(X, np.random.default_rng(0))
     phi = features.initial_surrogate(LOCAL.place(X), LOCAL.place(gamma), kernel)
     true, bound = errors(X, gamma, kernel, np.linalg.eigh(phi)[1][:, -5:], degree)
     assert bound.objective <= 10 * true.objective
@@ -93,8 +93,8 @@ def test_the_least_degree_is_the_first_within_the_bounds(wine: Labelled) -> None
 @pytest.mark.parametrize("kernel", [Multiquadratic() + Gaussian(1.0), RelativeGaussian()])
 def test_kernels_that_cannot_be_cut_have_no_degree(kernel: Kernel, rows: Array, gamma: Gamma) -> None:
     norms = ProjectedNorms.of(rows[:, :2], np.ones(23), gamma)
-    bound = kernel.bound(rows, np.random.default_rng(0))
-    assert least_degree(bound, 2, norms, ANY, 10_000) is None
+    fitted = kernel.fitted_to(rows, np.random.default_rng(0))
+    assert least_degree(fitted, 2, norms, ANY, 10_000) is None
 
 
 def test_exact_terms_leave_nothing_out(rows: Array, gamma: Gamma) -> None:

@@ -39,7 +39,7 @@ def method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture(scope="module", params=EVERY)
 def kernel(request: pytest.FixtureRequest, rows: Array) -> Kernel:
-    return EVERY[request.param].bound(rows, np.random.default_rng(0))
+    return EVERY[request.param].fitted_to(rows, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_compiled_and_numpy_agree_on_many_rows_in_both_precisions(
     X[:, :3] *= 3
     W = np.linalg.qr(rng.standard_normal((12, 3)))[0]
     kernel = {"gaussian": Gaussian("median"), "relative gaussian": RelativeGaussian()}.get(name, Multiquadratic())
-    kernel = kernel.bound(X, rng)
+    kernel = kernel.fitted_to(X, rng)
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 1)
     waves = np.sin(X @ rng.standard_normal((12, 60)) / 4)
     for gamma in (LabelGamma.of(y), Gamma(waves, np.linspace(1, -0.2, 60))):

@@ -26,7 +26,7 @@ def vectors() -> Array:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_products_are_those_of_the_matrix(name: str, projected: Array, vectors: Array) -> None:
-    kernel = EVERY[name].bound(projected, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(projected, np.random.default_rng(0))
     scale = np.random.default_rng(5).uniform(0.5, 1.5, len(projected))
     found = Affinity.of(projected, kernel, scale, 1e-9)
     A = scale[:, None] * tiles.kernel_matrix(projected, kernel) * scale - found.shift
@@ -62,7 +62,7 @@ def test_a_gaussian_is_cut_at_the_least_degree_that_leaves_out_little_enough(pro
 
 @pytest.mark.parametrize("name", EVERY)
 def test_the_diagonal_is_that_of_the_matrix(name: str, projected: Array) -> None:
-    kernel = EVERY[name].bound(projected, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(projected, np.random.default_rng(0))
     np.testing.assert_allclose(
         affinity.kernel_diagonal(projected, kernel),
         np.diag(tiles.kernel_matrix(projected, kernel)),
@@ -75,7 +75,7 @@ def test_the_diagonal_is_that_of_the_matrix(name: str, projected: Array) -> None
 def test_the_smallest_value_is_nearly_found_from_a_few_rows(
     name: str, projected: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = EVERY[name].bound(projected, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(projected, np.random.default_rng(0))
     K = tiles.kernel_matrix(projected, kernel)
     monkeypatch.setattr(affinity, "SEARCHED_ROWS", 20)
     found = affinity.smallest_value(projected, kernel, np.ones(len(projected)))

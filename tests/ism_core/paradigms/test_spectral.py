@@ -37,7 +37,7 @@ def top_eigenvectors(P: Array, kernel: Kernel, k: int) -> tuple[Array, Array, Ar
 
 @pytest.fixture(scope="module", params=EVERY)
 def kernel(request: pytest.FixtureRequest, rows: Array) -> Kernel:
-    return EVERY[request.param].bound(rows, np.random.default_rng(0))
+    return EVERY[request.param].fitted_to(rows, np.random.default_rng(0))
 
 
 def test_y_holds_the_top_eigenvectors_of_the_normalized_affinity(kernel: Kernel, rows: Array) -> None:
@@ -78,7 +78,7 @@ def told_apart(values: Array) -> int:
 def test_many_rows_give_the_same_clustering_by_products_alone(
     name: str, many: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kernel = EVERY[name].bound(many, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(many, np.random.default_rng(0))
     exact = spectral(many, kernel, 6, 0)
     k = told_apart(exact.eigenvalues)
     by_matrix = spectral(many, kernel, k, 0, tolerance=1e-4)
@@ -95,7 +95,7 @@ def test_many_rows_give_the_same_clustering_by_products_alone(
 @pytest.mark.parametrize("name", EVERY)
 def test_clusters_of_many_rows_are_those_of_few(name: str, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     P = narrowed(planted)
-    kernel = EVERY[name].bound(P, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(P, np.random.default_rng(0))
     whole = spectral(P, kernel, 3, 0)
     monkeypatch.setattr(clustering, "DENSE_ROWS", 50)
     products = spectral(P, kernel, 3, 0)
@@ -180,6 +180,6 @@ def test_fewer_different_rows_of_y_than_clusters_give_fewer_labels() -> None:
 def test_rows_whose_affinities_are_all_alike_stay_finite(name: str) -> None:
     """Two rows have one affinity, and less its minimum nothing is left of it."""
     P = np.array([[1.0, 0.5], [-0.4, 1.0]])
-    found = spectral(P, EVERY[name].bound(P, np.random.default_rng(0)), 1, 0)
+    found = spectral(P, EVERY[name].fitted_to(P, np.random.default_rng(0)), 1, 0)
     assert np.isfinite(found.Y).all()
     assert np.abs(found.root).max() < 1e10

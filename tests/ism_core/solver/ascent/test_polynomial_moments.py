@@ -70,8 +70,8 @@ def test_rows_that_a_pass_has_projected_are_not_projected_again(
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear(), Polynomial(3) + Gaussian(1.0), Polynomial(1, 1.0, 1.0)])
 def test_other_kernels_have_no_moments(kernel: Kernel, blobs: Labelled) -> None:
-    bound = kernel.bound(blobs.X, np.random.default_rng(0))
-    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), bound, 2)
+    fitted = kernel.fitted_to(blobs.X, np.random.default_rng(0))
+    problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), fitted, 2)
     assert not has_moments(problem, 4)
     assert PolynomialMoments.of(problem, np.eye(5)[:, :4]) is None
     assert not can_leap(problem)

@@ -35,14 +35,14 @@ def start(d: int, q: int, seed: int = 0) -> Array:
 
 @pytest.fixture
 def wdbc_gaussian(wdbc: Labelled) -> Problem:
-    kernel = Gaussian().bound(wdbc.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(wdbc.X, np.random.default_rng(0))
     return Problem.of(wdbc.X, LabelGamma.of(wdbc.y), kernel, 2)
 
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_objective_never_falls_for_a_fixed_gamma(name: str, seed: int, blobs: Labelled) -> None:
-    kernel = EVERY[name].bound(blobs.X, np.random.default_rng(0))
+    kernel = EVERY[name].fitted_to(blobs.X, np.random.default_rng(0))
     steps, point, stop = climb(Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2), start(5, 2, seed))
     assert falls(steps) < 1e-12
     assert stop.converged
@@ -53,7 +53,7 @@ def test_objective_never_falls_for_a_fixed_gamma(name: str, seed: int, blobs: La
 @pytest.mark.parametrize("name", EVERY)
 def test_objective_never_falls_for_a_gamma_with_both_signs(name: str, blobs: Labelled) -> None:
     rng = np.random.default_rng(4)
-    kernel = EVERY[name].bound(blobs.X, rng)
+    kernel = EVERY[name].fitted_to(blobs.X, rng)
     gamma = Gamma(rng.standard_normal((60, 4)), np.array([1.0, 0.5, -1.0, -3.0]))
     steps, _, _ = climb(Problem.of(blobs.X, gamma, kernel, 2), start(5, 2))
     assert falls(steps) < 1e-12
@@ -79,7 +79,7 @@ def test_plain_iteration_falls_and_flips_on_wdbc_where_ours_climbs(wdbc_gaussian
 
 
 def test_a_step_tells_how_far_it_went(blobs: Labelled) -> None:
-    kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(blobs.X, np.random.default_rng(0))
     steps, point, _ = climb(Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2), start(5, 2), delta=1e-4)
     assert len(steps) > 3
     assert steps[0].change is steps[0].angle is None
@@ -92,7 +92,7 @@ def test_a_step_tells_how_far_it_went(blobs: Labelled) -> None:
 
 
 def test_convergence_means_that_change_angle_and_gradient_are_within_delta(blobs: Labelled) -> None:
-    kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(blobs.X, np.random.default_rng(0))
     problem = Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
     for delta in (0.1, 1e-2, 1e-4, 1e-6):
         steps, point, stop = climb(problem, start(5, 2), delta)
@@ -112,7 +112,7 @@ def test_a_point_that_is_its_own_surrogates_eigenspace_is_a_fixed_point(blobs: L
 
 
 def test_max_iter_ends_the_climb(blobs: Labelled) -> None:
-    kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(blobs.X, np.random.default_rng(0))
     steps, _, stop = climb(Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2), start(5, 2), 1e-8, max_iter=2)
     assert stop is Stop.MAX_ITER
     assert [step.iteration for step in steps] == [0, 1, 2]

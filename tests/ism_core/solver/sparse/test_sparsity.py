@@ -16,8 +16,8 @@ from tests.ism_core.conftest import Labelled, TwoClusterings
 
 
 def problem_of(data: Labelled, kernel: str, q: int) -> Problem:
-    bound = as_kernel(kernel).bound(data.X, np.random.default_rng(0))
-    return Problem.of(data.X, LabelGamma.of(data.y), bound, q)
+    fitted = as_kernel(kernel).fitted_to(data.X, np.random.default_rng(0))
+    return Problem.of(data.X, LabelGamma.of(data.y), fitted, q)
 
 
 def axes_on(problem: Problem, supports: tuple[tuple[int, ...], ...], start: Array) -> Axes | None:

@@ -36,7 +36,7 @@ def searched(problem: Problem, starts: int) -> tuple[list[Step], Start]:
 
 @pytest.fixture
 def problem(blobs: Labelled) -> Problem:
-    kernel = Gaussian().bound(blobs.X, np.random.default_rng(0))
+    kernel = Gaussian().fitted_to(blobs.X, np.random.default_rng(0))
     return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2)
 
 
