@@ -18,7 +18,7 @@ from ism_core.gamma import Gamma
 from ism_core.kernels.feature_maps import Form as Form  # re-exported for tiles and features
 from ism_core.kernels.feature_maps import TermMap
 
-Rows = slice | Ints
+RowSelection = slice | Ints  # some of the rows, as numpy indexes them
 
 MEDIAN_ROWS = 2_000  # rows that the median distance is estimated from: 2 million pairs
 PRODUCT_COLUMNS = 100  # number of columns from which a matrix product is faster than `pdist`
@@ -39,7 +39,7 @@ class Kernel(ABC):
         """Return the kernel with numbers for settings that depend on the data, such as sigma="median"."""
 
     @abstractmethod
-    def restricted(self, rows: Rows, columns: Rows) -> "Kernel":
+    def restricted(self, rows: RowSelection, columns: RowSelection) -> "Kernel":
         """Return the kernel between some of the rows that it was fitted to and some others."""
 
     @property
@@ -115,7 +115,7 @@ class Term(Kernel):
     def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
         return self
 
-    def restricted(self, rows: Rows, columns: Rows) -> Self:
+    def restricted(self, rows: RowSelection, columns: RowSelection) -> Self:
         return self
 
 
@@ -140,7 +140,7 @@ class Combination(Kernel):
     def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> "Combination":
         return Combination(tuple((weight, term.fitted_to(X, rng, guidance)) for weight, term in self.parts))
 
-    def restricted(self, rows: Rows, columns: Rows) -> "Combination":
+    def restricted(self, rows: RowSelection, columns: RowSelection) -> "Combination":
         return Combination(tuple((weight, term.restricted(rows, columns)) for weight, term in self.parts))
 
 

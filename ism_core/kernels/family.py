@@ -22,7 +22,7 @@ import numpy as np
 from ism_core.arrays import Array, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels.base import Kernel, Rows, Term, local_scales, median_distance
+from ism_core.kernels.base import Kernel, RowSelection, Term, local_scales, median_distance
 from ism_core.kernels.feature_maps import Constant, NegativeSquare, Power, Product, TermMap
 from ism_core.kernels.random_features import gaussian_maps, multiquadratic_maps
 from ism_core.kernels.taylor import Taylor
@@ -181,7 +181,7 @@ class RelativeGaussian(Term):
         sigma = local_scales(X, self.neighbors, rng)
         return replace(self, scales=(sigma, sigma))
 
-    def restricted(self, rows: Rows, columns: Rows) -> Self:
+    def restricted(self, rows: RowSelection, columns: RowSelection) -> Self:
         left, right = self._scales
         return replace(self, scales=(left[rows], right[columns]))
 

@@ -6,7 +6,7 @@ from ism_core.linalg.scaling import SCALES, Scale, Scaling, Whitening, is_consta
 from ism_core.linalg.subspaces import (
     NARROW,
     RANK_TOLERANCE,
-    Rows,
+    RowStatistics,
     corrected,
     correction,
     count_informative,
@@ -27,7 +27,7 @@ __all__ = [
     "SAMPLE",
     "SCALES",
     "RowSpace",
-    "Rows",
+    "RowStatistics",
     "Scale",
     "Scaling",
     "Whitening",

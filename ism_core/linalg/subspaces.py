@@ -22,7 +22,7 @@ INDEPENDENT = 1e-8  # relative length outside the others that makes a direction 
 RANK_TOLERANCE = 1e-10  # eigenvalues below this share of ‖Φ‖ count as zero; rounding leaves about 1e-14
 
 
-class Rows(Protocol):
+class RowStatistics(Protocol):
     """What the choice of eigenvectors needs to know about the rows."""
 
     @property
@@ -60,7 +60,7 @@ def spectral_norm(A: Array) -> float:
     return float(np.sqrt(max(np.linalg.eigvalsh(A.T @ A)[-1], 0.0)))
 
 
-def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
+def dominant(phi: Array, q: int, rows: RowStatistics) -> tuple[Array, float]:
     """Return the q eigenvectors of Φ with the largest eigenvalues, and the gap to the next eigenvalue.
 
     If the q largest eigenvalues include zeros, any vectors of the null space are equally good. The function then takes
@@ -78,7 +78,7 @@ def dominant(phi: Array, q: int, rows: Rows) -> tuple[Array, float]:
     return np.linalg.qr(np.hstack([kept, varying]))[0], gap
 
 
-def _most_varying(phi: Array, kept: Array, count: int, size: float, rows: Rows) -> Array:
+def _most_varying(phi: Array, kept: Array, count: int, size: float, rows: RowStatistics) -> Array:
     """Return the directions of Φ's null space along which the rows vary most; `kept` are eigenvectors with λ > 0."""
     if len(phi) < NARROW:
         values, vectors = eigenpairs(rows.without_null_directions(phi), rows.dimensions)

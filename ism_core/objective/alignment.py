@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
-from ism_core.kernels import Combination, Kernel, Rows, Term, as_kernel
+from ism_core.kernels import Combination, Kernel, RowSelection, Term, as_kernel
 from ism_core.objective import tiles
 
 ALIGNMENT_ROWS = 1_000  # rows that the alignment is estimated from
@@ -24,7 +24,7 @@ class Aligned(Kernel):
     def terms(self) -> tuple[tuple[float, Term], ...]:
         raise InvalidInput("kernel", "aligned(…) has no weights of its own: they are found from X and the labels.")
 
-    def restricted(self, rows: Rows, columns: Rows) -> Kernel:
+    def restricted(self, rows: RowSelection, columns: RowSelection) -> Kernel:
         raise InvalidInput(
             "kernel", "aligned(…) is not fitted to any rows: its weights are found from X and the labels."
         )

@@ -13,7 +13,7 @@ from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.sentences import listed
 
 Array = NDArray[np.float64]
-Rows: TypeAlias = pa.Table | pa.RecordBatch
+ArrowTable: TypeAlias = pa.Table | pa.RecordBatch
 Categorical = Literal["refuse", "onehot"]
 
 
@@ -42,7 +42,7 @@ class Encoding:
     sources: tuple[Source, ...]
 
     @classmethod
-    def fit(cls, table: Rows, features: Sequence[str], categorical: Categorical = "refuse") -> Self:
+    def fit(cls, table: ArrowTable, features: Sequence[str], categorical: Categorical = "refuse") -> Self:
         """Return the encoding of these columns, with the levels of text that this table has."""
         _require(table, features)
         text = [name for name in features if not _is_number(table, name)]
@@ -87,7 +87,7 @@ class Encoding:
         """The number of encoded features."""
         return sum(source.width for source in self.sources)
 
-    def encode(self, table: Rows) -> Array:
+    def encode(self, table: ArrowTable) -> Array:
         """Return the table's features, found by name, as an n×d array with NaN for missing values."""
         _require(table, self.columns)
         _require_numbers(table, [source.name for source in self.sources if source.levels is None])
@@ -105,7 +105,7 @@ class Encoding:
             start += source.width
         return X
 
-    def notes(self, table: Rows) -> list[str]:
+    def notes(self, table: ArrowTable) -> list[str]:
         """Return notes on text values of this table that are none of the levels of the encoding."""
         notes = []
         for source in self.sources:
@@ -133,7 +133,7 @@ class Encoding:
         return cls(tuple(Source(name, None if levels is None else tuple(levels)) for name, levels in pairs))
 
 
-def _require(table: Rows, columns: Sequence[str]) -> None:
+def _require(table: ArrowTable, columns: Sequence[str]) -> None:
     present = table.schema.names
     known = set(present)
     missing = [name for name in columns if name not in known]
@@ -150,7 +150,7 @@ def _require(table: Rows, columns: Sequence[str]) -> None:
     raise InvalidTable(sentence, [FieldError(name, "is not in the table") for name in missing])
 
 
-def _require_numbers(table: Rows, columns: Sequence[str]) -> None:
+def _require_numbers(table: ArrowTable, columns: Sequence[str]) -> None:
     text = [name for name in columns if not _is_number(table, name)]
     if not text:
         return
@@ -159,7 +159,7 @@ def _require_numbers(table: Rows, columns: Sequence[str]) -> None:
     raise InvalidTable(f"Numbers are needed in {names}: {errors[0].field} {errors[0].message}.", errors)
 
 
-def _is_number(table: Rows, name: str) -> bool:
+def _is_number(table: ArrowTable, name: str) -> bool:
     return bool(pa.types.is_floating(table.schema.field(name).type))
 
 

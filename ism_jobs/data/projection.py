@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ism_jobs.data.onehot import Array, Encoding, Rows
+from ism_jobs.data.onehot import Array, ArrowTable, Encoding
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.sentences import listed
 
@@ -67,7 +67,7 @@ class Model:
                 embedding[start : start + rows] = (block - self.mean) / self.scale @ self.W
         return embedding
 
-    def transform(self, table: Rows) -> tuple[Array, list[str]]:
+    def transform(self, table: ArrowTable) -> tuple[Array, list[str]]:
         """Return the embedding of a table's rows, and notes on ignored columns, filled values and unknown levels."""
         X = self.encoding.encode(table)
         notes = self._unused(table) + self.encoding.notes(table) + self._missing(X)
@@ -83,7 +83,7 @@ class Model:
             )
         return embedding, notes
 
-    def _unused(self, table: Rows) -> list[str]:
+    def _unused(self, table: ArrowTable) -> list[str]:
         used = set(self.encoding.columns)
         extra = [name for name in table.schema.names if name not in used]
         if not extra:

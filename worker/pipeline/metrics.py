@@ -5,10 +5,9 @@ import sys
 from contextlib import suppress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ism_core import Result
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
 from ism_core.metrics import association, hsic, nmi, silhouette
@@ -18,7 +17,6 @@ from ism_jobs.spec import AlternativeSpec, JobSpec, SemiSupervisedSpec, Supervis
 from worker.pipeline.validate import Validation
 
 Metrics = dict[str, float]
-Rows = NDArray[np.intp]
 
 METRIC_ROWS = 5_000  # metrics that compare all pairs of rows use a sample of this size
 
@@ -87,7 +85,7 @@ def _dependence(P: Array, given: Guidance, kind: Kind, kernel: Kernel) -> Metric
         return {"hsic": 0.0, "hsic_normalized": 0.0}
 
 
-def _sample(n: int) -> Rows:
+def _sample(n: int) -> Ints:
     """Return all row numbers, or a sample of METRIC_ROWS."""
     return np.arange(n) if n <= METRIC_ROWS else np.sort(np.random.default_rng(0).permutation(n)[:METRIC_ROWS])
 

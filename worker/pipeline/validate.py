@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from ism_core import InvalidInput, iter_solve
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.paradigms import Supervised, Targets
 from ism_core.solver import relay
 from ism_jobs.data import Guidance, TrainingData
@@ -24,8 +23,6 @@ from ism_jobs.spec import JobSpec, SupervisedSpec
 from worker.pipeline.choose import iter_choose_settings
 from worker.pipeline.prepare import Preparation, impute
 from worker.to_core import chosen_q, chosen_scale, kernel_of
-
-Rows = NDArray[np.intp]
 
 SVM_ROWS = 5_000  # of training for the SVM at most; its time is quadratic: 0.7 s for 4,000 rows, 17 s for 16,000
 
@@ -87,12 +84,12 @@ class CrossValidation:
             )
         return Validation("r2" if self._codes is None else "accuracy", tuple(scores))
 
-    def _splits(self) -> list[tuple[Rows, Rows]]:
+    def _splits(self) -> list[tuple[Ints, Ints]]:
         kind = KFold if self._codes is None else StratifiedKFold
         splitter = kind(self.count, shuffle=True, random_state=self._spec.seed)
         return list(splitter.split(self._training.X, self._codes))
 
-    def _score(self, train: Rows, test: Rows) -> Generator[None, None, float]:
+    def _score(self, train: Ints, test: Ints) -> Generator[None, None, float]:
         rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
         trials = iter_choose_settings(spec, impute(rows, spec.missing), paradigm)
@@ -110,10 +107,10 @@ class CrossValidation:
             return float(SVC().fit(P_train, self._codes[train]).score(P_test, self._codes[test]))
         return _r2(P_train, self._y[train], P_test, self._y[test])
 
-    def _paradigm(self, rows: Rows, spec: SupervisedSpec) -> Supervised:
+    def _paradigm(self, rows: Ints, spec: SupervisedSpec) -> Supervised:
         return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbors=spec.neighbors)
 
-    def _sample(self, rows: Rows) -> Rows:
+    def _sample(self, rows: Ints) -> Ints:
         """Return at most SVM_ROWS rows; each class keeps its share and at least one row."""
         if len(rows) <= SVM_ROWS:
             return rows

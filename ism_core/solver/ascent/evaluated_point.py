@@ -9,14 +9,14 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
-from ism_core.linalg import Rows, correction, project_out, spectral_norm
+from ism_core.linalg import RowStatistics, correction, project_out, spectral_norm
 from ism_core.solver.ascent.polynomial_moments import PolynomialMoments
 
 LARGEST_NUMBER = 1e140  # sums of squares of larger numbers may overflow
 LARGEST_MISFIT = 0.05  # largest relative error of the product of W with the scaled Φ of a similar problem
 
 
-class Objective(Rows, Protocol):
+class Objective(RowStatistics, Protocol):
     """The interface of a problem for an ascent; `Problem` and `PolynomialMoments` provide it."""
 
     @property
