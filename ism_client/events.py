@@ -13,7 +13,7 @@ import httpx
 from ism_client.errors import ApiError
 from ism_client.http import PATIENT_RETRIES, Http
 
-ENDED = frozenset({"succeeded", "failed", "cancelled"})
+ENDED = frozenset({"succeeded", "failed", "cancelled"})  # states that a job does not leave
 SILENCE_SECONDS = 45.0  # without a byte, after which a connection counts as broken
 MAX_SILENT_STREAMS = 3  # streams in a row without an event; then a proxy probably buffers them
 RECONNECT_SECONDS, MAX_RECONNECT_SECONDS = 0.5, 10.0  # pause before reconnecting: the default, and the longest

@@ -18,7 +18,7 @@ import httpx
 
 from ism_client.errors import ApiError, Unreachable
 
-BUSY_STATUSES = frozenset({429, 502, 503, 504})
+BUSY_STATUSES = frozenset({429, 502, 503, 504})  # answers after which the request is sent again
 FIRST_DELAY, MAX_DELAY = 0.1, 5.0  # seconds between two tries, doubling from the first to the largest
 CONNECT_TIMEOUT = 10.0  # seconds
 MAX_RETRY_AFTER = 60.0  # seconds; if the service asks for more, the error goes to the caller

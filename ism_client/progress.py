@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from ism_client.events import Event
 
+# tqdm's default without the rate and the remaining time.
 _FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"
 _STAGES = {
     "preparing": "Preparing",

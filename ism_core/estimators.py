@@ -4,7 +4,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,11 +23,12 @@ from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supe
 from ism_core.selection import Auto, Starts, iter_settings
 from ism_core.solver import drain, solve
 
-C = TypeVar("C", bound=type)
 EngineName = Literal["local", "dask"]
 
+# Parameters of the estimators that `solve` takes under the same name.
 PASSED_TO_SOLVE = ("max_iter", "precision", "tolerance", "approximation", "engine", "features_per_axis")
 
+# The parameters and attributes that all estimators have, for their docstrings; below, those of some estimators.
 PARAMETERS = """
     Parameters
     ----------
@@ -88,9 +89,7 @@ def _documented(own_parameters: str = "", own_attributes: str = "", example: str
     """Complete an estimator's docstring with the parameters and attributes that all estimators share."""
 
     def complete(cls: type) -> type:
-        cls.__doc__ = "".join(
-            [cls.__doc__ or "", "\n", PARAMETERS, own_parameters, ATTRIBUTES, own_attributes, example]
-        )
+        cls.__doc__ = f"{cls.__doc__ or ''}\n{PARAMETERS}{own_parameters}{ATTRIBUTES}{own_attributes}{example}"
         return cls
 
     return complete

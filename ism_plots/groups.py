@@ -25,7 +25,7 @@ MANY_COLORS = (
     "#A96B59", "#E76300", "#B9AC70", "#717581", "#92DADD",
 )  # fmt: skip
 MARKERS = "osD^vPXp<>"
-OTHERS_COLOR = "#C8C8C8"
+OTHERS_COLOR = "#C8C8C8"  # light gray, for classes that have no color of their own
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any
 
-REPLACEMENT = "\ufffd"
+REPLACEMENT = "\ufffd"  # drawn instead of a character that fonts or XML cannot show
 _SPACES = {"Cc", "Zl", "Zp", "Zs"}  # Unicode categories of spaces, line breaks and control characters
 _UNDRAWABLE = {"Cn", "Co", "Cs"}  # Unicode categories without glyphs; XML does not allow some of them
 

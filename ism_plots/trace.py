@@ -17,7 +17,7 @@ MAX_MARKED_ITERATIONS = 60  # with more iterations, lines have no markers
 MAX_MARKED_ROUNDS = 60  # with more rounds, the lines between rounds would fill the plot
 MAX_LINEAR_DECADES = 2  # eigenvalues that span more powers of ten have a logarithmic scale
 
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")  # for powers of ten on the axis
 
 
 def trace_plot(

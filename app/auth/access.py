@@ -16,7 +16,7 @@ from ism_jobs.errors import Forbidden, Problem, Unauthorized
 METRICS_KEY = "metrics"  # name of the only API key that may read /metrics, which counts the jobs of all owners
 _PUBLIC_PATHS = frozenset({LIVENESS, READINESS, DOCS, OPENAPI, PAGE})
 _PUBLIC_FOLDERS = (f"{DOCS_FILES}/", f"{PAGE_FILES}/")
-_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d+)?", re.IGNORECASE)
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(:\d+)?", re.IGNORECASE)  # a name or address, and a port
 
 
 def is_public(path: str) -> bool:

@@ -26,7 +26,7 @@ KEY_PREFIX = "ism_"  # lets people and secret scanners recognize a key
 KEY_BYTES = 32  # random bytes of a new key: 256 bits
 MIN_KEY_LENGTH = 22  # characters: 128 random bits in base64
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_HASH = re.compile(r"[0-9a-f]{64}")
+_HASH = re.compile(r"[0-9a-f]{64}")  # SHA-256 in hexadecimal
 
 
 class InvalidKeys(Exception):

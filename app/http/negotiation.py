@@ -25,7 +25,7 @@ MEDIA_TYPES = {
 
 VARY_ACCEPT = {"Vary": "Accept"}  # for every response whose format `negotiate_format` has chosen
 
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")  # one range of bytes; 18 digits fit into 64 bits
 
 
 def negotiate_format(request: Request, asked: str | None, offered: Sequence[F]) -> F:

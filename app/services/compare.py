@@ -17,7 +17,7 @@ COMPARISON_METRICS = {
     "semi_supervised": ("nmi_reference", "silhouette"),
     "alternative": ("nmi_reference", "novelty"),
 }
-SETTINGS = ("dataset", "paradigm", *GRID_FIELDS)
+SETTINGS = ("dataset", "paradigm", *GRID_FIELDS)  # fields of a spec in which the jobs of a batch may differ
 
 
 def batch_view(id: str, created: float, records: list[Record]) -> BatchView:

@@ -84,8 +84,8 @@ class OneThread(Threads):
     most = 1
 
 
-LOCAL = Threads()
-ALONE = OneThread()
+LOCAL = Threads()  # the threads of this process, one for each core that it may use
+ALONE = OneThread()  # the calling thread
 
 
 class _Blas:

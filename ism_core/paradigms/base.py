@@ -10,7 +10,7 @@ from ism_core.kernels import Kernel
 from ism_core.objective import EvaluationOptions
 from ism_core.paradigms.spectral import DENSE_ROWS, Clustering
 
-DEFAULT_OPTIONS = EvaluationOptions()
+DEFAULT_OPTIONS = EvaluationOptions()  # double precision, no random features, the threads of this process
 CLUSTERING_TOLERANCE = (
     0.1  # error of Y in radians, relative to delta; small enough that the change of Y can be measured
 )

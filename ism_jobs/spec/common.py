@@ -11,7 +11,7 @@ from ism_jobs.spec.types import Integer, Names, Number, refused_with
 
 _MetadataText = Annotated[str, StringConstraints(max_length=500)]
 _MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
-WITH_WIDTH = [row.name for row in KERNEL_TABLE if row.chosen_parameter is not None]
+WITH_WIDTH = [row.name for row in KERNEL_TABLE if row.chosen_parameter is not None]  # kernels with an "auto" parameter
 
 
 class CommonSpec(Strict):

@@ -14,7 +14,7 @@ from rq.utils import now
 
 from ism_jobs.store.redis import Connection, script_text
 
-QUEUE_NAME = "ism"
+QUEUE_NAME = "ism"  # of RQ's only queue; the workers listen to it
 FUNCTION = "worker.jobs.run"  # stored in every ticket, so this path must not change
 FAILED_TICKET_SECONDS = 60  # how long RQ keeps a ticket whose function raised an error
 

@@ -9,7 +9,7 @@ from ism_jobs.tables.detect import BYTE_ORDER_MARKS, SUPPORTED
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.source import head, iter_chunks, spooled
 
-CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))
+CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b"))  # those that a text does not contain
 MOST_CONTROL_CHARACTERS = 0.01  # share of the first bytes of a text
 
 

@@ -40,6 +40,7 @@ FOREIGN = {
     b"<?xml": "XML; save the table as CSV",
 }
 
+# Formats without a signature, by the Content-Type of the upload and by the suffix of its name.
 MEDIA_TYPES = {
     "application/json": "json",
     "application/x-ndjson": "json",
@@ -61,6 +62,7 @@ SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjs
 # "[" alone does not indicate JSON: a CSV file may start with the name "[id]".
 JSON_START = re.compile(r"\s*(\{|\[\s*([\[{\]\"\-0-9]|$))")
 
+# The first bytes of a text that name its charset.
 BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 

@@ -13,7 +13,7 @@ from ism_jobs.tables.description import Column, Description
 from ism_jobs.tables.kinds import NUMBER
 from ism_jobs.tables.limits import Limits
 
-PREVIEW_ROWS = 5
+PREVIEW_ROWS = 5  # first rows that the description shows
 MOST_DISTINCT_NUMBERS = 1_000  # of a column; more are not counted
 MOST_DISTINCT_TEXTS = 10_000  # of a column; more are not counted
 MOST_LEVELS = 20  # levels of a text column in the description

@@ -29,7 +29,7 @@ FORMATS = MappingProxyType(
 # A spreadsheet may read a cell that starts with one of these characters as a formula. The last four characters are
 # full-width signs.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # no formula, whatever its sign
 
 
 def write_table(table: Any, format: Format, label_columns: Sequence[str] = ()) -> bytes:

@@ -30,7 +30,7 @@ from ism_core.objective.compiled.tiles import (
 )
 from ism_core.objective.pairs import NumpyPairs
 
-FORMS: tuple[Form, Form] = ("product", "difference")
+FORMS: tuple[Form, Form] = ("product", "difference")  # in the order of their codes in `tiles.Terms`
 
 
 class CompiledPairs(NumpyPairs):

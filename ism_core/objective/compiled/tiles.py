@@ -18,7 +18,7 @@ from ism_core.objective.compiled.products import cached, exact, fast
 # Hashes of the other files that this one is compiled with: numba's cache notices a change of this file only.
 PARTS = {"products": "235fa31c033cde17"}
 
-GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)
+GAUSSIAN, MULTIQUADRATIC, POLYNOMIAL = range(3)  # codes of the kinds of terms
 
 
 class Terms(NamedTuple):

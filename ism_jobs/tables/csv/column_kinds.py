@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from ism_jobs.tables.kinds import booleans, numbers
 
-DASH = pa.array(["-"])
+DASH = pa.array(["-"])  # a missing value among numbers, a word among words
 FIRST_VALUES = 16  # first values of each column that are tried; they already identify most text columns
 
 

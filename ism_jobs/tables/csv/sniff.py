@@ -10,16 +10,17 @@ from itertools import chain, islice
 from ism_jobs.errors import InvalidTable
 from ism_jobs.tables.kinds import MISSING_NUMBER
 
-SEPARATORS = (",", ";", "\t", "|")
+SEPARATORS = (",", ";", "\t", "|")  # of cells, in order of preference
 NO_SEPARATOR = "\x1f"  # for a file of one column: a character that does not occur in text
 MOST_ROWS = 50  # of the sample that are parsed
 MOST_CELLS = 20_000  # of these rows that are classified
 MOST_LINES = 200_000  # of the sample: more than the longest quoted cell can have
 
+# Numbers with a decimal point, or without decimals; and numbers with a decimal comma.
 POINT_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
 COMMA_NUMBER = re.compile(r"\s*[+-]?(\d*,\d+)([eE][+-]?\d+)?\s*")
-FRACTION = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
-NO_VALUE = frozenset(MISSING_NUMBER.to_pylist())
+FRACTION = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")  # a number with digits after the point
+NO_VALUE = frozenset(MISSING_NUMBER.to_pylist())  # cells of a number column that hold no number
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ism_jobs.tables.names import numbered, unique_names
 CELLS_AT_A_TIME = 200_000
 ROWS_AT_A_TIME = 4_096
 CHARACTERS_AT_A_TIME = 1 << 23
-NO_VALUE = frozenset(MISSING.to_pylist())
+NO_VALUE = frozenset(MISSING.to_pylist())  # texts that stand for a missing value
 EXPECTED = 'Send an array of objects, one object per line, or {"columns": [...], "rows": [[...], ...]}.'
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ism_jobs.errors import InvalidTable
 
-MAGIC = b"\x93NUMPY"
+MAGIC = b"\x93NUMPY"  # the first bytes of every NPY file
 LONGEST_HEADER = 10_000  # bytes
 LONGEST_SIDE = 1 << 48  # rows or columns; more bytes than any file has
 ALLOWED_TYPES = re.compile(r"[<>|=]?(b1|\?|[iu][1248]|f[248]|[US][1-9]\d{0,7})")
