@@ -54,7 +54,7 @@ class RowSpace:
 
     @staticmethod
     def of(X: Array, q: int, seed: int = 0) -> "RowSpace":
-        """Return the row space, completed by arbitrary directions if it has fewer than q; the seed draws these."""
+        """Return the row space, completed by random directions if it has fewer than q."""
         n, d = X.shape
         if min(n, d) > LARGEST >= SAMPLE + q:  # with a larger q, W itself is as large
             chosen = np.random.default_rng(seed).choice(n, SAMPLE + q, replace=False)
@@ -63,7 +63,7 @@ class RowSpace:
             return RowSpace(X @ basis, basis, np.empty((basis.shape[1], 0)), basis.shape[1], X)
         if n >= d:
             with own_threads():  # idle BLAS threads would slow down the next step
-                null_directions = _null_directions(X)
+                null_directions = _null_directions(X, seed)
             rank = d - null_directions.shape[1]
             return RowSpace(X, None, null_directions[:, max(0, q - rank) :], rank)
         with own_threads() if X.size < SMALL_TABLE else nullcontext():
@@ -131,14 +131,14 @@ def _row_basis(X: Array) -> Array:
     return np.hstack([basis, more[:, sizes > RANK_TOLERANCE * np.sqrt(squares[-1])]])
 
 
-def _null_directions(X: Array) -> Array:
+def _null_directions(X: Array, seed: int) -> Array:
     """Return an orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns.
 
     A pivoted Cholesky factorization of XᵀX, with columns scaled to length 1, finds the columns that depend on others.
     Each of them gives one null direction.
     """
     d = X.shape[1]
-    rows = _sketch(X) if len(X) > 2 * SKETCH_ROWS * d else X
+    rows = _sketch(X, seed) if len(X) > 2 * SKETCH_ROWS * d else X
     lengths = np.linalg.norm(rows, axis=0)
     used = np.flatnonzero(lengths)
     directions = np.eye(d)[:, lengths == 0] if len(used) < d else np.empty((d, 0))
@@ -156,11 +156,11 @@ def _null_directions(X: Array) -> Array:
     return np.hstack([directions, np.linalg.qr(dependence)[0]])
 
 
-def _sketch(X: Array) -> Array:
+def _sketch(X: Array, seed: int) -> Array:
     """Return sums of rows with random weights, which have the same null directions as X with probability 1."""
     n, d = X.shape
     size = SKETCH_ROWS * d
-    weights = np.random.default_rng(0).standard_normal((n, 1))
+    weights = np.random.default_rng(seed).standard_normal((n, 1))
     parts = LOCAL.run(_sketch_share, -(-n // size), X, weights, size)
     return sum(parts[1:], start=parts[0])
 

@@ -136,7 +136,8 @@ def eigenpairs(A: Array, count: int) -> tuple[Array, Array]:
 
 def _few_eigenpairs(A: Array, count: int) -> tuple[Array, Array] | None:
     """Use Lanczos; return None if the eigenvalues are so close that a full decomposition is as cheap."""
-    first = np.random.default_rng(0).standard_normal(len(A))  # any start vector leads to the same eigenvectors
+    # No seed of the caller: any start vector leads to the same eigenvectors.
+    first = np.random.default_rng(0).standard_normal(len(A))
     try:
         values, vectors = eigsh(A, count, which="LA", v0=first, ncv=min(len(A), 3 * count + 10), maxiter=RESTARTS)
     except (ArpackNoConvergence, ArpackError):

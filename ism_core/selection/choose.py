@@ -230,7 +230,10 @@ class _Kernels:
         of = path.scale, path.q, path.neighbors
         if of not in self._first:
             rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
-            space, gamma = RowSpace.of(rows, path.q), self._paradigm.with_neighbors(path.neighbors).guidance()
+            space, gamma = (
+                RowSpace.of(rows, path.q, self._seed),
+                self._paradigm.with_neighbors(path.neighbors).guidance(),
+            )
             problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
             self._first[of] = path.widest * first_width(problem, rows, np.random.default_rng(self._seed))
         nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0

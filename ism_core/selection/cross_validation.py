@@ -215,7 +215,7 @@ class SuccessiveHalving:
             train, test = self._splits[fold]
             paradigm = self._paradigm.restricted(train).with_neighbors(path.neighbors)
             scaling, rows = Scaling.learnt(self._X[train], path.scale, paradigm.codes)
-            space = RowSpace.of(rows, path.q)
+            space = RowSpace.of(rows, path.q, self._seed)
             gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
             kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
             problem = Problem.of(

@@ -219,7 +219,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
         space = RowSpace.at_least(table, given.q + given.paradigm.rank + 1)
         if space is not None:
             return space
-    return RowSpace.of(table, given.q).reaching(given.initial_W)
+    return RowSpace.of(table, given.q, given.options.seed).reaching(given.initial_W)
 
 
 def _iter_reduce(

@@ -61,7 +61,7 @@ def iter_stability(
         raise InvalidInput("resamples", f"resamples is {resamples!r}; it must be a whole number of 2 or more.")
     if len(table) < FEWEST_ROWS:
         raise InvalidInput("X", f"X has {len(table)} rows; standard errors need at least {FEWEST_ROWS}.")
-    options = EvaluationOptions(precision="single" if precision == "single" else "double")
+    options = EvaluationOptions(precision="single" if precision == "single" else "double", seed=seed)
     last = None if result.spectral is None else Clustering.of(result.spectral)
     gamma, _ = paradigm.gamma_at(table @ result.W, result.kernel, seed, delta, last, options)
     return _iter_halves(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
@@ -117,7 +117,7 @@ class _Halves:
         if self.result.sparsity is not None:
             given = FeatureProblems(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)
             return self._on_supports(given)
-        space = RowSpace.of(self.X[rows], self.W.shape[1]).reaching(self.W)
+        space = RowSpace.of(self.X[rows], self.W.shape[1], self.options.seed).reaching(self.W)
         problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.null_directions, self.options)
         reached = ascend(problem, space.into(self.W), self.delta, ITERATIONS)
         W = space.out(reached.point.W)

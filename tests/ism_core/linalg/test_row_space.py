@@ -139,6 +139,13 @@ def test_sums_of_rows_have_the_empty_directions_of_all_rows(
     assert np.abs(X @ sketched.null_directions).max() < 1e-10 * np.abs(X).max()
 
 
+def test_the_seed_draws_the_axes_that_the_rows_do_not_determine(rng: np.random.Generator) -> None:
+    X, y = rng.standard_normal((6, 2)) @ rng.standard_normal((2, 9)), np.arange(6) % 2
+    one, same, other = (solve(X, Supervised(y), "gaussian", 4, starts=1, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.W, same.W)
+    assert largest_angle(one.W, other.W) > 0.1
+
+
 def test_one_row_in_many_is_enough_for_a_direction_not_to_be_empty(rng: np.random.Generator) -> None:
     X = rng.standard_normal((5_000, 6))
     X[:, 3] = 0
