@@ -5,6 +5,7 @@ from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.reader import Reader, open_table, read_table
 from ism_jobs.tables.source import translate_disk_full
 from ism_jobs.tables.write import FORMATS, write_table
+from ism_jobs.tables.written import parse_dates
 
 __all__ = [
     "FORMATS",
@@ -13,6 +14,7 @@ __all__ = [
     "Limits",
     "Reader",
     "open_table",
+    "parse_dates",
     "read_table",
     "translate_disk_full",
     "write_table",

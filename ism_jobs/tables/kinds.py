@@ -12,14 +12,15 @@ TEXT = pa.string()
 
 # Texts that stand for a missing value in formats that cannot mark one.
 MISSING = pa.array(["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"])
-MISSING_NUMBER = pa.array([*MISSING.to_pylist(), "-"])  # among numbers a dash is missing; among words it may be a word
+MISSING_SIGNS = pa.array(["-", "."])  # missing among numbers; among words they may be words
+MISSING_NUMBER = pa.array([*MISSING.to_pylist(), *MISSING_SIGNS.to_pylist()])
 BOOLEANS = pa.array(["true", "false"])
 
 
 def numbers(column: Any, decimal: str = ".") -> Any | None:
     """Convert strings to float64; return None if one of them is neither a number nor missing."""
     if decimal != ".":
-        if pc.any(pc.match_substring(column, ".")).as_py():
+        if pc.any(pc.match_substring_regex(column, r"[^\s]\.|\.[^\s]")).as_py():  # a point alone is a missing value
             return None
         column = pc.replace_substring(column, decimal, ".")
     try:

@@ -2,7 +2,7 @@
 
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -20,6 +20,7 @@ from ism_jobs.tables.numpy import NpyFile, NpzFile
 from ism_jobs.tables.parquet import ParquetFile
 from ism_jobs.tables.source import head, open_source
 from ism_jobs.tables.summary import Summary
+from ism_jobs.tables.written import WrittenNumbers
 
 
 class TableFile(Protocol):
@@ -35,17 +36,21 @@ class TableFile(Protocol):
     file: IO[bytes]
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the table in canonical form, in blocks that fit in memory."""
+        """Yield the table in canonical form, in blocks that fit in memory. Each call starts with the first row."""
         ...
 
 
 class Reader:
-    """A table that is being read. Iterate over it once; then its description and digest are available."""
+    """A table that is being read. Iterate over it once; then its description and digest are available.
 
-    def __init__(self, table: TableFile, limits: Limits) -> None:
-        self.schema = table.schema
+    Columns in `text` stay text even if their values are numbers with a unit.
+    """
+
+    def __init__(self, table: TableFile, limits: Limits, text: Collection[str] = ()) -> None:
+        self._written = WrittenNumbers(table.schema, table.blocks(), text)
+        self.schema = self._written.schema
         self.format = table.format
-        self.notes = table.notes
+        self.notes = [*table.notes, *self._written.notes]
         self._table = table
         self._summary = Summary(self.schema, limits)
         self._digest = Digest(self.schema)
@@ -58,7 +63,7 @@ class Reader:
         self._state = "begun"
         try:
             for large in self._table.blocks():
-                for block in large.iter_slices():
+                for block in self._written.convert(large).iter_slices():
                     self._summary.add(block)
                     self._digest.add(block)
                     yield block.batch(self.schema)
@@ -94,8 +99,12 @@ def open_table(
     content_type: str | None = None,
     header: bool | None = None,
     limits: Limits | None = None,
+    text: Collection[str] = (),
 ) -> Reader:
-    """Open a table of any supported format; `header` says whether a CSV file has one (None: detect it)."""
+    """Open a table of any supported format; `header` says whether a CSV file has one (None: detect it).
+
+    Columns in `text` stay text even if their values are numbers with a unit.
+    """
     limits = limits or Limits()
     file, compressed = open_source(Path(path), limits)
     try:
@@ -108,7 +117,11 @@ def open_table(
         file.close()
     if compressed:
         table.notes.insert(0, "Decompressed from gzip.")
-    return Reader(table, limits)
+    try:
+        return Reader(table, limits, text)
+    except BaseException:
+        table.file.close()
+        raise
 
 
 def read_table(

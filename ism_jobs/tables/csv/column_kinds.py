@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ism_jobs.tables.kinds import booleans, numbers
+from ism_jobs.tables.kinds import MISSING_SIGNS, booleans, numbers
 
-DASH = pa.array(["-"])  # a missing value among numbers, a word among words
+POINT = pa.array(["."])  # a missing value among numbers, a word among words
 FIRST_VALUES = 16  # first values of each column that are tried; they already identify most text columns
 
 
@@ -19,15 +19,16 @@ class _Seen:
 
     only_numbers: bool = True
     only_booleans: bool = True
-    has_dashes: bool = False
+    has_signs: bool = False  # such as "-"
+    has_points: bool = False
     has_numbers: bool = False
 
     @property
     def kind(self) -> str:
-        """Return "number", "boolean" or "text". A column without values is "number", one of dashes alone is "text"."""
+        """Return "number", "boolean" or "text". A column without values is "number", one of signs alone is "text"."""
         if self.only_numbers:
-            return "number" if self.has_numbers or not self.has_dashes else "text"
-        return "boolean" if self.only_booleans and not self.has_dashes else "text"
+            return "number" if self.has_numbers or not self.has_signs else "text"
+        return "boolean" if self.only_booleans and not self.has_signs else "text"
 
 
 class ColumnKinds:
@@ -53,6 +54,10 @@ class ColumnKinds:
         """Return the kind of each column."""
         return [seen.kind for seen in self._seen]
 
+    def points(self) -> list[int]:
+        """Return the positions of the columns of numbers in which a point stands for a missing value."""
+        return [p for p, seen in enumerate(self._seen) if seen.has_points and seen.kind == "number"]
+
     def _find_numbers(self, columns: list[Any], positions: list[int]) -> None:
         """Find which of these columns hold only numbers: all in one call, then in halves if some do not."""
         if not positions:
@@ -69,10 +74,12 @@ class ColumnKinds:
             self._find_numbers(columns, positions[middle:])
 
     def _note(self, columns: list[Any], positions: list[int], known: Any) -> None:
-        for position, has_numbers in zip(positions, known.reshape(len(positions), -1).any(axis=1), strict=True):
+        for position, is_known in zip(positions, known.reshape(len(positions), -1), strict=True):
             seen = self._seen[position]
-            if has_numbers:
-                seen.has_numbers = True
-            elif not (seen.has_numbers or seen.has_dashes):
-                trimmed = pc.utf8_trim_whitespace(columns[position])
-                seen.has_dashes = bool(pc.any(pc.is_in(trimmed, value_set=DASH)).as_py())
+            seen.has_numbers = seen.has_numbers or bool(is_known.any())
+            if is_known.all() or (seen.has_points and seen.has_signs):
+                continue
+            trimmed = pc.utf8_trim_whitespace(columns[position])
+            seen.has_points = seen.has_points or bool(pc.any(pc.is_in(trimmed, value_set=POINT)).as_py())
+            if not seen.has_numbers:
+                seen.has_signs = seen.has_signs or bool(pc.any(pc.is_in(trimmed, value_set=MISSING_SIGNS)).as_py())

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from ism_jobs.errors import InvalidTable
+from ism_jobs.sentences import listed
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
 from ism_jobs.tables.csv.column_kinds import ColumnKinds
@@ -83,6 +84,7 @@ class CsvFile:
             kinds.add(batch.columns)
         if rows == 0:
             raise self._no_rows()
+        self._points = kinds.points()
         return kinds.result()
 
     def _name(self) -> None:
@@ -100,6 +102,8 @@ class CsvFile:
             names = numbered(len(given))
             last = f" to x{len(names)}" if len(names) > 1 else ""
             self.notes.append(f"The first row was read as data: the columns are called x1{last}.")
+        if points := [name for name, position in zip(names, self._kept, strict=True) if position in self._points]:
+            self.notes.append(f'"." was read as a missing value in {listed(points, quoted=True)}.')
         types = [TEXT if self.columns[position] == "text" else NUMBER for position in self._kept]
         self.schema = pa.schema(list(zip(names, types, strict=True)))
 

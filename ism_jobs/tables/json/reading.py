@@ -10,7 +10,7 @@ from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
 from ism_jobs.tables.json.scan import Scanner, iter_rows, layout
-from ism_jobs.tables.kinds import MISSING, NUMBER, TEXT, without_blanks
+from ism_jobs.tables.kinds import MISSING_NUMBER, NUMBER, TEXT, without_blanks
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 
@@ -18,7 +18,7 @@ from ism_jobs.tables.names import numbered, unique_names
 CELLS_AT_A_TIME = 200_000
 ROWS_AT_A_TIME = 4_096
 CHARACTERS_AT_A_TIME = 1 << 23
-NO_VALUE = frozenset(MISSING.to_pylist())  # texts that stand for a missing value
+NO_VALUE = frozenset(MISSING_NUMBER.to_pylist())  # texts that stand for a missing value
 EXPECTED = 'Send an array of objects, one object per line, or {"columns": [...], "rows": [[...], ...]}.'
 
 

@@ -100,7 +100,35 @@ def test_truth_values_are_numbers(tmp_path: Path) -> None:
     assert read(tmp_path, "a,b\nTrue,x\nfalse,true\n,y\n").values == {"a": [1.0, 0.0, None], "b": ["x", "true", "y"]}
 
 
-@pytest.mark.parametrize("cell", ['"1,000"', "1_000", "0x10", "12 000", "1.2.3", "5 kg", "2020-01-01"])
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (['"475,000"', '"1,200,000"', "12"], [475_000, 1_200_000, 12]),
+        (["$91.50", '"-$1,000.25"', "NA"], [91.5, -1000.25, None]),
+        (["€ 12", "€ 13.5", "."], [12, 13.5, None]),
+        (["45.1%", "3 %", "-"], [45.1, 3, None]),
+        (["12 kg", "3.5 kg", "1e3 kg"], [12, 3.5, 1000]),
+        (['"12,50 €"', '"1.234,50 €"', ""], [12.5, 1234.5, None]),
+        (["12 000", "3", "1 234 567"], [12_000, 3, 1_234_567]),
+    ],
+)
+def test_numbers_with_a_currency_a_unit_or_marks_are_numbers_with_a_note(
+    tmp_path: Path, cells: list[str], values: list[float | None]
+) -> None:
+    found = read(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells))
+    assert found.values["a"] == values
+    assert 'Texts were read as numbers: "a"' in found.description.notes[0]
+    kept = read(tmp_path, "a,b\n" + "".join(f"{cell},x\n" for cell in cells), text=["a"])
+    assert kept.kinds == ["text", "text"]
+
+
+def test_a_point_is_missing_among_numbers_with_a_note(tmp_path: Path) -> None:
+    found = read(tmp_path, "a;b;c\n1,5;x;.\n.;.;.\n")
+    assert found.values == {"a": [1.5, None], "b": ["x", "."], "c": [".", "."]}
+    assert '"." was read as a missing value in "a".' in found.notes
+
+
+@pytest.mark.parametrize("cell", ["1_000", "0x10", "1.2.3", "5 kg", "2020-01-01", '"1,2"', "$5"])
 def test_what_only_resembles_a_number_is_text(tmp_path: Path, cell: str) -> None:
     assert read(tmp_path, f"a,b\n1,2\n{cell},3\n").kinds == ["text", "number"]
 

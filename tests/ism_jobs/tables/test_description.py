@@ -1,5 +1,6 @@
 """What is said of a table once it has been read."""
 
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,8 @@ def test_number_columns_are_summed_up(tmp_path: Path) -> None:
         "constant": False,
         "distinct": 3,
         "levels": None,
+        "counter": None,
+        "date_format": None,
     }
     assert read(tmp_path, "a,b\n1,1\n,2\n").description.column("a").whole
 
@@ -68,6 +71,56 @@ def test_constant_columns_are_marked(tmp_path: Path) -> None:
 def test_an_empty_column_has_no_statistics(tmp_path: Path) -> None:
     column = read(tmp_path, "a,b\n1,\n2,\n").description.column("b")
     assert (column.missing, column.minimum, column.mean, column.whole, column.distinct) == (2, None, None, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "counter"),
+    [
+        ([1, 2, 3, 4], "rows"),
+        ([1947, 1948, 1949], "rows"),
+        ([1, 2, 3, 1, 2, 3, 4], "blocks"),
+        ([1, 2, 4], None),
+        ([1, 2, np.nan, 4], None),
+        ([3, 2, 1], None),
+        ([5], None),
+    ],
+)
+@pytest.mark.parametrize("group", [1, 2, 100])
+def test_a_column_that_counts_is_marked(tmp_path: Path, values: list[float], counter: str | None, group: int) -> None:
+    table = pa.table({"a": pa.array(values, pa.float64(), from_pandas=True)})
+    assert read(tmp_path, parquet(table, row_group_size=group)).description.columns[0].counter == counter
+
+
+@pytest.mark.parametrize(
+    ("values", "format"),
+    [
+        (["2020-01-31", "2021-2-3", None], "%Y-%m-%d"),
+        (["01/02/2020", "13/02/2020"], "%d/%m/%Y"),
+        (["01/02/2020", "03/02/2020"], "%m/%d/%Y"),
+        (["2020-01-01T10:20:30.5Z", "2020-01-02 10:20:30+01:00"], "%Y-%m-%d %H:%M:%S"),
+        (["12 Jan 2020", "1 February 2021"], "%d %b %Y"),
+        (["5.6.2021", "31.12.2021"], "%d.%m.%Y"),
+        (["2020-01-31", "soon"], None),
+        (["2020-13-01"], None),
+        (["10-19", "20-29"], None),
+    ],
+)
+def test_a_column_of_dates_has_their_format(tmp_path: Path, values: list[str | None], format: str | None) -> None:
+    description = read(tmp_path, parquet(pa.table({"day": values}), row_group_size=1)).description
+    assert description.columns[0].date_format == format
+
+
+def test_dates_of_typed_formats_have_a_format_too(tmp_path: Path) -> None:
+    day = datetime(2020, 1, 31, 10, 30)
+    table = pa.table({"day": pa.array([day.date()]), "time": pa.array([day])})
+    formats = [column.date_format for column in read(tmp_path, parquet(table)).description.columns]
+    assert formats == ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S"]
+
+
+def test_a_column_that_is_text_because_of_few_values_gets_a_note(tmp_path: Path) -> None:
+    content = "price,color\n" + "".join(f"{row}.50,c{row % 3}\n" for row in range(30)) + "on request,c1\n"
+    (note,) = read(tmp_path, content).description.notes
+    assert '"price" is read as text because of values such as "on request"' in note
 
 
 def test_the_mean_of_vast_numbers_is_finite(tmp_path: Path) -> None:

@@ -50,6 +50,11 @@ def test_strings_are_text_even_if_they_look_like_numbers(tmp_path: Path) -> None
     assert read(tmp_path, '[{"a": "1", "b": "NA"}, {"a": "2", "b": "x"}]').values == {"a": ["1", "2"], "b": ["NA", "x"]}
 
 
+def test_strings_of_prices_and_fractions_are_numbers(tmp_path: Path) -> None:
+    found = read(tmp_path, '[{"a": "$1", "b": "1.5", "c": 1}, {"a": "$2.5", "b": "2", "c": "."}]')
+    assert found.values == {"a": [1.0, 2.5], "b": [1.5, 2.0], "c": [1.0, None]}
+
+
 def test_a_column_of_numbers_and_words_is_text(tmp_path: Path) -> None:
     found = read(tmp_path, '[{"a": 1}, {"a": 2.5}, {"a": true}, {"a": "x"}, {"a": ""}, {}]')
     assert found.values == {"a": ["1", "2.5", "true", "x", None, None]}
