@@ -45,8 +45,9 @@ NARROWED_ROWS = 10_000  # most rows of the larger subsample on which narrower ke
 NARROWED_FOLDS = 5  # its folds; only the first is scored
 FIVE_FOLD_ROWS = 400  # rows up to which there are five folds; larger subsamples have three
 FEWEST_ROWS = 10  # rows that cross-validation needs
-AXES = (2, 3, 4, 6, 8, 10)  # values of q that "auto" tries
+AXES = (1, 2, 3, 4, 6, 8, 10)  # values of q that "auto" tries
 MOST_AXES_FOR_VALUES = 4  # the largest q that "auto" tries for targets that are values
+MOST_AXES_FOR_TWO_CLASSES = 3  # the same for two or three classes; for more classes it is their number
 PERFECT = 1.0  # the largest possible score: the search stops
 
 
@@ -261,8 +262,8 @@ def _can_be_validated(codes: Ints | None, n: int) -> bool:
 def _axes(table: Array, paradigm: Supervised) -> tuple[int, ...]:
     """Return the values of q that "auto" tries."""
     d, codes = table.shape[1], paradigm.codes
-    most = min(d, MOST_AXES_FOR_VALUES if codes is None else max(2, int(codes.max()) + 1))
-    return tuple(each for each in AXES if each <= most) or (d,)
+    most = MOST_AXES_FOR_VALUES if codes is None else max(MOST_AXES_FOR_TWO_CLASSES, int(codes.max()) + 1)
+    return tuple(each for each in AXES if each <= min(d, most))
 
 
 def _checked_q(q: int | str, d: int) -> int | None:
