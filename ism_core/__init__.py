@@ -7,6 +7,7 @@ from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
 from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
+from ism_core.missed import Missed, missed_dependence
 from ism_core.objective import aligned
 from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
@@ -23,6 +24,7 @@ __all__ = [
     "Gaussian",
     "InvalidInput",
     "Linear",
+    "Missed",
     "Multiquadratic",
     "Polynomial",
     "RelativeGaussian",
@@ -41,5 +43,6 @@ __all__ = [
     "choose",
     "iter_choose",
     "iter_solve",
+    "missed_dependence",
     "solve",
 ]

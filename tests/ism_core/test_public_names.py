@@ -15,6 +15,7 @@ def test_public_names_are_these() -> None:
         "Gaussian",
         "InvalidInput",
         "Linear",
+        "Missed",
         "Multiquadratic",
         "Polynomial",
         "RelativeGaussian",
@@ -33,6 +34,7 @@ def test_public_names_are_these() -> None:
         "choose",
         "iter_choose",
         "iter_solve",
+        "missed_dependence",
         "solve",
     ]
 

@@ -1,0 +1,293 @@
+"""A test of what W misses: does the target still depend on the rows X beyond the projected rows P = XW?
+
+R are the residuals of the target after kernel ridge regression on P. If P has all that X knows about the target, R is
+uncorrelated with every function h(X) − E[h(X) | P]. Three statistics look for such functions: the strongest single
+feature, the strongest product of two features, and the sum over random Fourier features of a Gaussian kernel. Products
+find features that matter only together, which maximizing HSIC can miss (Liu and Ruan 2024).
+
+The null distribution comes from random signs of the residuals (wild bootstrap, Liu 1988), so that the variance of the
+residuals may differ between rows. All three statistics share the signs, and the smallest of their p-values is compared
+with those of the draws (Westfall and Young 1993). If deviations of W between resamples are given, each draw also
+turns W by a random combination of them: errors of W within its standard error are then no evidence.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist, pdist
+
+from ism_core.arrays import Array, Ints, as_table
+from ism_core.engines import own_threads
+from ism_core.errors import InvalidInput
+from ism_core.kernels import Kernel
+from ism_core.linalg import orthonormal, standardized
+from ism_core.objective import Problem
+from ism_core.paradigms import Kind, Supervised
+
+Advice = Literal["more_axes", "another_kernel", "nothing"]
+
+LEVEL = 0.05  # p-value up to which something is missed
+DRAWS = 399  # random signs; the p-value is a multiple of 1/400
+MOST_ROWS = 1_000  # rows of the sample that is tested; a missed effect of 0.3 needs 500
+FEWEST_ROWS = 20  # rows that the test needs, and at least ROWS_PER_AXIS for each axis
+ROWS_PER_AXIS = 5
+MOST_OUTPUTS = 10  # principal components of the residuals that are tested
+LANDMARKS = 120  # centers of the Gaussian functions of P that the target is regressed on
+WIDTHS = (1.0, 0.5, 0.25)  # of these functions, as multiples of the median distance
+PENALTIES = np.logspace(-4, 3, 22)  # of the ridge regression; generalized cross-validation takes one
+MOST_LEVERAGE = 0.75  # of a row on its own fit that is corrected for; the residual of a row above it is near 0
+FREQUENCIES = 100  # random Fourier frequencies
+MOST_PAIRED = 64  # features whose products are all tested; of more features, half of the rows select as many
+MOST_SCREENED = 500  # features with the largest weights that this selection is from
+TINY = 1e-4  # share of a function's variance that P must leave unexplained for the function to be tested
+LEAST_GAIN = 0.05  # relative gain of J on other rows that counts as a gain; a noise axis gains up to 0.03 on 300 rows
+LARGEST_TURN = 0.25  # radians by which an axis may be off at most without missing something, whatever its error
+
+
+@dataclass(frozen=True)
+class Missed:
+    """The outcome of the test."""
+
+    p_value: float
+    rows: int  # number of rows that were tested
+    advice: Advice
+    features: tuple[int, ...]  # the feature, or the two features together, with the strongest dependence; may be empty
+
+    def sentence(self, names: Sequence[str], target: str = "the target") -> str:
+        """Say the outcome in a sentence or two. `names` are those of the columns of X."""
+        p = f"p = {self.p_value:.2g}, {self.rows} rows"
+        if self.advice == "nothing":
+            return f"Nothing more to find: no dependence of {target} on the features beyond the axes shows ({p})."
+        found = [names[feature] for feature in self.features]
+        where = "the features"
+        if found:
+            where += f", most on {found[0]}" if len(found) == 1 else f", most on {' and '.join(found)} together"
+        claim = f"The axes miss something: {target} still depends on {where} ({p})."
+        if self.advice == "more_axes":
+            return f"{claim} More axes would show it."
+        if len(found) == 2:
+            claim += " Maximizing HSIC can miss features that matter only together."
+        return f"{claim} More axes of this kernel would gain nothing; try another kernel or scale."
+
+
+def missed_dependence(
+    X: ArrayLike,
+    y: ArrayLike,
+    W: ArrayLike,
+    kernel: Kernel,
+    *,
+    kind: Kind = "auto",
+    deviations: Sequence[Array] = (),
+    seed: int = 0,
+) -> Missed:
+    """Test whether classes or values y depend on the rows X beyond XW, and advise what to do.
+
+    Parameters
+    ----------
+    X, W, kernel
+        The rows that were given to `solve`, and the W and the kernel of its result.
+    kind
+        How to read y, as in Supervised.
+    deviations
+        Differences between W and the W of resamples, d×q each, whose mean square is the variance of W. Without them, W
+        counts as exact: on the rows that it was fitted to, its own error can then be taken for a missed dependence.
+    seed
+        Seed of the sample of rows, of the random signs and of the random frequencies.
+    """
+    table, weights = as_table(X), as_table(W, "W", min_rows=1)
+    if weights.shape[0] != table.shape[1]:
+        raise InvalidInput("W", f"W has {len(weights)} rows but X has {table.shape[1]} columns; they must be as many.")
+    paradigm = Supervised(y, kind)
+    paradigm.check(len(table))
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(len(table))[:MOST_ROWS])
+    needed = max(FEWEST_ROWS, ROWS_PER_AXIS * (weights.shape[1] + 1))
+    if len(rows) < needed:
+        raise InvalidInput("X", f"X has {len(rows)} rows; the test needs at least {needed}.")
+    with own_threads():
+        test = _Test(table[rows], paradigm.restricted(rows), weights, kernel.restricted(rows, rows), rng)
+        return test.run(deviations)
+
+
+class _Test:
+    def __init__(self, X: Array, target: Supervised, W: Array, kernel: Kernel, rng: np.random.Generator) -> None:
+        self._X, self._target, self._W, self._kernel, self._rng = X, target, W, kernel, rng
+        self._Z = standardized(X)[0]
+        Y = np.eye(target.codes.max() + 1)[target.codes] if target.codes is not None else target.values
+        assert Y is not None
+        self._smoother, self._R, self._slopes = _regression(X @ W, standardized(Y)[0], rng)
+
+    def run(self, deviations: Sequence[Array]) -> Missed:
+        signed = self._signed(deviations)
+        pairs, paired = self._products()
+        features, products = self._scores(self._Z, signed), self._scores(paired, signed)
+        statistics = [features.max(axis=1), products.max(axis=1), self._kernel_statistic(signed)]
+        p_values = np.array([_p_values(each) for each in statistics])
+        p_value = float((p_values.min(axis=0) <= p_values[:, 0].min()).mean())
+        advice: Advice = "nothing"
+        found: tuple[int, ...] = ()
+        if p_value <= LEVEL:
+            strongest = int(p_values[:, 0].argmin())
+            if strongest == 0:
+                found = (int(features[0].argmax()),)
+            elif strongest == 1:
+                found = tuple(sorted(set(pairs[int(products[0].argmax())].tolist())))
+            advice = "more_axes" if found and self._gains(None if strongest == 0 else found) else "another_kernel"
+        return Missed(p_value, len(self._X), advice, found)
+
+    def _signed(self, deviations: Sequence[Array]) -> list[Array]:
+        """Return for each output the residuals, and below them those of the draws."""
+        n = len(self._X)
+        signs = self._rng.choice([-1.0, 1.0], size=(DRAWS, n))
+        shrinkage = np.sqrt(1 - self._smoother.leverages)  # of residuals against errors (MacKinnon and White 1985, HC2)
+        shifts = np.zeros((self._W.shape[1], DRAWS, n))
+        if len(deviations):
+            turns = np.array(deviations)
+            sizes = np.sqrt((turns**2).sum(axis=1).mean(axis=0))
+            turns *= np.minimum(1, LARGEST_TURN / np.maximum(sizes, LARGEST_TURN))
+            P = self._X @ turns  # how far each row moves on each axis, resample by resample
+            weights = self._rng.normal(size=(DRAWS, len(deviations))) / np.sqrt(len(deviations))
+            shifts = np.einsum("br,rna->abn", weights, P, optimize=True)
+        return [
+            np.vstack([R, signs * (R / shrinkage) + np.einsum("na,abn->bn", slopes, shifts, optimize=True)])
+            for R, slopes in zip(self._R.T, self._slopes, strict=True)
+        ]
+
+    def _scores(self, H: Array, signed: list[Array]) -> Array:
+        """Return the squared studentized correlation of each column of H with the residuals, for each draw."""
+        H = self._residual(H)
+        variances = np.einsum("nk,nk->n", self._R, self._R) @ H**2
+        squares: Array = sum(((each @ H) ** 2 for each in signed), np.zeros((DRAWS + 1, H.shape[1])))
+        scores: Array = np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
+        return scores
+
+    def _residual(self, H: Array) -> Array:
+        """Return H minus its regression on P; 0 for columns that P explains."""
+        centered = H - H.mean(axis=0)
+        left: Array = self._smoother.residual(centered)
+        explained = (left**2).sum(axis=0) <= TINY * np.maximum((centered**2).sum(axis=0), TINY)
+        left[:, explained] = 0
+        return left
+
+    def _products(self) -> tuple[Ints, Array]:
+        """Return pairs of features and their products. If half of the rows select the features, theirs are 0."""
+        n, d = self._Z.shape
+        chosen, weight = np.arange(d), np.ones(n)
+        if d > MOST_PAIRED:
+            screened = np.sort(np.argsort(-(self._W**2).sum(axis=1), kind="stable")[:MOST_SCREENED])
+            half = self._rng.permutation(n)[: n // 2]
+            Z, R = self._Z[half][:, screened], self._R[half]
+            squares = sum(((Z.T * each) @ Z) ** 2 for each in R.T)
+            variances = (Z.T**2 * (R**2).sum(axis=1)) @ Z**2
+            best = (squares / np.maximum(variances, np.finfo(float).tiny)).max(axis=1)
+            chosen = np.sort(screened[np.argsort(-best, kind="stable")[:MOST_PAIRED]])
+            weight[half] = 0
+        first, second = np.triu_indices(len(chosen))
+        pairs = np.column_stack([chosen[first], chosen[second]])
+        products = self._Z[:, pairs[:, 0]] * self._Z[:, pairs[:, 1]]
+        kept = weight > 0
+        products[kept] -= products[kept].mean(axis=0)
+        return pairs, products * weight[:, None]
+
+    def _kernel_statistic(self, signed: list[Array]) -> Array:
+        distances = pdist(self._Z[:300])
+        frequencies = self._rng.normal(size=(self._Z.shape[1], FREQUENCIES)) / (np.median(distances) or 1.0)
+        angles = self._Z @ frequencies
+        H = self._residual(np.column_stack([np.cos(angles), np.sin(angles)]))
+        return np.asarray(sum(((each @ H) ** 2).sum(axis=1) for each in signed))
+
+    def _gains(self, pair: tuple[int, ...] | None) -> bool:
+        """Tell whether J rises on half of the rows if the direction that the other half misses becomes an axis."""
+        order = self._rng.permutation(len(self._X))
+        found, held_out = np.sort(order[::2]), np.sort(order[1::2])
+        if pair is None:
+            scores = self._residual(self._X)[found].T @ self._R[found]
+            V = np.linalg.svd(scores, full_matrices=False)[0][:, :1]
+        else:
+            V = np.eye(self._X.shape[1])[:, list(pair)]
+        more = orthonormal(np.column_stack([self._W, V]), self._W.shape[1] + V.shape[1])
+        before, after = (self._objective(held_out, each) for each in (self._W, more))
+        return after > before + LEAST_GAIN * abs(before)
+
+    def _objective(self, rows: Ints, W: Array) -> float:
+        P = np.ascontiguousarray(self._X[rows] @ W)
+        q = P.shape[1]
+        gamma = self._target.with_neighbors(False).restricted(rows).guidance()
+        return Problem.of(P, gamma, self._kernel.restricted(rows, rows), q).objective(np.eye(q))
+
+
+@dataclass(frozen=True)
+class _Smoother:
+    """The linear smoother S = U diag(h) Uᵀ."""
+
+    U: Array
+    h: Array
+
+    @property
+    def leverages(self) -> Array:
+        """The diagonal of S, below 1."""
+        diagonal: Array = np.minimum(self.U**2 @ self.h, MOST_LEVERAGE)
+        return diagonal
+
+    def residual(self, A: Array) -> Array:
+        """Return (I − S)A."""
+        left: Array = A - self.U @ (self.h[:, None] * (self.U.T @ A))
+        return left
+
+
+def _regression(P: Array, Y: Array, rng: np.random.Generator) -> tuple[_Smoother, Array, Array]:
+    """Regress Y on P; return the smoother, the residuals' principal components R, and ∂(fit)/∂P, k×n×q.
+
+    The fit is a linear function of P without penalty, plus Gaussian functions of P with a ridge penalty.
+    """
+    n = len(P)
+    Z, _, scale = standardized(P)
+    centers = Z[np.sort(rng.permutation(n)[:LANDMARKS])]
+    distances, between = cdist(Z, centers, "sqeuclidean"), cdist(centers, centers, "sqeuclidean")
+    median = np.sqrt(np.median(between[between > 0])) if between.any() else 1.0
+    linear = np.column_stack([np.ones(n), Z])
+    basis, sizes, _ = np.linalg.svd(linear, full_matrices=False)
+    basis = basis[:, sizes > 1e-8 * sizes[0]]
+    Y_left = Y - basis @ (basis.T @ Y)
+    best_score, best = np.inf, None
+    for width in WIDTHS:
+        exponent = 2 * (width * median) ** 2
+        values, vectors = np.linalg.eigh(np.exp(-between / exponent))
+        kept = values > 1e-8 * values[-1]
+        into = vectors[:, kept] / np.sqrt(values[kept])
+        F = np.exp(-distances / exponent) @ into
+        U, s, Vt = np.linalg.svd(F - basis @ (basis.T @ F), full_matrices=False)
+        kept = s > 1e-6 * np.sqrt(n)
+        U, s, Vt = U[:, kept], s[kept], Vt[kept]
+        explained = ((U.T @ Y_left) ** 2).sum(axis=1)
+        unexplained = (Y_left**2).sum() - explained.sum()
+        shrunk = s**2 / (s**2 + PENALTIES[:, None])
+        freedom = basis.shape[1] + shrunk.sum(axis=1)
+        errors = unexplained + ((1 - shrunk) ** 2 * explained).sum(axis=1)
+        scores = np.where(freedom <= n / 3, errors / np.maximum(1 - freedom / n, 1e-9) ** 2, np.inf)
+        scores[-1] = min(scores[-1], np.finfo(float).max)  # the linear function remains if rows are few
+        place = int(scores.argmin())
+        if scores[place] < best_score:
+            best_score, best = float(scores[place]), (U, shrunk[place], into @ (Vt.T / s), exponent)
+    assert best is not None
+    U, h, into, exponent = best
+    smoother = _Smoother(np.column_stack([basis, U]), np.concatenate([np.ones(basis.shape[1]), h]))
+    left, sizes, right = np.linalg.svd(smoother.residual(Y), full_matrices=False)
+    kept = np.flatnonzero(sizes > 1e-6 * np.sqrt(n))[:MOST_OUTPUTS]
+    heights = into @ (h[:, None] * (U.T @ Y_left)) @ right[kept].T  # of the Gaussian functions, for each output
+    bells = np.exp(-distances / exponent)
+    coefficients = np.linalg.lstsq(linear, Y @ right[kept].T - bells @ heights, rcond=None)[0][1:]
+    slopes = [
+        b + 2 / exponent * ((bells * height) @ centers - (bells @ height)[:, None] * Z)
+        for b, height in zip(coefficients.T, heights.T, strict=True)
+    ]
+    return smoother, left[:, kept] * sizes[kept], np.array(slopes).reshape(len(kept), *P.shape) / scale
+
+
+def _p_values(statistics: Array) -> Array:
+    """Return for each statistic the share of all that are at least as large."""
+    shares: Array = 1 - np.searchsorted(np.sort(statistics), statistics, side="left") / len(statistics)
+    return shares
