@@ -113,8 +113,8 @@ def _candidate_table(choice: Mapping[str, Any]) -> str:
         for each in candidates
     ]
     shown = rows[:STRONGEST] + [row for row in rows[STRONGEST:] if row[0].startswith("→")]
-    nested = " The cross-validated scores above come from nested cross-validation."
-    return f"{table(header, shown)}\n{choice.get('reason')}{'' if choice.get('criterion') == 'consensus' else nested}"
+    honest = " The score above is corrected for the choice of the best candidate."
+    return f"{table(header, shown)}\n{choice.get('reason')}{'' if choice.get('criterion') == 'consensus' else honest}"
 
 
 def _setting_text(candidate: Mapping[str, Any]) -> str:

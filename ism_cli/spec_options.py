@@ -164,6 +164,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         varying("--engine", type=click.Choice(["local", "dask"]),
                 help="Compute on this machine or worker, or on a Dask cluster."),
         varying("--folds", type=int, metavar="N", help="Number of cross-validation folds; 0 for none."),
+        click.option("--validation", type=click.Choice(["auto", "nested"]),
+                     help="Score chosen settings by the folds of the choice, or by nested cross-validation."),
         click.option("--resamples", type=int, metavar="N",
                      help="Number of random halves of the rows for the standard errors of the loadings; 20 is enough."),
         click.option("--label", metavar="TEXT", help="A name for the job."),

@@ -76,6 +76,8 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
             "dense_objective": result.sparsity.dense_objective,
             "loss": _finite(result.sparsity.loss(result.objective)),
         }
+    if outcome.validation is not None:
+        document["validation"] = outcome.validation.document()
     if outcome.choice is not None:
         document["choice"] = outcome.choice
     if result.labels is not None:

@@ -20,7 +20,7 @@ def pack_trace(trace: Trace) -> bytes:
     """Serialize a trace."""
     file = io.BytesIO()
     W = np.empty((0, 0)) if trace.W is None else trace.W
-    np.savez(file, W=W, rows=_encode(trace.rows), choice=_encode(trace.choice))
+    np.savez(file, W=W, rows=_encode(trace.rows), choice=_encode(trace.choice), predicted=_encode(trace.out_of_fold))
     return file.getvalue()
 
 
@@ -28,10 +28,13 @@ def unpack_trace(packed: bytes) -> Trace:
     """Restore the trace of an earlier attempt, ready to be continued."""
     with np.load(io.BytesIO(packed), allow_pickle=False) as file:
         rows = json.loads(file["rows"].tobytes())
-        choice = json.loads(file["choice"].tobytes()) if "choice" in file else None  # old checkpoints have no choice
+        # old checkpoints have no choice or no predictions
+        choice, predicted = (
+            json.loads(file[name].tobytes()) if name in file else None for name in ("choice", "predicted")
+        )
         if not rows:
-            return Trace(choice=choice)
-        return Trace(rows, file["W"], choice, rows[-1]["iteration"], rows[-1]["round"])
+            return Trace(choice=choice, out_of_fold=predicted)
+        return Trace(rows, file["W"], choice, predicted, rows[-1]["iteration"], rows[-1]["round"])
 
 
 class Checkpoints:

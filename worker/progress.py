@@ -44,13 +44,13 @@ class JobClock:
 
     The ascent converges linearly: each stopping criterion shrinks by a nearly constant factor per step. The steps left
     follow from that factor and from the criterion that is furthest from its bound. Each fold of a cross-validation is
-    expected to take as long as the job so far, because it repeats the choice and the solve.
+    expected to take as long as the job so far; `folds` may be set once their number is known.
     """
 
-    def __init__(self, max_iter: int, folds: int) -> None:
+    def __init__(self, max_iter: int, folds: int = 0) -> None:
         self._began = time.monotonic()
         self._max_iter = max_iter
-        self._folds = folds
+        self.folds = folds
         self._seen: deque[tuple[int, float, float]] = deque(maxlen=RATE_STEPS)  # iteration, time, log of the criterion
 
     @property
@@ -73,8 +73,8 @@ class JobClock:
         if rate > 0:
             left = min(left, max(last[2], 0.0) / rate)
         in_solve = left * (last[1] - first[1]) / steps
-        return in_solve + self._folds * (self.elapsed + in_solve)
+        return in_solve + self.folds * (self.elapsed + in_solve)
 
     def after_fold(self, fold: int, began: float) -> float | None:
         """Return the estimated seconds left after some folds of a cross-validation that started at time `began`."""
-        return None if fold == 0 else (self.elapsed - began) / fold * (self._folds - fold)
+        return None if fold == 0 else (self.elapsed - began) / fold * (self.folds - fold)

@@ -19,6 +19,7 @@ class Trace:
     rows: list[Row] = field(default_factory=list)
     W: Array | None = None  # the iterate of the last step
     choice: Row | None = None  # the document of the automatic choice, with the spec that the steps belong to
+    out_of_fold: Row | None = None  # the predictions that the choice made, and their scores
     resumed_at: int = 0  # the iteration that this attempt started from
     resumed_round: int = 0  # the round of that iteration
 

@@ -65,8 +65,21 @@ class ChoiceView(BaseModel):
     )
     candidates: list[CandidateView] = Field(
         description="All candidates in the order in which they were tried. Their scores come from the search;"
-        " the scores in the metrics come from nested cross-validation."
+        " the score in `validation` is corrected for the choice of the best."
     )
+
+
+class ValidationView(BaseModel):
+    """The score for rows that W has not learned from."""
+
+    method: Literal["bootstrap", "nested", "cross_validation"] = Field(
+        description="bootstrap: cross-validation of all candidates, corrected for the choice of the best. nested: each"
+        " fold chose its own settings. cross_validation: the settings were given."
+    )
+    measure: Literal["accuracy", "r2"] = Field(description="The share of correct classes, or R² of values.")
+    score: float | None = Field(description="The score of an SVM on the axes; it is among the metrics too.")
+    error: float | None = Field(description="The standard error of the score.")
+    folds: int = Field(description="The number of folds.")
 
 
 class ResultView(BaseModel):
@@ -99,6 +112,7 @@ class ResultView(BaseModel):
     rows: int = Field(description="The number of rows that were used.")
     cluster_sizes: list[int] | None = Field(None, description="The number of rows in each cluster.")
     choice: ChoiceView | None = Field(None, description="Present if settings were chosen automatically.")
+    validation: ValidationView | None = Field(None, description="Present if a supervised job was validated.")
     sparsity: SparsityView | None = Field(None, description="Present if features_per_axis was given.")
     stability: StabilityView | None = Field(None, description="Present if resamples were requested.")
     links: dict[str, str] = Field(description="Paths of related resources.")

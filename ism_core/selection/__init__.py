@@ -1,13 +1,15 @@
 """Automatic choice of kernel, q and scale from the data."""
 
-from ism_core.selection.choice import Auto, Candidate, Choice, Trial
+from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
 from ism_core.selection.choose import choose, iter_choose
+from ism_core.selection.rule import standard_error
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
 __all__ = [
     "Auto",
     "Candidate",
     "Choice",
+    "OutOfFold",
     "Settings",
     "Starts",
     "Trial",
@@ -15,4 +17,5 @@ __all__ = [
     "is_open",
     "iter_choose",
     "iter_settings",
+    "standard_error",
 ]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
 
@@ -22,6 +23,25 @@ class Candidate:
     seconds: float  # time spent on it, over all folds
 
 
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Predictions of an SVM on the projection by the chosen candidate, each from folds without the predicted row.
+
+    The scores are accuracies or R² of these predictions.
+    """
+
+    rows: Ints  # numbers of the rows that were predicted, in ascending order
+    predictions: Array  # the class number, or the values, of each of them
+    scores: tuple[float, ...]  # of the folds; optimistic, since the candidate was chosen on the same rows
+    corrected: float  # bootstrap bias-corrected score: what to expect on other rows
+    error: float  # the standard error of the corrected score
+
+    @property
+    def optimism(self) -> float:
+        """The mean score of the folds minus the corrected score."""
+        return sum(self.scores) / len(self.scores) - self.corrected
+
+
 @dataclass(frozen=True)
 class Choice:
     """The candidates in the order in which they were tried, the chosen one, and the reason."""
@@ -31,6 +51,7 @@ class Choice:
     chosen: Candidate
     rows: int  # number of rows that the candidates were tried on
     reason: str  # a sentence
+    out_of_fold: OutOfFold | None = None  # of supervised choices; None if there were too few rows
 
 
 @dataclass(frozen=True)

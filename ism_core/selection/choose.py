@@ -7,15 +7,8 @@ previous W, so a path costs little more than the solve with its last kernel. Aft
 significantly behind the best drop out.
 
 The score of a candidate is the mean accuracy of an SVM and of 5 nearest neighbors on the projection (R² for targets
-that are values). The decision rule:
-
-1. Choose the smallest q whose best score is within one standard error of the overall best.
-2. With this q, take the best candidate with neighbors if it leads all others by more than one standard error.
-3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, because their wide
-   kernels amount to discriminant analysis, then the widest kernel.
-
-Standard errors are those of the difference between two candidates, row by row. If the search used a sample of the rows
-and chose neighbors, narrower kernels are then tried on many more rows.
+that are values). `search` has the order in which candidates are tried, `rule` the decision among them. If the search
+used a sample of the rows and chose neighbors, narrower kernels are then tried on many more rows.
 """
 
 from collections.abc import Generator
@@ -31,9 +24,11 @@ from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
 from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
-from ism_core.selection.choice import Auto, Candidate, Choice, Trial
+from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
 from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
+from ism_core.selection.rule import corrected_score, decide, stacked
+from ism_core.selection.search import iter_search
 from ism_core.solver import LONG_CLIMB_DELTA, drained, first_width, open_kernel, path_widths, with_width
 
 SAMPLE = 800  # rows of the subsample that the search uses, if the table has more (tuned on the paper's data)
@@ -48,7 +43,6 @@ FEWEST_ROWS = 10  # rows that cross-validation needs
 AXES = (1, 2, 3, 4, 6, 8, 10)  # values of q that "auto" tries
 MOST_AXES_FOR_VALUES = 4  # the largest q that "auto" tries for targets that are values
 MOST_AXES_FOR_TWO_CLASSES = 3  # the same for two or three classes; for more classes it is their number
-PERFECT = 1.0  # the largest possible score: the search stops
 
 
 def iter_choose(
@@ -133,24 +127,14 @@ def _iter_cross_validate(
             criterion, (only,), only, 0, "The table has too few rows for cross-validation; this is the default setting."
         )
     halving = SuccessiveHalving(table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng)
-    paths: list[CandidatePath] = []
-    before: ScoredKernel | None = None
-    for q in axes:
-        some: list[CandidatePath] = []
-        best: ScoredKernel | None = None
-        for neighbors in sorted(kinds):
-            more = [CandidatePath(each, q, neighbors) for each in scales]
-            yield from halving.run(more, best)
-            some += more
-            best = halving.best(some)
-            if best.score >= PERFECT:
-                break
-        assert best is not None
-        paths += some
-        if best.score >= PERFECT or (before is not None and not best.is_ahead_of(before)):
-            break
-        before = best
-    chosen, reason = _decide(_of_smallest_q(paths, halving), halving)
+    paths = yield from iter_search(halving, axes, scales, kinds)
+    finalists = halving.complete(paths)
+    scores = stacked(finalists)
+    place, best = decide(finalists, scores)
+    chosen, reason = finalists[place], "It has the best score."
+    if place != best:
+        reason = f"It is the simplest candidate within one standard error of the best score, {scores[best].mean():.3f}."
+    out_of_fold = _out_of_fold(paradigm, rows[halving.order], finalists, place, np.random.default_rng(seed))
     candidates = kernels.candidates(paths, len(rows) * (1 - 1 / folds))
     if chosen.neighbors and is_open and len(table) >= LARGER_TABLE * len(rows):
         many = _sample(paradigm, table, NARROWED_ROWS, rng)
@@ -168,28 +152,28 @@ def _iter_cross_validate(
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))
         chosen = max(path.points, key=lambda point: point.score)
         reason = f"It has the best score of the candidates that were tried on {len(many):,} rows."
-    return Choice(criterion, tuple(candidates.values()), candidates[chosen], len(rows), reason)
+    return Choice(criterion, tuple(candidates.values()), candidates[chosen], len(rows), reason, out_of_fold)
 
 
-def _of_smallest_q(paths: list[CandidatePath], halving: SuccessiveHalving) -> list[CandidatePath]:
-    """Return the paths of the smallest q whose best score is within one standard error of the overall best."""
-    of_axes = {q: [path for path in paths if path.q == q] for q in sorted({path.q for path in paths})}
-    best = halving.best(paths)
-    return next(some for some in of_axes.values() if not best.is_ahead_of(halving.best(some)))
-
-
-def _decide(paths: list[CandidatePath], halving: SuccessiveHalving) -> tuple[ScoredKernel, str]:
-    """Return the chosen candidate and the reason, by rules 2 and 3 of the module's docstring."""
-    best = chosen = halving.best(paths)
-    without = [path for path in paths if not path.neighbors]
-    if without and not best.is_ahead_of(halving.best(without)):
-        leading = halving.best(without)
-        points = [point for path in without for point in path.points if halving.is_complete(point)]
-        near = [point for point in points if not leading.is_ahead_of(point)]
-        chosen = min(near, key=lambda point: (point.scale != "whiten", point.place))
-    if chosen is best:
-        return chosen, "It has the best score."
-    return chosen, f"It is the simplest candidate within one standard error of the best score, {best.score:.3f}."
+def _out_of_fold(
+    paradigm: Supervised, rows: Ints, finalists: list[ScoredKernel], place: int, rng: np.random.Generator
+) -> OutOfFold:
+    """Return the predictions of the chosen candidate, with its score and the corrected one."""
+    predictions = np.stack([np.concatenate(point.predictions) for point in finalists])
+    if paradigm.codes is not None:
+        losses, variances = (predictions != paradigm.codes[rows]).astype(float), np.ones(len(rows))
+    else:
+        assert paradigm.values is not None
+        truth = paradigm.values[rows]
+        spread = np.where(truth.std(axis=0) > 0, truth.std(axis=0), 1.0)
+        losses = (((predictions - truth) / spread) ** 2).mean(axis=2)
+        variances = (((truth - truth.mean(axis=0)) / spread) ** 2).mean(axis=1)
+    corrected = corrected_score(finalists, stacked(finalists), losses, variances, rng)
+    ends = np.cumsum([len(fold) for fold in finalists[place].scores])[:-1]
+    folds = zip(np.split(losses[place], ends), np.split(variances, ends), strict=True)
+    own = tuple(float(1 - loss.mean() / variance.mean()) for loss, variance in folds)
+    order = np.argsort(rows)
+    return OutOfFold(rows[order], predictions[place][order], own, corrected.score, corrected.error)
 
 
 class _Kernels:

@@ -1,6 +1,7 @@
 """Cross-validation of many candidates, fold by fold, by successive halving (Jamieson and Talwalkar, 2016).
 
-After each fold the better half of the candidates continues, except those that are significantly worse than the best.
+After each fold the better half of the candidates with the same q continues, except those that are significantly worse
+than the best of all.
 """
 
 import time
@@ -16,6 +17,7 @@ from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
 from ism_core.selection.choice import Trial
+from ism_core.selection.rule import is_ahead, standard_error
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
 from ism_core.solver import SHORT_CLIMB_DELTA, first_width, path_points, path_widths, with_width
 
@@ -24,11 +26,8 @@ PATH_LENGTH = 8  # kernels on a path: down to 1/11 of the widest
 PATH_LENGTH_BESIDE_NEIGHBORS = 6  # down to 1/6, if neighbors are tried too: those do better with narrow kernels
 PATH_LENGTH_OF_NEIGHBORS = 9  # down to 1/16, for a Γ that counts neighbors
 SIGNIFICANT = 2.0  # standard errors of a difference between two candidates
-# Correction factor of standard errors, because the training sets of all folds overlap. With k folds it is
-# √(1 + k/(k − 1)): 1.6 for three folds and 1.5 for five (Nadeau and Bengio, 2003). 1.5 is used for both.
-OVERLAP_CORRECTION = 1.5
 HALVING_ROWS = 200  # rows that must have been scored before half of the candidates drop out
-FEWEST_CANDIDATES = 3  # candidates that go on to the next fold, unless they are significantly behind
+FEWEST_CANDIDATES = 3  # candidates of each q that go on to the next fold, unless they are significantly behind
 NARROWER = 3  # number of narrower kernels than the chosen one that are tried on the larger subsample
 
 
@@ -41,6 +40,7 @@ class ScoredKernel:
     neighbors: bool
     place: int
     scores: list[Array] = field(default_factory=list)  # one array per fold, with a score for each row
+    predictions: list[Array] = field(default_factory=list)  # one array per fold: the SVM's class or values of each row
     seconds: float = 0.0
     is_open: bool = True  # whether it goes on to the next fold
 
@@ -51,13 +51,12 @@ class ScoredKernel:
     @property
     def error(self) -> float:
         """The standard error of the score, corrected for the overlap of training sets."""
-        return _standard_error(np.concatenate(self.scores))
+        return standard_error(np.concatenate(self.scores))
 
     def is_ahead_of(self, other: "ScoredKernel", errors: float = 1.0) -> bool:
         """Tell whether the score is higher by more than `errors` standard errors, over the folds that both saw."""
         seen = min(len(self.scores), len(other.scores))
-        lead = np.concatenate(self.scores[:seen]) - np.concatenate(other.scores[:seen])
-        return bool(lead.mean() > errors * _standard_error(lead))
+        return is_ahead(np.concatenate(self.scores[:seen]), np.concatenate(other.scores[:seen]), errors)
 
 
 @dataclass(eq=False)
@@ -124,29 +123,38 @@ class SuccessiveHalving:
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
-        self._fold_paths: dict[tuple[CandidatePath, int], _FoldPath] = {}
+        self._scaled_rows: dict[tuple[Scale, int], tuple[Array, Array]] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
 
-    def run(self, paths: list[CandidatePath], rival: ScoredKernel | None = None) -> Generator[Trial, None, None]:
-        """Score the paths fold by fold; candidates behind the best of them, or behind an earlier rival, drop out."""
-        self._fold_paths = {}  # those of earlier paths are not needed any more
+    def iter_first_fold(self, paths: list[CandidatePath]) -> Generator[Trial, None, None]:
+        """Score all candidates of some paths in the first fold."""
         for path in paths:
             places = range(self._length(path))
             path.points = [ScoredKernel(path.scale, path.q, path.neighbors, place) for place in places]
-        for fold in range(len(self._splits)):
+            yield from self._iter_fold(path, 0)
+            path.points = [point for point in path.points if point.scores]
+
+    def iter_other_folds(
+        self, paths: list[CandidatePath], rival: ScoredKernel | None = None
+    ) -> Generator[Trial, None, None]:
+        """Score some paths in all folds but the first; candidates behind the best, or behind a rival, drop out."""
+        for fold in range(1, len(self._splits)):
+            self._drop_out(paths, fold, rival)
             if not any(path.length for path in paths):
                 return
             for path in paths:
                 if path.length:
                     yield from self._iter_fold(path, fold)
-            leaders = [self.best(paths, fold + 1), *([rival] if rival else [])]
-            for path in paths:
-                path.points = [point for point in path.points if point.scores]
-            points = [point for path in paths for point in path.points if point.is_open]
+
+    def _drop_out(self, paths: list[CandidatePath], folds: int, rival: ScoredKernel | None) -> None:
+        """Drop the candidates that do not go on, after a number of folds."""
+        leaders = [self.best(paths, folds), *([rival] if rival else [])]
+        scored = sum(len(test) for _, test in self._splits[:folds])
+        for q in {path.q for path in paths}:
+            points = [point for path in paths if path.q == q for point in path.points if point.is_open]
             near = [point for point in points if not any(each.is_ahead_of(point, SIGNIFICANT) for each in leaders)]
             near.sort(key=lambda point: (-point.score, point.place, point.scale != "whiten"))
-            scored = sum(len(test) for _, test in self._splits[: fold + 1])
             going_on = near if scored < HALVING_ROWS else near[: max(FEWEST_CANDIDATES, len(points) // 2)]
             for point in points:
                 point.is_open = point in going_on
@@ -178,9 +186,14 @@ class SuccessiveHalving:
             key=lambda point: point.score,
         )
 
-    def is_complete(self, point: ScoredKernel) -> bool:
-        """Tell whether the candidate saw all folds."""
-        return len(point.scores) == len(self._splits)
+    def complete(self, paths: list[CandidatePath]) -> list[ScoredKernel]:
+        """Return the candidates that saw all folds."""
+        return [point for path in paths for point in path.points if len(point.scores) == len(self._splits)]
+
+    @property
+    def order(self) -> Ints:
+        """The rows in the order in which the scores of all folds have them."""
+        return np.concatenate([test for _, test in self._splits])
 
     def _iter_fold(self, path: CandidatePath, fold: int) -> Generator[Trial, None, None]:
         """Score one path in one fold; stop early if a kernel is significantly behind a wider one."""
@@ -200,7 +213,9 @@ class SuccessiveHalving:
         """Score a candidate in one more fold, begun at the time `began`; return the time when it is done."""
         W = fold_path.reached(point)
         train, test = self._splits[fold]
-        point.scores.append(self._scores(fold_path.rows @ W, train, fold_path.test_rows @ W, test))
+        scores, predictions = self._scores(fold_path.rows @ W, train, fold_path.test_rows @ W, test)
+        point.scores.append(scores)
+        point.predictions.append(predictions)
         self._tried += 1
         self._leading = max(self._leading, point.score)
         now = time.perf_counter()
@@ -211,19 +226,24 @@ class SuccessiveHalving:
         return Trial(path.scale, path.q, fold + 1, len(self._splits), self._tried, self._leading)
 
     def _fold_path(self, path: CandidatePath, fold: int) -> _FoldPath:
-        if (path, fold) not in self._fold_paths:
+        paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(path.neighbors)
+        rows, test_rows = self._scaled(path.scale, fold)
+        space = RowSpace.of(rows, path.q, self._seed)
+        gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
+        kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
+        options = EvaluationOptions(precision="single")
+        problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
+        ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._ascent_delta)
+        return _FoldPath(rows, test_rows, space, ascents)
+
+    def _scaled(self, scale: Scale, fold: int) -> tuple[Array, Array]:
+        """Return the scaled training rows and test rows of a fold, which all paths with this scale share."""
+        if (scale, fold) not in self._scaled_rows:
             train, test = self._splits[fold]
-            paradigm = self._paradigm.restricted(train).with_neighbors(path.neighbors)
-            scaling, rows = Scaling.learnt(self._X[train], path.scale, paradigm.codes)
-            space = RowSpace.of(rows, path.q, self._seed)
-            gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
-            kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
-            problem = Problem.of(
-                space.Z, gamma, kernel, path.q, space.null_directions, EvaluationOptions(precision="single")
-            )
-            ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._ascent_delta)
-            self._fold_paths[path, fold] = _FoldPath(rows, scaling.apply(self._X[test]), space, ascents)
-        return self._fold_paths[path, fold]
+            codes = self._paradigm.restricted(train).codes
+            scaling, rows = Scaling.learnt(self._X[train], scale, codes)
+            self._scaled_rows[scale, fold] = rows, scaling.apply(self._X[test])
+        return self._scaled_rows[scale, fold]
 
     def _kernels(self, problem: Problem, rows: Array, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:
         if not self._is_open:
@@ -237,14 +257,9 @@ class SuccessiveHalving:
         """Number of kernels on a path."""
         return 1 if not self._is_open else PATH_LENGTH_OF_NEIGHBORS if path.neighbors else self._path_length
 
-    def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> Array:
+    def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> tuple[Array, Array]:
         codes, values = self._paradigm.codes, self._paradigm.values
         if codes is not None:
             return classification_scores(P, codes[train], P_test, codes[test])
         assert values is not None
         return regression_scores(P, values[train], P_test, values[test])
-
-
-def _standard_error(scores: Array) -> float:
-    """Return the standard error of the mean, corrected for the overlap of training sets."""
-    return float(OVERLAP_CORRECTION * scores.std() / np.sqrt(len(scores)))

@@ -98,7 +98,7 @@ class CommonSpec(Strict):
     folds: Annotated[int, Integer(2, 20, also=0)] = Field(
         5,
         description="The number of folds for cross-validating the accuracy (classes) or R² (values) of supervised jobs;"
-        " 0 skips it. Other jobs ignore it.",
+        " 0 skips it. Other jobs ignore it. A choice of settings that used all rows has its own folds.",
     )
     resamples: Annotated[int, Integer(2, 200, also=0)] = Field(
         0,

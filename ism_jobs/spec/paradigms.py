@@ -48,6 +48,12 @@ class SupervisedSpec(CommonSpec):
         " dependence between kernel and classes. For Gaussian kernels; computes all pairs of rows.",
     )
 
+    validation: Literal["auto", "nested"] = Field(
+        "auto",
+        description='How the score of chosen settings is made honest. "auto" corrects the scores of the choice by a'
+        ' bootstrap. "nested" is nested cross-validation: each fold chooses its own settings, which takes much longer.',
+    )
+
     @field_validator("neighbors")
     @classmethod
     def _check_neighbors(cls, neighbors: Any, info: ValidationInfo) -> Any:

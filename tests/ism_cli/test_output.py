@@ -59,7 +59,7 @@ def test_what_was_tried_is_a_table_with_the_best_first_and_the_one_that_was_take
         ["gaussian", "(sigma", "3.5)", "whiten", "2", "0.900", "±", "0.010", "0.25"],
         ["gaussian", "(sigma", "1)", "whiten", "2", "–", "0.25"],
     ]
-    assert lines[first + 5].startswith("It is the simplest. The cross-validated scores above come from nested")
+    assert lines[first + 5].startswith("It is the simplest. The score above is corrected")
     assert "folds" not in summary(RESULT | {"choice": choice | {"criterion": "consensus"}})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
-from ism_core.selection import Settings, iter_settings
+from ism_core.selection import OutOfFold, Settings, iter_settings
 from ism_jobs.spec import JOB_SPEC, JobSpec
 from worker.to_core import kernel_document, kernel_of
 
@@ -53,6 +53,22 @@ def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
     if neighbors or isinstance(decision.kernel, Polynomial):
         found["approximation"] = None  # these candidates are solved without an approximation
     return JOB_SPEC.validate_python(spec.model_dump() | found)
+
+
+def out_of_fold_document(known: OutOfFold | None) -> Document | None:
+    """Return the predictions of a choice and their scores as JSON, for the checkpoint."""
+    if known is None:
+        return None
+    arrays = {"rows": known.rows.tolist(), "predictions": known.predictions.tolist()}
+    return {**arrays, "scores": list(known.scores), "corrected": known.corrected, "error": known.error}
+
+
+def out_of_fold_of(document: Document | None) -> OutOfFold | None:
+    """Return the predictions of a choice from their JSON."""
+    if document is None:
+        return None
+    rows, predictions = np.array(document["rows"], dtype=np.intp), np.array(document["predictions"])
+    return OutOfFold(rows, predictions, tuple(document["scores"]), document["corrected"], document["error"])
 
 
 def trial_document(trial: Trial) -> Document:

@@ -38,8 +38,8 @@ def metrics_of(
         assert training.guidance is not None
         assert training.guidance_kind is not None
         found |= _dependence(P, training.guidance, training.guidance_kind, result.kernel)
-        if validation is not None and validation.scores:
-            found[validation.measure] = float(np.mean(validation.scores))
+        if validation is not None:
+            found[validation.measure] = validation.score
             found[f"{validation.measure}_std"] = float(np.std(validation.scores))
             found["folds"] = len(validation.scores)
         return found

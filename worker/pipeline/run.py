@@ -15,7 +15,14 @@ from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 from worker.dask_engine import connected_engine
-from worker.pipeline.choose import Document, choice_document, iter_choose_settings, trial_document
+from worker.pipeline.choose import (
+    Document,
+    choice_document,
+    iter_choose_settings,
+    out_of_fold_document,
+    out_of_fold_of,
+    trial_document,
+)
 from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
 from worker.pipeline.prepare import Preparation, impute, standardized_W
 from worker.pipeline.validate import CrossValidation, Validation
@@ -38,6 +45,7 @@ class Outcome:
     warnings: list[str]
     stability: Stability | None = None  # of the loadings, if resamples were requested
     choice: Document | None = None  # the automatic choice; None if the spec had no open settings
+    validation: Validation | None = None  # of a supervised job, with predictions for rows that W has not learned from
 
 
 @dataclass(frozen=True)
@@ -87,17 +95,20 @@ def iter_run(
     training = TrainingData.of(table, spec, description)
     del table
     with connected_engine(spec.engine, scheduler) as engine:
-        validation = None
-        if isinstance(spec, SupervisedSpec) and spec.folds:
-            validation = CrossValidation(
-                training, spec, partial(solver_options, engine=engine, memory_limit=memory_limit)
-            )
-        clock = JobClock(spec.max_iter, validation.count if validation else 0)
+        clock = JobClock(spec.max_iter)
         yield ProgressEvent(
             Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None)
         )
         paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
-        spec = yield from _iter_choose(spec, training, paradigm, trace, clock)
+        posted, spec = spec, (yield from _iter_choose(spec, training, paradigm, trace, clock))
+        validation = None
+        if isinstance(posted, SupervisedSpec) and isinstance(spec, SupervisedSpec) and spec.folds:
+            given = partial(solver_options, engine=engine, memory_limit=memory_limit)
+            if posted.validation == "nested":
+                validation = CrossValidation(training, posted, given)
+            else:
+                validation = CrossValidation(training, spec, given, out_of_fold_of(trace.out_of_fold))
+            clock.folds = validation.count
         paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
@@ -110,7 +121,7 @@ def iter_run(
             stability = yield from _iter_resample(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
         del X
         scores = None
-        if validation is not None and validation.count:
+        if validation is not None:
             scores = yield from _iter_validate(validation, spec, trace.rows[-1], clock)
     yield ProgressEvent(_progress("measuring", spec, trace.rows[-1], clock, None))
 
@@ -129,7 +140,7 @@ def iter_run(
     dropped = description.rows - len(training.rows)
     notes = [f"{dropped} of {description.rows} rows were dropped because they have missing values."] if dropped else []
     warnings = [*notes, *result.warnings, *(validation.warnings if validation else [])]
-    return Outcome(spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice)
+    return Outcome(spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice, scores)
 
 
 def _iter_choose(
@@ -148,6 +159,7 @@ def _iter_choose(
     chosen, choice = trials.value
     if choice is not None:
         trace.choice = choice_document(choice, chosen, clock.elapsed - began)
+        trace.out_of_fold = out_of_fold_document(choice.out_of_fold)
         row = {name: value for name, value in trace.choice.items() if name != "candidates"}
         yield ProgressEvent(_choosing(spec, clock), "choice", row)
     return chosen
@@ -217,7 +229,7 @@ def _iter_resample(
 
 def _iter_validate(
     validation: CrossValidation, spec: JobSpec, last: Row, clock: JobClock
-) -> Generator[ProgressEvent, None, Validation]:
+) -> Generator[ProgressEvent, None, Validation | None]:
     began, scores, fold = clock.elapsed, ReturnCapture(validation.iter_scores()), 0
     for done in scores:
         fold = fold if done is None else done

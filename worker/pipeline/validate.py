@@ -1,21 +1,27 @@
-"""Cross-validation: the score of an SVM that is trained on the projection of the training rows.
+"""The score of an SVM on the projection of rows that W has not learned from.
 
-If the job chooses its settings, each fold repeats the choice on its training rows (nested cross-validation).
+A job with given settings is cross-validated. A job that chooses its settings has two ways:
+
+- "bootstrap": the choice has cross-validated all candidates already. Their scores give a score without the optimism of
+  choosing the best (`ism_core.selection.rule`). If the choice used a sample of the rows, or if the axes are sparse, the
+  chosen settings are cross-validated, and the optimism is subtracted.
+- "nested": each fold repeats the choice on its training rows.
+
 The SVM is trained and tested on samples of at most 5,000 rows.
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.metrics import r2_score
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.svm import SVC, SVR
 
 from ism_core import InvalidInput, iter_solve
 from ism_core.arrays import Array, Ints
 from ism_core.paradigms import Supervised, Targets
+from ism_core.selection import OutOfFold, standard_error
 from ism_core.solver import relay
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
@@ -27,22 +33,58 @@ from worker.to_core import chosen_q, chosen_scale, kernel_of
 SVM_ROWS = 5_000  # of training for the SVM at most; its time is quadratic: 0.7 s for 4,000 rows, 17 s for 16,000
 
 
-@dataclass(frozen=True)
-class Validation:
-    """The scores of the folds: accuracies for classes, R² for values."""
+Method = Literal["bootstrap", "nested", "cross_validation"]
+Measure = Literal["accuracy", "r2"]
 
-    measure: str
-    scores: tuple[float, ...]
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """A score for rows that W has not learned from, with the predictions that it comes from."""
+
+    method: Method
+    measure: Measure
+    score: float
+    error: float  # the standard error of the score
+    scores: tuple[float, ...]  # of the folds
+    rows: Ints  # places of the predicted rows in the training data, in ascending order
+    predictions: Array  # the class number, or the values, of each of them
+
+    @staticmethod
+    def of_choice(known: OutOfFold, measure: Measure) -> "Validation":
+        """Return the corrected score of a choice that used all rows."""
+        return Validation(
+            "bootstrap", measure, known.corrected, known.error, known.scores, known.rows, known.predictions
+        )
+
+    def corrected(self, known: OutOfFold) -> "Validation":
+        """Return the score of chosen settings without the optimism of the rows that the choice used."""
+        optimism = known.optimism * len(known.rows) / len(self.rows)
+        return replace(self, method="bootstrap", score=self.score - optimism)
+
+    def document(self) -> dict[str, Any]:
+        """Return the validation as the result shows it."""
+        return {
+            "method": self.method,
+            "measure": self.measure,
+            "score": self.score,
+            "error": self.error,
+            "folds": len(self.scores),
+        }
 
 
 class CrossValidation:
     """The cross-validation of a supervised job. Choice, scaling, W and SVM use the training rows only.
 
-    `options` returns the solver options for a spec without open settings.
+    `options` returns the solver options for a spec without open settings. `known` has the predictions of the choice
+    that the settings come from, if there was one.
     """
 
     def __init__(
-        self, training: TrainingData, spec: SupervisedSpec, options: Callable[[JobSpec], dict[str, Any]]
+        self,
+        training: TrainingData,
+        spec: SupervisedSpec,
+        options: Callable[[JobSpec], dict[str, Any]],
+        known: OutOfFold | None = None,
     ) -> None:
         assert training.guidance is not None
         self._training = training
@@ -52,7 +94,12 @@ class CrossValidation:
         assert training.guidance_kind is not None
         self._kind = training.guidance_kind
         self._codes = codes = Targets(self._y, "y", self._kind).codes
+        self._known = known
+        self._is_complete = known is not None and len(known.rows) == len(training.X) and not spec.features_per_axis
         self.warnings: list[str] = []
+        self.count = 0
+        if self._is_complete:
+            return
         if codes is None:
             most, reason = len(self._y) // 2, f"There are {len(self._y)} rows"  # R² needs 2 test rows
         else:
@@ -65,31 +112,54 @@ class CrossValidation:
         elif self.count < spec.folds:
             self.warnings.append(f"{reason}, so there are {self.count} folds.")
 
-    def iter_scores(self) -> Generator[int | None, None, Validation]:
-        """Yield the number of finished folds, or None after a step within a fold."""
-        scores: list[float] = []
+    def iter_scores(self) -> Generator[int | None, None, Validation | None]:
+        """Yield the number of finished folds, or None after a step within a fold; return None without any score."""
+        measure: Measure = "r2" if self._codes is None else "accuracy"
+        if self._known is not None and self._is_complete:
+            return Validation.of_choice(self._known, measure)
+        if self.count == 0:
+            return None
+        parts: list[tuple[Ints, Array, Array]] = []
         yield 0
         for done, (train, test) in enumerate(self._splits(), 1):
             try:
-                scores.append((yield from self._score(train, test)))
+                parts.append((yield from self._predict(train, test)))
             except InvalidInput as error:
                 # The training rows of this fold are degenerate, since the job was solved on all rows.
                 if error.parameter == "memory":
                     raise
             yield done
-        if len(scores) < self.count:
+        if len(parts) < self.count:
             self.warnings.append(
-                f"{self.count - len(scores)} of {self.count} folds could not be scored:"
-                " their training rows do not vary."
+                f"{self.count - len(parts)} of {self.count} folds could not be scored: their training rows do not vary."
             )
-        return Validation("r2" if self._codes is None else "accuracy", tuple(scores))
+        if not parts:
+            return None
+        found = self._validation(parts, measure)
+        return found if self._known is None else found.corrected(self._known)
+
+    def _validation(self, parts: list[tuple[Ints, Array, Array]], measure: Measure) -> Validation:
+        """Return the score, given test rows, predictions and relative losses of each fold."""
+        scores = tuple(1 - float(losses.mean()) for _, _, losses in parts)
+        rows, predictions, losses = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.argsort(rows)
+        return Validation(
+            "nested" if self._spec.is_open else "cross_validation",
+            measure,
+            float(np.mean(scores)),
+            standard_error(losses),
+            scores,
+            rows[order],
+            predictions[order],
+        )
 
     def _splits(self) -> list[tuple[Ints, Ints]]:
         kind = KFold if self._codes is None else StratifiedKFold
         splitter = kind(self.count, shuffle=True, random_state=self._spec.seed)
         return list(splitter.split(self._training.X, self._codes))
 
-    def _score(self, train: Ints, test: Ints) -> Generator[None, None, float]:
+    def _predict(self, train: Ints, test: Ints) -> Generator[None, None, tuple[Ints, Array, Array]]:
+        """Return the test rows, their predictions, and for each row its part of 1 − score."""
         rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
         trials = iter_choose_settings(spec, impute(rows, spec.missing), paradigm)
@@ -104,8 +174,9 @@ class CrossValidation:
         P_train = preparation.apply(self._training.X[train]) @ result.W
         P_test = preparation.apply(self._training.X[test]) @ result.W
         if self._codes is not None:
-            return float(SVC().fit(P_train, self._codes[train]).score(P_test, self._codes[test]))
-        return _r2(P_train, self._y[train], P_test, self._y[test])
+            predicted = SVC().fit(P_train, self._codes[train]).predict(P_test)
+            return test, predicted, (predicted != self._codes[test]).astype(float)
+        return test, *_regression(P_train, self._y[train], P_test, self._y[test])
 
     def _paradigm(self, rows: Ints, spec: SupervisedSpec) -> Supervised:
         return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbors=spec.neighbors)
@@ -121,14 +192,16 @@ class CrossValidation:
         return shuffled[np.union1d(first_of_each, np.arange(SVM_ROWS))]
 
 
-def _r2(P_train: Array, y_train: Guidance, P_test: Array, y_test: Guidance) -> float:
-    """Return the R² of one SVM per column of the target, averaged."""
-    columns = []
-    for values, truth in zip(np.atleast_2d(y_train.T), np.atleast_2d(y_test.T), strict=True):
-        mean, std = values.mean(), values.std() or 1.0
-        predicted = SVR().fit(P_train, (values - mean) / std).predict(P_test) * std + mean
-        columns.append(r2_score(truth, predicted))
-    return float(np.mean(columns))
+def _regression(P_train: Array, y_train: Guidance, P_test: Array, y_test: Guidance) -> tuple[Array, Array]:
+    """Return the predictions of one SVM per column of the target, and each row's part of 1 − R², averaged."""
+    Y_train, Y_test = (np.asarray(y, dtype=np.float64).reshape(len(y), -1) for y in (y_train, y_test))
+    mean, std = Y_train.mean(axis=0), Y_train.std(axis=0)
+    std = np.where(std > 0, std, 1.0)
+    machines = [SVR().fit(P_train, column) for column in ((Y_train - mean) / std).T]
+    predicted = np.column_stack([machine.predict(P_test) for machine in machines]) * std + mean
+    variances = Y_test.var(axis=0)
+    losses = ((predicted - Y_test) ** 2 / np.where(variances > 0, variances, 1.0)).mean(axis=1)
+    return predicted, losses
 
 
 def _nothing(_: object) -> None:

@@ -30,6 +30,7 @@ const LABELS = {
   starts: "Number of starts",
   seed: "Random seed",
   folds: "Cross-validation folds",
+  validation: "Validation of chosen settings",
   resamples: "Resamples for standard errors",
   missing: "Missing values",
   categorical: "Text features",

@@ -14,9 +14,9 @@ const CRITERIA = {
     "The score is the agreement of the clusters with those of all other candidates (NMI, at most 1)",
   ],
 };
-const NESTED =
+const CORRECTED =
   "The best of many scores is slightly too optimistic. The score under “Quality of the result” is not: " +
-  "it comes from nested cross-validation, in which every fold chooses its settings without its test rows.";
+  "it is corrected for the choice of the best candidate, or comes from folds that chose their own settings.";
 
 export function choiceSection({ result, dataset }) {
   const { choice } = result;
@@ -44,7 +44,7 @@ function explanation({ criterion, rows, seconds, candidates }) {
   if (!rows) return "";
   const meaning = CRITERIA[criterion] ? [`${CRITERIA[criterion][1]}. The number after ± is its standard error.`] : [];
   const effort = `${counted(candidates.length, "candidate was", "candidates were")} tried on ${counted(rows, "row")} in ${number(seconds, 2)} s.`;
-  return [...meaning, effort, ...(criterion === "consensus" ? [] : [NESTED])].join(" ");
+  return [...meaning, effort, ...(criterion === "consensus" ? [] : [CORRECTED])].join(" ");
 }
 
 function candidateTable(candidates, { criterion }, caption) {

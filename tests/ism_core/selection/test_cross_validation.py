@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ism_core.selection.cross_validation import OVERLAP_CORRECTION, ScoredKernel
+from ism_core.selection.cross_validation import ScoredKernel
+from ism_core.selection.rule import OVERLAP_CORRECTION
 
 
 def candidate(*folds: list[float]) -> ScoredKernel:

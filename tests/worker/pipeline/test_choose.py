@@ -125,6 +125,23 @@ def test_a_job_does_not_choose_again_what_an_earlier_attempt_chose(
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
 
 
+def test_a_choice_is_validated_by_its_own_folds_unless_nested_ones_are_asked_for(tmp_path: Path) -> None:
+    spec = SPEC | {"kernel": "linear", "q": 2, "scale": "auto", "folds": 2}
+    pq.write_table(few_wines(), tmp_path / "table.parquet")
+    moments, outcome = drain(few_wines(), tmp_path, **spec)
+    assert "validation" not in {moment.kind for moment in moments}
+    document = result_document(outcome)["validation"]
+    assert (document["method"], document["measure"], document["folds"]) == ("bootstrap", "accuracy", 5)
+    assert document["score"] == outcome.metrics["accuracy"] > 0.8
+    assert outcome.validation is not None
+    np.testing.assert_array_equal(outcome.validation.rows, np.arange(len(few_wines())))
+    again = drain(few_wines(), tmp_path, left_at(spec, tmp_path, is_choice), **spec)[1]
+    assert result_document(again)["validation"] == document
+    moments, nested = drain(few_wines(), tmp_path, **spec, validation="nested")
+    assert "validation" in {moment.kind for moment in moments}
+    assert result_document(nested)["validation"]["method"] == "nested"
+
+
 def test_a_checkpoint_that_knows_of_no_choice_is_gone_on_from() -> None:
     """As one that was written before there were choices."""
     file = io.BytesIO()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
 
+from ism_core.selection import OutOfFold
 from ism_jobs.data import Encoding, TrainingData
 from ism_jobs.spec import SupervisedSpec
 from worker.pipeline.validate import CrossValidation, Validation
@@ -129,9 +130,39 @@ def test_of_many_rows_the_svm_sees_a_sample_with_some_of_every_class(
     assert np.mean(validation.scores) > 0.9
 
 
+def test_every_row_is_predicted_once() -> None:
+    _, validation = scored(folds(IRIS.data, IRIS.target.astype(float), q=2))
+    np.testing.assert_array_equal(validation.rows, np.arange(150))
+    assert np.mean(validation.predictions == IRIS.target) == pytest.approx(validation.score)
+    assert 0 < validation.error < 0.05
+    assert validation.document()["method"] == "cross_validation"
+
+
+def known(rows: int) -> OutOfFold:
+    return OutOfFold(np.arange(rows), np.zeros(rows), (0.9, 0.8), corrected=0.8, error=0.02)
+
+
+def test_the_predictions_of_a_choice_that_used_all_rows_need_no_folds() -> None:
+    job = folds(IRIS.data, IRIS.target.astype(float))
+    complete = CrossValidation(job._training, job._spec, job._options, known(150))
+    done, validation = scored(complete)
+    assert (done, complete.count) == ([], 0)
+    assert (validation.method, validation.score, validation.error) == ("bootstrap", 0.8, 0.02)
+
+
+def test_the_optimism_of_a_choice_counts_for_the_rows_that_it_used() -> None:
+    job = folds(IRIS.data, IRIS.target.astype(float))
+    _, plain = scored(job)
+    done, validation = scored(CrossValidation(job._training, job._spec, job._options, known(75)))
+    assert done[-1] == 5
+    assert validation.method == "bootstrap"
+    assert validation.score == pytest.approx(plain.score - 0.05 * 75 / 150)
+
+
 def test_a_choice_sees_the_training_rows_of_its_fold_only() -> None:
     """Labels without any relation to the rows: a choice that had seen the test rows would score above chance."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 8)), np.array(["a", "b"] * 45, dtype=object)
     _, validation = scored(folds(X, y, kernel="auto", q=2, folds=3))
+    assert validation.method == "nested"
     assert abs(np.mean(validation.scores) - 0.5) < 0.15

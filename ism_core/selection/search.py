@@ -1,0 +1,82 @@
+"""The order in which candidates are tried: first in q, then with neighbors.
+
+All q are compared in the first fold. The search goes to larger q until the score does not rise any more. q = 2 is
+always tried, unless q = 1 misses no row: two features may matter only together. Then the candidates that are left go
+through the other folds. Neighbors take longer, so they are tried last: with the q that is chosen without them, with
+smaller q as long as these are not significantly behind, and with larger q as long as the score rises.
+"""
+
+from collections.abc import Generator, Iterable
+
+from ism_core.linalg import Scale
+from ism_core.selection.choice import Trial
+from ism_core.selection.cross_validation import SIGNIFICANT, CandidatePath, ScoredKernel, SuccessiveHalving
+from ism_core.selection.rule import decide, stacked
+
+PERFECT = 1.0  # the largest possible score: the search stops
+ALWAYS_TRIED = 2  # number of axes up to which the search goes on even if the score does not rise
+
+
+def iter_search(
+    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...], kinds: Iterable[bool]
+) -> Generator[Trial, None, list[CandidatePath]]:
+    """Score candidates with the given q and scales, without and with neighbors (`kinds`); return their paths."""
+    paths: list[CandidatePath] = []
+    if False in kinds:
+        paths = yield from _iter_plain(halving, axes, scales)
+    if True in kinds and (not paths or halving.best(paths).score < PERFECT):
+        paths += yield from _iter_neighbors(halving, axes, scales, halving.complete(paths))
+    return paths
+
+
+def _iter_plain(
+    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...]
+) -> Generator[Trial, None, list[CandidatePath]]:
+    """Try larger and larger q in the first fold, then the other folds."""
+    paths: list[CandidatePath] = []
+    left = list(axes)
+    while left:
+        new: list[CandidatePath] = []
+        is_rising = True
+        while left and is_rising:
+            q = left.pop(0)
+            some = [CandidatePath(scale, q, False) for scale in scales]
+            yield from halving.iter_first_fold(some)
+            new += some
+            best = halving.best([*paths, *new], 1)
+            if best.score >= PERFECT:
+                break
+            is_rising = best.q == q or q < ALWAYS_TRIED
+        yield from halving.iter_other_folds(new, halving.best(paths) if paths else None)
+        paths += new
+        if not is_rising or halving.best(paths).score >= PERFECT:
+            break
+    return paths
+
+
+def _iter_neighbors(
+    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...], plain: list[ScoredKernel]
+) -> Generator[Trial, None, list[CandidatePath]]:
+    """Try neighbors at the q that is chosen among the plain candidates, then at smaller and larger q."""
+    rival = max(plain, key=lambda point: point.score, default=None)
+    middle = axes.index(plain[decide(plain, stacked(plain))[0]].q) if plain else 0
+    paths: list[CandidatePath] = []
+
+    def first_fold(q: int) -> Generator[Trial, None, ScoredKernel]:
+        some = [CandidatePath(scale, q, True) for scale in scales]
+        yield from halving.iter_first_fold(some)
+        paths.extend(some)
+        return halving.best(some, 1)
+
+    best = yield from first_fold(axes[middle])
+    for q in reversed(axes[:middle]):
+        found = yield from first_fold(q)
+        if any(each is not None and each.is_ahead_of(found, SIGNIFICANT) for each in (best, rival)):
+            break
+    for q in axes[middle + 1 :]:
+        found = yield from first_fold(q)
+        if found.score <= best.score:
+            break
+        best = found
+    yield from halving.iter_other_folds(paths, rival)
+    return paths
