@@ -1,11 +1,6 @@
-"""Array types, the validation of every table of numbers, and arrays that are reused.
-
-Allocating fresh pages takes up to a tenth of the time of one Φ.
-"""
+"""Array types, the validation of every table of numbers, and scratch arrays that threads reuse."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -108,20 +103,3 @@ class Buffers(threading.local):
 
 
 buffers = Buffers()
-
-
-class Workspace:
-    """Large scratch arrays that live as long as a problem; each is lent to one caller at a time."""
-
-    def __init__(self) -> None:
-        self._free: dict[tuple[tuple[int, ...], Dtype], list[Tile]] = {}
-
-    @contextmanager
-    def array(self, shape: tuple[int, ...], dtype: Dtype) -> Iterator[Tile]:
-        """Lend an uninitialized array."""
-        free = self._free.setdefault((shape, dtype), [])
-        array = free.pop() if free else np.empty(shape, dtype)
-        try:
-            yield array
-        finally:
-            free.append(array)

@@ -14,7 +14,6 @@ import numpy as np
 from benchmarks.datasets import synthetic
 from benchmarks.measuring import Row, claim, medians, run_part, serve_parts
 from ism_core import Gaussian, Multiquadratic
-from ism_core.arrays import Workspace
 from ism_core.engines import LOCAL
 from ism_core.gamma import LabelGamma
 from ism_core.objective import Precision, tiles
@@ -33,13 +32,10 @@ def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
     flops = rows * rows * columns + 2 * rows * columns**2
     side = round((flops / 2) ** (1 / 3))
     square = np.random.default_rng(1).standard_normal((side, side)).astype(tiles.DTYPES[precision])
-    workspace = Workspace()  # reused by every Φ, as in a solve
     works = {"GEMM": lambda: square @ square}
     for name, term in (("gaussian", Gaussian(float(np.sqrt(2 * columns)))), ("multiquadratic", Multiquadratic())):
         kernel = LOCAL.place(term)
-        works[name] = lambda kernel=kernel: tiles.evaluate(
-            X, gamma, kernel, W, precision=precision, workspace=workspace
-        )[0]
+        works[name] = lambda kernel=kernel: tiles.evaluate(X, gamma, kernel, W, precision=precision)[0]
         works[f"{name}, half gradient"] = lambda kernel=kernel: tiles.half_gradient(
             X, gamma, kernel, W, precision=precision
         )[0]

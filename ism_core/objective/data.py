@@ -1,12 +1,12 @@
 """The data of a problem and the options for its evaluation: what every evaluation strategy needs."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from ism_core.arrays import Array, Dtype, Ints, Workspace
+from ism_core.arrays import Array, Dtype, Ints
 from ism_core.engines import ALONE, LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
@@ -43,7 +43,6 @@ class ProblemData:
     null_directions: Array  # d×e: directions in which no row has a component
     options: EvaluationOptions
     projections: Projections
-    workspace: Workspace = field(default_factory=Workspace)
 
     @staticmethod
     def of(

@@ -4,12 +4,11 @@ The sums are symmetric, so that the upper triangle of tiles is enough (`objectiv
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ism_core.arrays import Array, Dtype, Ints, Tile, Workspace, buffers
+from ism_core.arrays import Array, Dtype, Ints, Tile, buffers
 from ism_core.engines import LOCAL, Engine, Placed, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
@@ -30,7 +29,6 @@ def evaluate(
     precision: Precision = "double",
     engine: Engine = LOCAL,
     lean: bool = False,
-    workspace: Workspace | None = None,
 ) -> tuple[Array, float]:
     """Return Φ(W) and J(W).
 
@@ -41,27 +39,24 @@ def evaluate(
     """
     if not isinstance(engine, Threads):
         return _apart(engine, X, gamma, kernel, W, precision)
-    workspace, n, dtype = workspace or Workspace(), len(X.here), DTYPES[precision]
-    with _in_precision(X.here, dtype, workspace) as rows:
-        pairs = pairs_of(row_passes.projected(X.here, W), kernel.here, gamma.here, dtype)
-        factor = pairs.factor(rows)
-        if lean:
-            return _apart(engine, X, gamma, kernel, W, precision, (rows, pairs, factor))
-        with workspace.array(rows.shape, dtype) as kept:
-            D, objective = engine.total(_kept_share, items(n), pairs, factor, kept)
-            half = engine.total(_square_share, len(blocks(n)), rows, kept, D)
+    n, rows = len(X.here), _in_precision(X.here, DTYPES[precision])
+    pairs = pairs_of(row_passes.projected(X.here, W), kernel.here, gamma.here, rows.dtype.type)
+    factor = pairs.factor(rows)
+    if lean:
+        return _apart(engine, X, gamma, kernel, W, precision, (rows, pairs, factor))
+    kept = np.empty(rows.shape, rows.dtype)
+    D, objective = engine.total(_kept_share, items(n), pairs, factor, kept)
+    half = engine.total(_square_share, len(blocks(n)), rows, kept, D)
     return half + half.T, objective
 
 
-@contextmanager
-def _in_precision(X: Array, dtype: Dtype, workspace: Workspace) -> Iterator[Tile]:
-    """Yield X, or a copy if it has another precision."""
+def _in_precision(X: Array, dtype: Dtype) -> Tile:
+    """Return X, or a copy if it has another precision."""
     if X.dtype == dtype:
-        yield X
-    else:
-        with workspace.array(X.shape, dtype) as rows:
-            row_passes.convert(X, rows)
-            yield rows
+        return X
+    rows = np.empty(X.shape, dtype)
+    row_passes.convert(X, rows)
+    return rows
 
 
 def _apart(

@@ -28,7 +28,6 @@ class AllPairs(Strategy):
             precision=options.precision,
             engine=data.engine_for(self.cost.surrogate),
             lean=options.spare is not None and options.spare < data.X.nbytes,
-            workspace=data.workspace,
         )
         return data.clean(phi), objective
 

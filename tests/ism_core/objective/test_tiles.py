@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core import Gaussian, Multiquadratic, RelativeGaussian
-from ism_core.arrays import Array, Workspace
+from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
@@ -137,26 +137,6 @@ def test_rows_given_in_single_precision_are_taken_as_they_are(rows: Array, gamma
     found, same = evaluate(rows.astype(np.float32), gamma, Gaussian(1.7), projection, "single")
     assert_near(found, phi, 1e-5)
     assert same == pytest.approx(J, rel=1e-5)
-
-
-def test_the_arrays_of_a_workspace_are_used_again_and_never_by_two() -> None:
-    workspace = Workspace()
-    with workspace.array((3, 2), np.float64) as one, workspace.array((3, 2), np.float64) as two:
-        assert one is not two
-    with workspace.array((3, 2), np.float64) as again, workspace.array((3, 2), np.float32) as single:
-        assert again is one or again is two
-        assert single.dtype == np.float32
-
-
-@pytest.mark.usefixtures("method")
-def test_a_workspace_changes_nothing(rows: Array, gamma: Gamma, projection: Array) -> None:
-    placed, workspace = (LOCAL.place(rows), LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))), Workspace()
-    precision: Precision
-    for precision in ("double", "single", "double", "single"):
-        phi, J = tiles.evaluate(*placed, projection, precision=precision)
-        found, same = tiles.evaluate(*placed, projection, precision=precision, workspace=workspace)
-        np.testing.assert_array_equal(found, phi)
-        assert same == J
 
 
 def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
