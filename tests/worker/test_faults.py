@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,6 @@ from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.checkpoint import unpack_trace
-from worker.process_limits import ProcessWatchdog
 
 QUEUE = "rq:queue:ism"
 ODD_JOBS = """
@@ -273,29 +271,6 @@ def test_a_job_over_a_limit_is_ended_alone_inside_of_c_code_too_and_says_what_wo
     assert modest.state is State.SUCCEEDED
 
 
-@pytest.mark.parametrize(
-    ("program", "limits", "word"),
-    [
-        ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
-        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
-        ("import time; time.sleep(600)", (600, 2**17), "even 5% of its rows would not fit"),
-    ],
-)
-def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple[float, int], word: str) -> None:
-    process = subprocess.Popen([sys.executable, "-c", program])
-    with ProcessWatchdog(process.pid, *limits) as watch:
-        assert process.wait(SECONDS) == -signal.SIGKILL
-    assert watch.problem is not None
-    assert word in watch.problem.detail
-
-
-def test_a_watch_leaves_alone_what_keeps_to_its_limits() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.3)"])
-    with ProcessWatchdog(process.pid, 60, 2**40) as watch:
-        assert process.wait(SECONDS) == 0
-    assert watch.problem is None
-
-
 def test_a_job_for_whose_result_there_is_no_room_fails_with_a_sentence(
     redis: FaultyRedis, kept: Store, dataset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,23 +290,3 @@ def test_a_job_for_whose_result_there_is_no_room_fails_with_a_sentence(
     assert record.state is State.FAILED
     assert record.error["status"] == 507
     assert "The store is full" in record.error["detail"]
-
-
-def test_events_and_artifacts_live_as_long_as_the_settings_say(kept: Store, dataset: str) -> None:
-    """Of the events of a stream so many are kept, give or take what Redis holds together in one node."""
-    short = Store(kept.redis, Settings(events_kept=10, job_seconds=100))
-    short.jobs.create([("briefly", {"dataset": dataset} | SHORT)])
-    kept.redis.delete(QUEUE)
-    attempt = short.jobs.claim("briefly", "the test")
-    assert attempt is not None
-    for number in range(300):
-        attempt.report({"iteration": number}, "step", {"iteration": number})
-    assert kept.redis.xlen(keys.events("briefly")) <= 10 + 100
-    assert step_events(kept, "briefly")[-1] == 299
-    attempt.save_checkpoint(b"w")
-    attempt.save_artifacts({"W": b"w"})
-    attempt.succeed({}, ["W"])
-    names: list[Any] = [keys.job("briefly"), keys.events("briefly"), keys.artifact_keys("briefly")]
-    for name in [*names, keys.artifact("briefly", 1, "W")]:
-        assert 0 < kept.redis.ttl(name) <= 100, name
-    assert not kept.redis.exists(keys.checkpoint("briefly"))

@@ -1,6 +1,7 @@
 """A worker keeps to its share of the machine: of the cores, whatever makes threads there, and of the memory."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,19 @@ from pathlib import Path
 import pytest
 
 from ism_jobs.store import State, Store
-from tests.worker.test_rq_worker import ENDLESS, LONG, at_iteration, dataset, ended, horse_of, kept, own_redis, worker
+from tests.worker.test_rq_worker import (
+    ENDLESS,
+    LONG,
+    SECONDS,
+    at_iteration,
+    dataset,
+    ended,
+    horse_of,
+    kept,
+    own_redis,
+    worker,
+)
+from worker.process_limits import ProcessWatchdog
 
 __all__ = ["dataset", "kept", "own_redis"]  # fixtures
 
@@ -94,3 +107,26 @@ def test_a_job_that_would_need_too_much_memory_fails_with_a_sentence(
     assert record.error["type"] == "urn:ism:problem:out-of-memory"
     assert record.error["title"] == "The job needs too much memory"
     assert record.error["detail"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("program", "limits", "word"),
+    [
+        ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
+        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
+        ("import time; time.sleep(600)", (600, 2**17), "even 5% of its rows would not fit"),
+    ],
+)
+def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple[float, int], word: str) -> None:
+    process = subprocess.Popen([sys.executable, "-c", program])
+    with ProcessWatchdog(process.pid, *limits) as watch:
+        assert process.wait(SECONDS) == -signal.SIGKILL
+    assert watch.problem is not None
+    assert word in watch.problem.detail
+
+
+def test_a_watch_leaves_alone_what_keeps_to_its_limits() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.3)"])
+    with ProcessWatchdog(process.pid, 60, 2**40) as watch:
+        assert process.wait(SECONDS) == 0
+    assert watch.problem is None

@@ -1,5 +1,6 @@
 """What a worker may do with a job it holds, and that it may do nothing once it holds it no more."""
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -164,3 +165,21 @@ def test_artifacts_of_all_sizes_are_kept(store: Store) -> None:
     attempt.succeed({}, list(artifacts))
     record = store.jobs.get("a")
     assert {name: store.jobs.artifact(record, name) for name in artifacts} == artifacts
+
+
+def test_events_and_artifacts_live_as_long_as_the_settings_say(store: Store) -> None:
+    """Of the events of a stream so many are kept, give or take what Redis holds together in one node."""
+    short = Store(store.redis, Settings(events_kept=10, job_seconds=100))
+    attempt = begun(short, "briefly")
+    for number in range(300):
+        attempt.report({"iteration": number}, "step", {"iteration": number})
+    assert short.redis.xlen(keys.events("briefly")) <= 10 + 100
+    ((_, last),) = short.redis.xrevrange(keys.events("briefly"), count=1)
+    assert json.loads(last[b"data"])["iteration"] == 299
+    attempt.save_checkpoint(b"w")
+    attempt.save_artifacts({"W": b"w"})
+    attempt.succeed({}, ["W"])
+    names = [keys.job("briefly"), keys.events("briefly"), keys.artifact_keys("briefly")]
+    for name in [*names, keys.artifact("briefly", 1, "W")]:
+        assert 0 < short.redis.ttl(name) <= 100, name
+    assert not short.redis.exists(keys.checkpoint("briefly"))

@@ -231,51 +231,6 @@ def test_an_artifact_is_that_of_the_attempt_which_succeeded(store: Store) -> Non
         store.jobs.artifact(record, "labels")
 
 
-@pytest.mark.parametrize("limit", [1, 4, 25, 100])
-def test_pages_of_jobs_made_at_the_same_moment_hold_each_once(store: Store, limit: int) -> None:
-    ids = made(store, *(f"{number:03}" for number in range(25)), batch="all")
-    made(store, "newest")
-    assert all_pages(store, limit) == ["newest", *reversed(ids)]
-
-
-def test_pages_leave_out_what_expired_and_what_is_not_wanted(store: Store) -> None:
-    made(store, *(f"{number:03}" for number in range(40)), batch="all")
-    gone = {f"{number:03}" for number in range(5, 30)}
-    store.redis.delete(*(keys.job(id) for id in gone))
-    store.jobs.cancel("002")
-    left = [f"{number:03}" for number in reversed(range(40)) if f"{number:03}" not in gone]
-    assert all_pages(store, 3, state=State.QUEUED) == [id for id in left if id != "002"]
-    assert store.redis.zcard(keys.jobs("")) == len(left), "the index forgets them too"
-    assert all_pages(store, 3, state=State.CANCELLED) == ["002"]
-    assert {record.id for record in store.jobs.batch("all")[1]} == set(left)
-
-
-def test_a_cursor_stays_where_it_is_when_jobs_come_and_go(store: Store) -> None:
-    made(store, *(f"{number:03}" for number in range(9)), batch="all")
-    first, place = store.jobs.page(3, None, lambda record: True)
-    made(store, "newer")
-    store.jobs.cancel("006")
-    store.jobs.delete("006")  # the one the cursor stands on
-    second, place = store.jobs.page(3, place, lambda record: True)
-    third, place = store.jobs.page(3, place, lambda record: True)
-    assert [record.id for record in [*first, *second, *third]] == [f"{number:03}" for number in reversed(range(9))]
-
-
-def test_a_job_that_comes_while_a_page_is_read_makes_no_other_appear_twice(store: Store) -> None:
-    made(store, *(f"{number:03}" for number in range(12)), batch="all")
-    looks = []
-
-    def is_wanted(record) -> bool:
-        looks.append(record.id)
-        if len(looks) == 3:
-            made(store, "newer1", "newer2")
-        return record.id < "004"
-
-    found, _ = store.jobs.page(2, None, is_wanted)
-    assert [record.id for record in found] == ["003", "002"]
-    assert len(looks) == len(set(looks))
-
-
 def test_a_batch_is_gone_with_its_last_job(store: Store) -> None:
     made(store, "a", "b", batch="both")
     store.jobs.cancel("a")
