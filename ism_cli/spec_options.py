@@ -44,14 +44,16 @@ class Kernel(click.ParamType[Any]):
         return kernel
 
 
-class NumberOr(click.types.IntParamType):
-    """An integer, or a word with a special meaning such as "auto"."""
+class NumberOr(click.ParamType[Any]):
+    """A number, by default an integer, or a word with a special meaning such as "auto"."""
 
-    def __init__(self, word: str) -> None:
+    def __init__(self, word: str, number: click.ParamType[Any] = click.INT) -> None:
+        self.name = number.name
         self._word = word
+        self._number = number
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value == self._word else super().convert(value, param, ctx)
+        return value if value == self._word else self._number.convert(value, param, ctx)
 
 
 class Features(click.types.IntParamType):
@@ -136,7 +138,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         varying("--features-per-axis", type=int, metavar="N", help="Largest number of features in each axis."),
         varying("--delta", type=float, metavar="X", help="Convergence tolerance."),
         varying("--clusters", type=int, metavar="K", help="Number of clusters (all but supervised)."),
-        varying("--mu", type=float, metavar="X", help="Weight of the scores or of the existing clustering."),
+        varying("--mu", type=NumberOr("auto", click.FLOAT), metavar="X|auto",
+                help="Weight of the scores or of the existing clustering."),
         click.option("--scores", multiple=True, metavar=_COLUMN,
                      help="Column of expert scores (semi-supervised); repeat it for several."),
         click.option("--clustering", metavar=_COLUMN, help="Column of the existing clustering (alternative)."),

@@ -266,8 +266,9 @@ class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
 
 
 @_documented(
-    f"""{CLUSTERS}    mu : float, default=5.0
-        Weight of the scores.
+    f"""{CLUSTERS}    mu : float or "auto", default="auto"
+        Weight of the scores. "auto" is 50 for labels and 5 for real scores, divided by the share of rows with a score.
+        Rows with a label are then in the cluster of their class.
     kind : "auto", "classes" or "values", default="auto"
         Whether the scores are class labels or real values; "auto" is as in SupervisedISM.
 """,
@@ -280,7 +281,7 @@ class SemiSupervisedISM(_ClusteringISM):
     NaN marks a row without a score.
     """
 
-    mu: float = field(default=5.0, kw_only=True)
+    mu: float | Auto = field(default="auto", kw_only=True)
     kind: Kind = field(default="auto", kw_only=True)
 
     def _paradigm(self, y: Any) -> Paradigm:

@@ -49,6 +49,10 @@ class Paradigm(ABC):
         with own_threads():
             return self.gamma(Projected(P, kernel, seed, last, None, tolerance, options))
 
+    def labels(self, clustering: Clustering, seed: int) -> tuple[Ints, list[str]]:
+        """Return the cluster of each row, and warnings for the reader of the result."""
+        return clustering.labels(seed), []
+
     @property
     @abstractmethod
     def rank(self) -> int:

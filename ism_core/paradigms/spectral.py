@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
@@ -29,6 +30,7 @@ SAMPLE_ROWS = 2_000  # rows of the subsample that is clustered first if there ar
 TOLERANCE = 1e-3  # radians: default error of Y if it is computed by products
 LEFT_OUT = 0.1  # share of K that truncation may omit, relative to the tolerance (at 1e-3, Y turns by 4e-4 radians)
 PRODUCTS = 60  # products with the affinity at most
+MAX_MEANS_STEPS = 300  # steps of constrained k-means at most; it converges in far fewer
 LANCZOS_ROWS = 60  # rows per Lanczos restart; after that a full decomposition is as cheap
 
 
@@ -47,8 +49,7 @@ class Clustering:
 
     def labels(self, seed: int) -> Ints:
         """Return k-means labels of the rows of Y, each scaled to length 1."""
-        lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
-        rows = self.Y / np.where(lengths > 0, lengths, 1)
+        rows = self._unit_rows()
         distinct = len(np.unique(rows.round(9), axis=0))
         clusters = min(self.Y.shape[1], distinct)
         if len(rows) <= DENSE_ROWS:
@@ -56,6 +57,35 @@ class Clustering:
         sample = np.random.default_rng(seed).choice(len(rows), DENSE_ROWS, replace=False)
         best = _means(rows[sample], clusters, seed, 50)
         return _labels(KMeans(clusters, init=best.cluster_centers_, n_init=1).fit(rows))
+
+    def constrained_labels(self, known: Ints) -> tuple[Ints, float]:
+        """Return k-means labels that keep rows in their known cluster, and how many of these rows agree with it.
+
+        `known` holds the cluster of each row, −1 if it is unknown. The clusters start at the means of their known rows
+        (constrained k-means; Basu, Banerjee and Mooney 2002). Further clusters start at the rows farthest from these.
+        A known row agrees if the center of its own cluster, computed without this row, is the nearest one.
+        """
+        rows, fixed = self._unit_rows(), known >= 0
+        centers = _first_centers(rows, known, self.Y.shape[1])
+        labels = known
+        for _ in range(MAX_MEANS_STEPS):
+            last, labels = labels, np.where(fixed, known, cdist(rows, centers, "sqeuclidean").argmin(axis=1))
+            if (labels == last).all():
+                break
+            for cluster in np.unique(labels):
+                centers[cluster] = rows[labels == cluster].mean(axis=0)
+        distances = cdist(rows[fixed], centers, "sqeuclidean")
+        own, sizes = np.arange(len(distances)), np.bincount(labels)[known[fixed]]
+        alone = sizes == 1
+        distances[own, known[fixed]] *= (sizes / np.where(alone, 1, sizes - 1)) ** 2  # the center without this row
+        nearest = distances.argmin(axis=1) == known[fixed]
+        return labels, float(np.mean(nearest & ~alone))
+
+    def _unit_rows(self) -> Array:
+        """Return the rows of Y, each scaled to length 1."""
+        lengths = np.linalg.norm(self.Y, axis=1, keepdims=True)
+        rows: Array = self.Y / np.where(lengths > 0, lengths, 1)
+        return rows
 
     def spread(self, rows: Ints, n: int) -> "Clustering":
         """Extend the clustering of a sample to a start for all n rows.
@@ -71,6 +101,15 @@ def _means(rows: Array, clusters: int, seed: int, restarts: int) -> KMeans:
     """Return the best of several k-means runs, on one thread: more threads do not pay for so few rows."""
     with threadpool_limits(1, user_api="openmp"):
         return KMeans(clusters, n_init=restarts, random_state=seed).fit(rows)
+
+
+def _first_centers(rows: Array, known: Ints, clusters: int) -> Array:
+    """Return the means of the known rows of each cluster; then, in turn, the row farthest from all centers so far."""
+    centers = np.array([rows[known == cluster].mean(axis=0) for cluster in range(known.max() + 1)])
+    while len(centers) < clusters:
+        farthest = cdist(rows, centers, "sqeuclidean").min(axis=1).argmax()
+        centers = np.vstack([centers, rows[farthest]])
+    return centers
 
 
 def _labels(means: KMeans) -> Ints:

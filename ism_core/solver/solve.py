@@ -194,6 +194,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         gradient=math.hypot(certificate.gradient, left),
         orthonormality=float(np.abs(W.T @ W - np.eye(q)).max()),
     )
+    labels, notes = (None, []) if found.clustering is None else paradigm.labels(found.clustering, options.seed)
     return Result(
         W=W,
         eigenvalues=point.eigenvalues,
@@ -204,8 +205,8 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         kernel=fitted,
         method=problem.method,
         error=found.error or error(problem, point),
-        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1]) + problem.warnings),
-        labels=None if found.clustering is None else found.clustering.labels(options.seed),
+        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1]) + problem.warnings + notes),
+        labels=labels,
         spectral=None if found.clustering is None else found.clustering.Y,
     )
 

@@ -17,7 +17,8 @@ PARADIGM_NAMES: tuple[ParadigmName, ...] = get_args(ParadigmName)
 
 ColumnName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_COLUMN_NAME)]
 _Clusters = Annotated[int, Integer(1, 1_000)]
-_Mu = Annotated[float, Number(0, 1e6)]
+LARGEST_MU = 1e6  # a larger weight does not change W any more
+_Mu = Annotated[float, Number(0, LARGEST_MU)]
 
 
 def _example(paradigm: ParadigmName, **fields: Any) -> ConfigDict:
@@ -112,7 +113,7 @@ class UnsupervisedSpec(_Clustering):
 class SemiSupervisedSpec(_Clustering):
     """Find clusters that agree with expert scores, and the projection that separates them best."""
 
-    model_config = _example("semi_supervised", scores="severity", clusters=3, mu=5.0)
+    model_config = _example("semi_supervised", scores="severity", clusters=3)
 
     paradigm: Literal["semi_supervised"] = Field(description=PARADIGM)
     scores: Annotated[str | list[str], Names(single=True)] = Field(
@@ -120,7 +121,12 @@ class SemiSupervisedSpec(_Clustering):
         " Rows without a score are clustered without guidance.",
         examples=["severity", ["expert_1", "expert_2"]],
     )
-    mu: _Mu = Field(5.0, description="The weight of the scores against the structure of the data; 0 ignores them.")
+    mu: Annotated[float | Literal["auto"], Number(0, LARGEST_MU, words=("auto",))] = Field(
+        "auto",
+        description="The weight of the scores against the structure of the data; 0 ignores them."
+        ' "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class are'
+        " then in the cluster of that class.",
+    )
 
 
 class AlternativeSpec(_Clustering):

@@ -101,7 +101,7 @@ function missingLines(spec, guides, isText) {
 function parameterLines(spec) {
   const lines = [`q=${spec.q}`];
   if (spec.clusters) lines.push(`n_clusters=${spec.clusters}`);
-  if (spec.mu !== undefined && spec.mu !== null) lines.push(`mu=${spec.mu}`);
+  if (spec.mu !== undefined && spec.mu !== null) lines.push(`mu=${literal(spec.mu)}`);
   lines.push(`delta=${spec.delta}`, `random_state=${spec.seed}`);
   for (const [name, usual] of Object.entries(ESTIMATOR_DEFAULTS)) {
     if (spec[name] !== undefined && spec[name] !== usual) lines.push(`${name}=${literal(spec[name])}`);

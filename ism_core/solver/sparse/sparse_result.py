@@ -87,7 +87,7 @@ def _result(
         certificate=Certificate(axes.gradient, None, orthonormality, None, False),
         method=problem.method,
         error=error(problem, point),
-        labels=None if clustering is None else clustering.labels(given.options.seed),
+        labels=None if clustering is None else given.paradigm.labels(clustering, given.options.seed)[0],
         spectral=None if clustering is None else clustering.Y,
         sparsity=Sparsity(most, found.support, dense.objective),
     )
