@@ -52,7 +52,8 @@ def measured(family: str, method: str, number: int) -> Row:
         found = found_by_ism(posed, is_chosen=method == ISM)
         importance, axes, rows, q = found.importance, found.axes, found.rows, found.axes.shape[1]
     seconds = time.perf_counter() - began
-    turned = None if axes is None else angle(posed.axes[rows], axes)
+    true, clean = posed.true_axes(rows)
+    turned = None if axes is None else angle(true[clean], axes[clean])
     size = {"n": posed.n, "d": len(posed.columns), "k": len(posed.relevant), "true_q": posed.q}
     return {**size, **ranking_measures(posed, importance), "angle": turned, "q": q, "seconds": seconds}
 

@@ -118,11 +118,14 @@ def heavy_tails(rng: Rng, number: int) -> PlantedProblem:
 def outliers(rng: Rng, number: int) -> PlantedProblem:
     """Two classes on both sides of a plane; then one cell in a hundred is replaced by a gross error."""
     made = two_classes(rng, 0)
-    spoiled: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
+    spoiled = np.zeros(made.n, dtype=bool)
     for name, values in made.columns.items():
         error = rng.choice([-1.0, 1.0], made.n) * rng.uniform(10, 50, made.n)
-        spoiled[name] = np.where(rng.random(made.n) < 0.01, error, np.asarray(values, dtype=np.float64))
-    return replace(made, columns=spoiled)
+        replaced = rng.random(made.n) < 0.01
+        columns[name] = np.where(replaced, error, np.asarray(values, dtype=np.float64))
+        spoiled |= replaced
+    return replace(made, columns=columns, spoiled=spoiled)
 
 
 def mixed_scales(rng: Rng, number: int) -> PlantedProblem:

@@ -46,8 +46,7 @@ def _by_an_estimator(problem: PlantedProblem, settings: tuple[Any, ...]) -> Foun
         model: Any = SupervisedISM(*settings).fit(encoded.X, encoded.target)
     else:
         model = UnsupervisedISM(*settings, n_clusters=problem.clusters).fit(encoded.X)
-    informative = model.eigenvalues_ > 0
-    return Found(model.feature_importances_, model.transform(encoded.X)[:, informative], encoded.rows)
+    return Found(model.feature_importances_, model.transform(encoded.X), encoded.rows)
 
 
 def _by_a_job(problem: PlantedProblem) -> Found:

@@ -36,6 +36,7 @@ class PlantedProblem:
     axes: Array  # the n×q true axes, each a function of relevant columns: the target depends on the rows through these
     collinear: frozenset[str] = field(default=frozenset())  # irrelevant columns that nearly copy each other
     clusters: int | None = None  # the number of clusters, for clusterings
+    spoiled: NDArray[np.bool_] | None = None  # rows with cells that were replaced after the target had been made
     is_table: bool = False  # whether it takes a table's handling: text, missing cells or identifiers
 
     @property
@@ -52,6 +53,10 @@ class PlantedProblem:
     def truth(self) -> NDArray[np.bool_]:
         """Whether each column is relevant, in the order of the columns."""
         return np.array([name in self.relevant for name in self.columns])
+
+    def true_axes(self, rows: Ints) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the true axes of some rows, and which of these rows have their true cells."""
+        return self.axes[rows], np.ones(len(rows), dtype=bool) if self.spoiled is None else ~self.spoiled[rows]
 
     def encoded(self) -> Encoded:
         """Return the problem as numbers. Text with more than MAX_LEVELS levels is left out."""
