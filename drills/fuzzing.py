@@ -20,18 +20,26 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
 from ism_jobs.errors import Problem
 from ism_jobs.tables import Limits, open_table
-from tools.table_files import npy, npz, parquet
+from tools.table_files import arrow_stream, feather, npy, npz, parquet, spss, stata, xlsx, zipped
 
 LIMITS = Limits(bytes=1 << 22, rows=20_000, columns=2_000, cells=200_000, text_length=10_000)
 SECONDS = 10  # time limit of one file; it takes milliseconds on an idle machine
 BASE_MEMORY = 64 << 20  # bytes that the buffers of a reader take for any file
 MEMORY_PER_BYTE = 64  # bytes of memory for each byte of the file, or of its inflated size
+
+
+def _stored(content: bytes) -> bytes:
+    """Return an archive without compression, so that changes reach the members."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return zipped({name: archive.read(name) for name in archive.namelist()}, zipfile.ZIP_STORED)
+
 
 _rng = np.random.default_rng(0)
 _GRID = _rng.normal(size=(40, 3)).round(3)
@@ -48,7 +56,12 @@ _TABLE = pa.table(
     }
 )
 _CSV = "\n".join(["x,y,word", *(f'{x},{y:.3e},"{w}"' for (x, y, _), w in zip(_GRID, _WORDS, strict=True))]).encode()
+_WORDS_ASCII = [word.encode("ascii", "replace").decode() for word in _WORDS]
 _RECORDS = [{"x": x, "word": str(word), "b": None} for x, word in zip(_GRID[:, 0].tolist(), _WORDS, strict=True)]
+_CELLS = [["x", "word", "b"], *([x, str(w), bool(x > 0)] for x, w in zip(_GRID[:, 0], _WORDS, strict=True))]
+_FRAME = pd.DataFrame({"x": _GRID[:, 0], "word": _WORDS.astype(object), "k": _rng.integers(0, 3, 40).astype(float)})
+_FRAME["when"] = pd.date_range("2020-01-01", periods=40)
+_LABELS = {"k": {0: "none", 1: "some", 2: "all"}}
 
 SEEDS: dict[str, bytes] = {
     "a.csv": _CSV,
@@ -67,11 +80,33 @@ SEEDS: dict[str, bytes] = {
     "n.parquet": parquet(_TABLE, compression="zstd", use_dictionary=False, row_group_size=10, store_schema=False),
     "o.parquet": parquet(_TABLE.select(["x", "word"]), data_page_version="2.0", compression="gzip"),
     "p.csv.gz": gzip.compress(_CSV),
+    "q.feather": feather(_TABLE, compression="uncompressed"),
+    "r.feather": feather(_TABLE, compression="zstd", chunksize=10),
+    "s.arrow": arrow_stream(_TABLE),
+    "t.xlsx": xlsx(About=[["notes"]], Data=_CELLS),
+    "u.xlsx": _stored(xlsx(Data=_CELLS)),
+    "v.dta": stata(_FRAME, version=118, value_labels=_LABELS),
+    "w.dta": stata(_FRAME.assign(word=_WORDS_ASCII), version=114),
+    "x.sav": spss(_FRAME, variable_value_labels=_LABELS, missing_ranges={"k": [2]}),
+    "y.sav": spss(_FRAME, compress=True),
+    "z.sav": spss(_FRAME, row_compress=True, variable_value_labels=_LABELS),
+    "zz.zip": zipped({"a.csv": _CSV, "README": b"text"}),
 }
 TOKENS = [
     *(b'"', b"'", b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"[", b"{"),
     *(b"}", b"]", b":", b"null", b"NaN", b"Infinity", b"-", b"1e999", b"9" * 400, b"\\ud800", b"\\", b"inf", b"nan"),
     *(b"'shape': (", b"|O", b"<U9", b"L", b"(" * 300, b"[" * 2000, b'"' * 99, b"," * 3000, b"x" * 20_000, b"\n" * 5000),
+    *(
+        b'<c r="XFD9" t="s">',
+        b"</row>",
+        b"<v>",
+        b"<a>" * 99,
+        b"&#0;",
+        b"<!DOCTYPE a>",
+        b"</stata_dta>",
+        b"GSO",
+        b"$FL3",
+    ),
     *(bytes(8), b"\xff" * 8, b"\x7f\xff\xff\xff", b"\xff\xff\xff\x7f", b"PK\x01\x02", b"PK\x05\x06", b"PAR1"),
 ]
 
@@ -98,7 +133,7 @@ garbage = st.one_of(
         max_leaves=20,
     ).map(lambda value: json.dumps(value).encode()),
 )
-wrappings = st.sampled_from(["", "", "", "", "gzip", "npz", "twice"])
+wrappings = st.sampled_from(["", "", "", "", "gzip", "npz", "zip", "twice"])
 
 
 @st.composite
@@ -109,11 +144,8 @@ def inputs(draw: st.DrawFn) -> tuple[str, bytes]:
     wrapping = draw(wrappings)
     if wrapping == "gzip":
         return f"{name}.gz", gzip.compress(content, 1)
-    if wrapping == "npz":
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("a.npy", content)
-        return "a.npz", file.getvalue()
+    if wrapping in ("npz", "zip"):
+        return f"a.{wrapping}", zipped({"a.npy" if wrapping == "npz" else name: content})
     return name, content * (2 if wrapping == "twice" else 1)
 
 

@@ -23,6 +23,12 @@ MEDIA_TYPES = {
     ".npy": "application/x-npy",
     ".npz": "application/x-npz",
     ".parquet": "application/vnd.apache.parquet",
+    ".feather": "application/vnd.apache.arrow.file",
+    ".arrow": "application/vnd.apache.arrow.file",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ".dta": "application/x-stata-dta",
+    ".sav": "application/x-spss-sav",
+    ".zip": "application/zip",
 }
 
 

@@ -39,7 +39,7 @@ async def upload_dataset(
     ] = None,
     header: HeaderParameter = "auto",
 ) -> DatasetView:
-    """Send CSV, TSV, Parquet, NPY, NPZ or JSON records, optionally compressed with gzip.
+    """Send CSV, TSV, JSON, XLSX, Parquet, Feather (Arrow), Stata, SPSS, NPY or NPZ, optionally in gzip or ZIP.
 
     The file is the field `file` of a multipart form, or the raw body. The response describes each column. The id is a
     hash of the content: the same table uploaded again is the same data set and keeps its first name.

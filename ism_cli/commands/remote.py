@@ -22,7 +22,9 @@ STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 @header_option
 @remote
 def upload(client: "Client", files: tuple[str, ...], name: str | None, header: bool | None, as_json: bool) -> None:
-    """Upload tables to the service: CSV, TSV, Parquet, NPY, NPZ or JSON. "-" reads stdin.
+    """Upload tables to the service: CSV, TSV, JSON, XLSX, Parquet, Feather (Arrow), Stata, SPSS, NPY or NPZ.
+
+    They may be compressed with gzip or ZIP. "-" reads stdin.
 
     The ids go to stdout, descriptions of the tables to stderr.
     """

@@ -5,16 +5,30 @@ from pathlib import PurePath
 
 from ism_jobs.errors import InvalidTable, UnsupportedFormat
 
-SUPPORTED = "Supported formats are CSV, TSV, Parquet, NPY, NPZ and JSON, each also with gzip"
+SUPPORTED = (
+    "Supported formats are CSV, TSV, JSON, XLSX, Parquet, Feather (Arrow), Stata, SPSS, NPY and NPZ, "
+    "each also with gzip or in a ZIP archive"
+)
 
-# The first bytes of the formats that are read.
-SIGNATURES = {b"PAR1": "parquet", b"\x93NUMPY": "npy", b"PK\x03\x04": "npz", b"PK\x05\x06": "npz"}
+# The first bytes of the formats that are read. "zip" may be NPZ, XLSX or a zipped table.
+SIGNATURES = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # a stream
+    b"\x93NUMPY": "npy",
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"<stata_dta>": "stata",
+    b"$FL2": "spss",
+    b"$FL3": "spss",
+}
+OLD_STATA = re.compile(rb"[\x68-\x73][\x01\x02]\x01")  # versions 104 to 115, order of bytes, and a constant
 
 # The first bytes of other formats, with advice.
 FOREIGN = {
-    b"\xd0\xcf\x11\xe0": "an Excel workbook; save it as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook (XLS) or one with a password; save it as XLSX without a password",
     b"\x89HDF": "an HDF5 file; save the array as NPY or the table as Parquet",
-    b"ARROW1": "an Arrow file; save it as Parquet",
+    b"FEA1": "a Feather file of version 1; save it as version 2",
     b"ORC": "an ORC file; save it as Parquet",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a PNG picture",
@@ -33,12 +47,21 @@ FOREIGN = {
     b"\x80\x04": "a Python pickle, which can run code when it is read; save the array as NPY or the table as Parquet",
     b"\x80\x05": "a Python pickle, which can run code when it is read; save the array as NPY or the table as Parquet",
     b"MATLAB 5": "a MATLAB file; save the table as CSV",
+    b"ASCII SPSS PORT": "a portable SPSS file; save it as SAV",
+    b"HEADER RECORD*******": "a SAS transport file; save the table as CSV",
+    b"\x00" * 12 + b"\xc2\xea\x81\x60": "a SAS file; save the table as CSV",
     b"\x7fELF": "a program",
-    b"<!DOCTYPE": "a web page; send the table itself",
-    b"<!doctype": "a web page; send the table itself",
-    b"<html": "a web page; send the table itself",
-    b"<?xml": "XML; save the table as CSV",
 }
+
+# The beginnings of texts that are no table, in lower case, with advice. ARFF may begin with comments.
+FOREIGN_TEXTS = (
+    (
+        re.compile(r"<(!--|(!doctype html|html|head|body|table|meta)\b)"),
+        "a web page (HTML); open it in a browser, copy the table into a spreadsheet, and save that as CSV or XLSX",
+    ),
+    (re.compile(r"<(\?xml|!doctype)\b"), "XML; save the table as CSV"),
+    (re.compile(r"(%[^\n]*\n\s*)*@relation\b"), "an ARFF file; save the table as CSV, for example with Weka"),
+)
 
 # Formats without a signature, by the Content-Type of the upload and by the suffix of its name.
 MEDIA_TYPES = {
@@ -55,6 +78,12 @@ BINARY = {
     ".npy": "an NPY file",
     ".npz": "an NPZ file",
     ".xlsx": "an Excel workbook",
+    ".feather": "a Feather file",
+    ".arrow": "an Arrow file",
+    ".dta": "a Stata file",
+    ".sav": "an SPSS file",
+    ".zsav": "an SPSS file",
+    ".zip": "a ZIP archive",
 }
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".ndjson": "json", ".jsonl": "json"}
@@ -67,16 +96,25 @@ BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\x
 
 
 def format_of(first: bytes, filename: str | None, content_type: str | None) -> str:
-    """Return "parquet", "npy", "npz", "json", "csv" or "tsv". "tsv" only prefers tabs; the separators found decide."""
+    """Return the format of a file: a value of SIGNATURES, "json", "csv" or "tsv".
+
+    "tsv" only prefers tabs; the separators found decide.
+    """
     if not first:
         raise InvalidTable("The file is empty. Send a table with at least one row and one column.")
     for signature, format in SIGNATURES.items():
         if first.startswith(signature):
             return format
+    if OLD_STATA.match(first) and b"\x00" in first:
+        return "stata"
     for signature, description in FOREIGN.items():
         if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(signature) or first.startswith(signature):
             raise UnsupportedFormat(f"The file is {description}. {SUPPORTED}.")
-    if JSON_START.match(_opening(first)):
+    opening = _opening(first)
+    for pattern, description in FOREIGN_TEXTS:
+        if pattern.match(opening.lstrip().lower()):
+            raise UnsupportedFormat(f"The file is {description}. {SUPPORTED}.")
+    if JSON_START.match(opening):
         return "json"
     suffix = _suffix(filename)
     if suffix in BINARY:
@@ -99,8 +137,8 @@ def format_of(first: bytes, filename: str | None, content_type: str | None) -> s
 def _opening(first: bytes) -> str:
     for mark, charset in BYTE_ORDER_MARKS.items():
         if first.startswith(mark):
-            return first[len(mark) : 1000].decode(charset, errors="replace")
-    return first[:1000].decode("latin-1")
+            return first[len(mark) :].decode(charset, errors="replace")
+    return first.decode("latin-1")
 
 
 def _suffix(filename: str | None) -> str:

@@ -8,19 +8,24 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 
-from ism_jobs.errors import InvalidTable
+from ism_jobs.errors import InvalidTable, UnsupportedFormat
+from ism_jobs.tables.archives import archive_format, unpacked_table
+from ism_jobs.tables.arrow import IpcFile, ParquetFile
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.csv import CsvFile
 from ism_jobs.tables.description import Description
 from ism_jobs.tables.detect import format_of
 from ism_jobs.tables.digest import Digest
 from ism_jobs.tables.json import JsonFile
+from ism_jobs.tables.labelled import LabelledFile
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.numpy import NpyFile, NpzFile
-from ism_jobs.tables.parquet import ParquetFile
 from ism_jobs.tables.source import head, open_source
 from ism_jobs.tables.summary import Summary
+from ism_jobs.tables.workbook import XlsxFile
 from ism_jobs.tables.written import WrittenNumbers
+
+HEAD_BYTES = 1 << 15  # of a file, by which its format is detected; ARFF may have long comments before them
 
 
 class TableFile(Protocol):
@@ -101,22 +106,27 @@ def open_table(
     limits: Limits | None = None,
     text: Collection[str] = (),
 ) -> Reader:
-    """Open a table of any supported format; `header` says whether a CSV file has one (None: detect it).
+    """Open a table of any supported format; `header` says whether CSV or XLSX has one (None: detect it).
 
     Columns in `text` stay text even if their values are numbers with a unit.
     """
     limits = limits or Limits()
     file, compressed = open_source(Path(path), limits)
+    notes = ["Decompressed from gzip."] if compressed else []
     try:
-        format = format_of(head(file, 1 << 12), filename or Path(path).name, content_type)
+        format = _format(file, filename or Path(path).name, content_type)
+        if format == "zip":
+            archive, (file, member, note) = file, unpacked_table(file, limits)
+            archive.close()
+            notes.append(note)
+            format = _format(file, member, None)
         table = _opened(file, format, header, limits)
     except BaseException:
         file.close()
         raise
     if table.file is not file:
         file.close()
-    if compressed:
-        table.notes.insert(0, "Decompressed from gzip.")
+    table.notes[:0] = notes
     try:
         return Reader(table, limits, text)
     except BaseException:
@@ -138,14 +148,28 @@ def read_table(
     return table, reader.description()
 
 
+def _format(file: IO[bytes], name: str, content_type: str | None) -> str:
+    """Return the format of a file; "zip" is an archive that is neither NPZ nor XLSX."""
+    format = format_of(head(file, HEAD_BYTES), name, content_type)
+    return archive_format(file) if format == "zip" else format
+
+
 def _opened(file: IO[bytes], format: str, header: bool | None, limits: Limits) -> TableFile:
     match format:
         case "parquet":
             return ParquetFile(file, limits)
+        case "arrow":
+            return IpcFile(file, limits)
+        case "stata" | "spss":
+            return LabelledFile(file, limits, format)
+        case "xlsx":
+            return XlsxFile(file, limits, header)
         case "npy":
             return NpyFile(file, limits)
         case "npz":
             return NpzFile(file, limits)
+        case "zip":
+            raise UnsupportedFormat("The ZIP archive holds another ZIP archive. Send the table itself.")
         case "json":
             return JsonFile(file, limits)
     return CsvFile(file, limits, header, is_tsv=format == "tsv")

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tests.support.api import Api, problem
+from tools.table_files import feather, spss, stata, xlsx, zipped
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +48,11 @@ FORMATS: dict[str, Callable[[Any], bytes]] = {
     "table.npz": as_npz,
     "table.csv.gz": lambda frame: gzip.compress(csv_of(frame)),
     "table.parquet.gz": lambda frame: gzip.compress(as_parquet(frame)),
+    "table.feather": lambda frame: feather(pa.table(frame)),
+    "table.xlsx": lambda frame: xlsx(Sheet1=[list(frame), *frame.replace({np.nan: None}).values.tolist()]),
+    "table.dta": lambda frame: stata(frame.fillna({"color": ""})),
+    "table.sav": lambda frame: spss(frame.fillna({"color": ""})),
+    "table.zip": lambda frame: zipped({"table.csv": csv_of(frame)}),
     "european.csv": lambda frame: csv_of(frame, sep=";", decimal=","),
     "bom.csv": lambda frame: b"\xef\xbb\xbf" + csv_of(frame),
     "windows.csv": lambda frame: csv_of(frame, lineterminator="\r\n"),
@@ -172,6 +179,10 @@ REFUSED = {
     "nested json": (b'[{"a": {"b": 1}}, {"a": {"b": 2}}]', 422),
     "deep json": (b"[" * 100_000, 422),
     "an array of objects": (b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + b"{'descr': '|O'}".ljust(118), 422),
+    "a web page": (b"<html><table><tr><td>1</td></tr></table></html>", 415),
+    "ARFF": (b"@relation r\n@attribute a numeric\n@data\n1\n", 415),
+    "json without rows": (b'{"a": {"b": [1, 2]}}', 422),
+    "two tables in an archive": (zipped({"a.csv": "a\n1\n", "b.csv": "b\n1\n"}), 415),
     "a header and no rows": (b"a,b\n", 422),
     "infinity": (b"a,b\ninf,1\n2,3\n", 422),
     "ragged": (b"a,b\n1,2,3\n4\n", 422),

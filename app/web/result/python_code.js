@@ -15,7 +15,7 @@ const ESTIMATOR_DEFAULTS = {
   neighbors: false,
 };
 const LINE_LENGTH = 90; // characters of a line of names
-const EXTENSIONS = /(\.(csv|tsv|txt|parquet|npy|npz|json|jsonl|ndjson|gz))+$/i;
+const EXTENSIONS = /(\.(csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|feather|arrow|dta|z?sav|np[yz]|gz|zip))+$/i;
 
 // The name of the table's Parquet file, with letters that every file system allows.
 export function fileName({ name, id }) {

@@ -28,7 +28,7 @@ export async function show(container, { signal }) {
   const problem = h("div", { role: "alert", class: "card problem", hidden: true });
   const zone = dropZone(
     "Drop a table here, or choose a file",
-    "CSV, TSV, Parquet, NPY, NPZ or JSON. The file may be compressed with gzip.",
+    "CSV, TSV, JSON, XLSX, Parquet, Feather (Arrow), Stata, SPSS, NPY or NPZ. The file may be compressed with gzip or ZIP.",
     send,
   );
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ism_jobs.errors import FieldError, InvalidTable
+from ism_jobs.sentences import listed
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.charset import as_utf8
 from ism_jobs.tables.json.scan import Scanner, iter_rows, layout
@@ -15,10 +16,12 @@ from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 
 # A block of rows ends at the first of these limits.
-CELLS_AT_A_TIME = 200_000
+VALUES_AT_A_TIME = 200_000
+CELLS_AT_A_TIME = 1_000_000  # values and absent keys
 ROWS_AT_A_TIME = 4_096
 CHARACTERS_AT_A_TIME = 1 << 23
 NO_VALUE = frozenset(MISSING_NUMBER.to_pylist())  # texts that stand for a missing value
+SPARSE = 1 / 4  # share of present keys below which only these are visited
 EXPECTED = 'Send an array of objects, one object per line, or {"columns": [...], "rows": [[...], ...]}.'
 
 
@@ -50,23 +53,31 @@ class JsonFile:
         """Yield the table in canonical form, block by block."""
         names = self.schema.names
         for chunk in self._chunks():
-            numbers, words = [], []
-            for values, type, name in zip(self._columns(chunk), self._types, names, strict=True):
+            rows = len(chunk)
+            numbers = np.full((self._types.count(NUMBER), rows), np.nan)
+            empty = pa.nulls(rows, TEXT)
+            words: list[Any] = []
+            row = 0
+            for (places, values), type, name in zip(self._columns(chunk), self._types, names, strict=True):
                 if type == NUMBER:
-                    numbers.append(_numbers(values))
+                    numbers[row, places] = _numbers(values)
+                    row += 1
                 else:
-                    words.append(_texts(values, name))
-            yield Block(len(chunk), np.array(numbers).reshape(len(numbers), len(chunk)), words)
+                    words.append(_texts(_spread(places, values, rows), name) if len(values) else empty)
+            yield Block(rows, numbers, words)
 
     def _find_kinds(self) -> None:
         count = 0
         for chunk in self._chunks():
             count += len(chunk)
             self.limits.check_shape(count, self._columns_known)
+            if self._form == "lines" and count == 1:
+                _check_is_row(chunk[0])
             labels = self._labels()
             self._seen += [_Seen() for _ in labels[len(self._seen) :]]
-            for seen, values, label in zip(self._seen, self._columns(chunk), labels, strict=True):
-                seen.add(values, label)
+            for seen, (_, values), label in zip(self._seen, self._columns(chunk), labels, strict=True):
+                if len(values):
+                    seen.add(values, label)
         if count == 0:
             raise InvalidTable(f"The JSON file has no rows. {EXPECTED}")
         if not self._seen:
@@ -97,34 +108,45 @@ class JsonFile:
             return [str(name) for name in self._header]
         return numbered(self._width)
 
-    def _columns(self, chunk: list[Any]) -> Iterator[Any]:
+    def _columns(self, chunk: list[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield for each column the places of rows that have it, and their values."""
         if self._width is not None:
-            return zip(*chunk, strict=True)
-        return ([row.get(key) for row in chunk] for key in self._keys)
+            return ((slice(None), values) for values in zip(*chunk, strict=True))
+        if sum(map(len, chunk)) >= SPARSE * len(chunk) * len(self._keys):
+            return ((slice(None), [row.get(key) for row in chunk]) for key in self._keys)
+        present: dict[str, tuple[list[int], list[Any]]] = {}
+        for place, row in enumerate(chunk):
+            for key, value in row.items():
+                places, values = present.setdefault(key, ([], []))
+                places.append(place)
+                values.append(value)
+        return (present.get(key, ([], [])) for key in self._keys)
 
     def _chunks(self) -> Iterator[list[Any]]:
         chunk: list[Any] = []
-        scanner, begun = Scanner(self.file, self._start), 0
+        scanner, begun, values = Scanner(self.file, self._start), 0, 0
         for number, row in enumerate(iter_rows(scanner, self._form), start=1):
             if type(row) is tuple:
                 self._header = row
                 continue
             self._check(row, number)
             chunk.append(row)
+            values += len(row)
             if (
                 len(chunk) >= ROWS_AT_A_TIME
+                or values >= VALUES_AT_A_TIME
                 or len(chunk) * self._columns_known >= CELLS_AT_A_TIME
                 or scanner.position - begun >= CHARACTERS_AT_A_TIME
             ):
                 yield chunk
-                chunk, begun = [], scanner.position
+                chunk, begun, values = [], scanner.position, 0
         if chunk:
             yield chunk
 
     def _check(self, row: Any, number: int) -> None:
         self._kind = self._kind or type(row)
         if isinstance(row, dict) and self._kind is dict:
-            if row.keys() - self._keys.keys():
+            if any(name not in self._keys for name in row):
                 for name in row:
                     self.limits.check_name(name.strip())
                 self._keys.update(dict.fromkeys(row))
@@ -142,6 +164,17 @@ class JsonFile:
             raise InvalidTable(
                 f"Row {number:,} is neither an object nor an array, or has another form than the first row. {EXPECTED}"
             )
+
+
+def _check_is_row(row: Any) -> None:
+    """Raise InvalidTable if the first object of a file has parts, so that it is probably not a row but all there is."""
+    nested = [key for key, value in row.items() if isinstance(value, dict | list)] if isinstance(row, dict) else []
+    if nested:
+        raise InvalidTable(
+            "The JSON file is not a table of rows: its first object has nested values in "
+            f"{listed(nested, quoted=True)}. {EXPECTED} "
+            'pandas writes such an array with to_json(orient="records").'
+        )
 
 
 class _Seen:
@@ -187,6 +220,14 @@ def _float(value: float) -> float:
         return float(value)
     except OverflowError:
         return np.inf
+
+
+def _spread(places: Any, values: Any, rows: int) -> Any:
+    """Return the values of all rows, with None for rows that have none."""
+    if isinstance(places, slice):
+        return values
+    found = dict(zip(places, values, strict=True))
+    return [found.get(row) for row in range(rows)]
 
 
 def _texts(values: Any, name: str) -> Any:

@@ -2,36 +2,26 @@
 
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from lzma import LZMAError
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
 
-from ism_jobs.errors import FieldError, InvalidTable, TooLarge, UnsupportedFormat
+from ism_jobs.errors import FieldError, InvalidTable, TooLarge
+from ism_jobs.tables.archives import files_of, iter_pieces, opened_archive
 from ism_jobs.tables.block import BLOCK_BYTES, Block, retyped, without_empty_texts
-from ism_jobs.tables.detect import SUPPORTED
 from ism_jobs.tables.kinds import NUMBER, TEXT, texts
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.names import numbered, unique_names
 from ism_jobs.tables.numpy.npy import LONGEST_HEADER, layout_of
-from ism_jobs.tables.source import CHUNK_BYTES, Mapped, head, size_of, spooled
+from ism_jobs.tables.source import Mapped, head, size_of, spooled
 
 PREFIX_BYTES = LONGEST_HEADER + 16  # of a file, which contain the header
 ALIGNMENT = 64  # bytes, of each array in the unpacked file
 
-COMPRESSIONS = (
-    zipfile.ZIP_STORED,
-    zipfile.ZIP_DEFLATED,
-)  # those that numpy writes; others may need gigabytes of memory
 LONGEST_ROW = 1 << 25  # bytes of text in one row
-LONGEST_DIRECTORY = 1 << 24  # bytes of the list of an archive's members
-
-# What zipfile raises for a damaged or encrypted archive.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError, LZMAError)
+WHAT = "The NPZ file"
 
 Span = tuple[int, int]  # start and end of an array in the unpacked file
 
@@ -103,9 +93,7 @@ class NpzFile(Arrays):
     format = "npz"
 
     def __init__(self, file: IO[bytes], limits: Limits) -> None:
-        with _unpacking_errors():
-            archive = zipfile.ZipFile(_BoundedReads(file))
-        with archive:
+        with opened_archive(file, WHAT) as archive:
             names, spans, unpacked = _unpacked(archive, limits)
         try:
             self._open(unpacked, names, spans, limits)
@@ -137,13 +125,7 @@ class NpzFile(Arrays):
 
 def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list[Span], IO[bytes]]:
     """Unpack the members into one file; return their names and spans, and the file."""
-    members = [member for member in archive.infolist() if not member.filename.endswith("/")]
-    if any(member.filename in ("[Content_Types].xml", "mimetype") for member in members):
-        raise UnsupportedFormat(f"The file is a workbook or document; save the table as CSV. {SUPPORTED}.")
-    if not members or not all(member.filename.endswith(".npy") for member in members):
-        raise UnsupportedFormat(f"The file is a ZIP archive but not one of arrays (NPZ). {SUPPORTED}.")
-    if any(member.compress_type not in COMPRESSIONS for member in members):
-        raise UnsupportedFormat("The NPZ file has a compression that numpy does not use. Save it with numpy.savez.")
+    members = files_of(archive)
     limits.check_shape(0, len(members))
     for member in members:
         limits.check_name(member.filename.removesuffix(".npy"))
@@ -154,10 +136,9 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
         written = 0
         for member in members:
             start = written
-            with _unpacking_errors(), archive.open(member) as inflating:
-                while piece := inflating.read(CHUNK_BYTES):
-                    written += len(piece)
-                    yield piece
+            for piece in iter_pieces(archive, member, WHAT):
+                written += len(piece)
+                yield piece
             spans.append((start, written))
             padding = ALIGNMENT - written % ALIGNMENT  # at least 1: an empty file cannot be mapped
             written += padding
@@ -165,33 +146,6 @@ def _unpacked(archive: zipfile.ZipFile, limits: Limits) -> tuple[list[str], list
 
     file = spooled(pieces(), limits, "The archive")
     return [member.filename.removesuffix(".npy") for member in members], spans, file
-
-
-class _BoundedReads:
-    """A file for zipfile, which would read a list of members of any length, and make an object of each."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
-
-    def read(self, count: int = -1) -> bytes:
-        """Read from the file; raise TooLarge if `count` is beyond the limit."""
-        if count > LONGEST_DIRECTORY:
-            raise TooLarge(
-                f"The list of the archive's members has {count:,} bytes; at most {LONGEST_DIRECTORY:,} are read. "
-                "Save fewer arrays in one file."
-            )
-        return self._file.read(count)
-
-
-@contextmanager
-def _unpacking_errors() -> Iterator[None]:
-    try:
-        yield
-    except DAMAGED as error:
-        raise InvalidTable(
-            "The NPZ file cannot be unpacked: it is truncated, damaged or encrypted. Save it again with numpy.savez."
-        ) from error
 
 
 def _texts(part: Any, first_name: str) -> list[Any]:

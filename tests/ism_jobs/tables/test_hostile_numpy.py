@@ -72,8 +72,7 @@ CASES: dict[str, Case] = {
     "many members": (many, TooLarge, "25,000 columns; at most 20,000"),
     "an empty member": (lambda: archive({"a.npy": b""}), InvalidTable, 'The array "a" does not start as an NPY file'),
     "a very long name": (lambda: archive({"n" * 60_000 + ".npy": npy(GRID)}), TooLarge, "60,000 characters"),
-    "a name with a zero byte": (lambda: archive({"a\0b.npy": npy(GRID)}), UnsupportedFormat, "not one of arrays"),
-    "windows of gigabytes": (lambda: archive({"a.npy": npy(GRID)}, zipfile.ZIP_LZMA), UnsupportedFormat, "numpy"),
+    "windows of gigabytes": (lambda: archive({"a.npy": npy(GRID)}, zipfile.ZIP_LZMA), UnsupportedFormat, "unusual"),
 }
 
 
