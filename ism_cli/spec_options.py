@@ -145,11 +145,14 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         click.option("--clustering", metavar=_COLUMN, help="Column of the existing clustering (alternative)."),
         click.option("--reference", metavar=_COLUMN, help="Column of known classes to compare the clusters with."),
         click.option("--features", multiple=True, metavar="A,B,…",
-                     help="Columns to use as features; by default all without another role. "
-                          "Quote a name with a comma: '\"a,b\",c'."),
-        varying("--missing", type=click.Choice(["refuse", "mean", "drop"]), help="What to do with missing values."),
-        varying("--categorical", type=click.Choice(["refuse", "onehot"]),
-                help="Text columns: refuse them, or encode them one-hot."),
+                     help="Columns to use as features; all for all without another role; auto (default) leaves out "
+                          "row numbers, identifiers, dates and the like. Quote a name with a comma: '\"a,b\",c'."),
+        varying("--missing", type=click.Choice(["auto", "refuse", "mean", "median", "drop"]),
+                help="Missing values: fill them in (auto, mean, median), drop the rows, or refuse the job."),
+        varying("--categorical", type=click.Choice(["auto", "onehot", "refuse"]),
+                help="Text columns: encode them by their levels (auto), one-hot, or refuse the job."),
+        click.option("--dates", type=click.Choice(["auto", "number", "parts"]),
+                     help="Dates: days since 1970 (number), or year, month, weekday and hour (parts)."),
         varying("--scale", type=click.Choice(["standard", "whiten", "none", "auto"]),
                 help="Scale the features: standardize, standardize and whiten, not at all, or choose automatically."),
         click.option("--balance", is_flag=True, default=None, help="Give all classes the same weight (supervised)."),
@@ -188,7 +191,8 @@ def _names() -> tuple[str, ...]:
 
 
 def _spec(values: dict[str, Any], file: Path | None, grid: bool) -> Spec | list[Spec]:
-    values["features"] = _split(values["features"])
+    names = _split(values["features"])
+    values["features"] = names[0] if names in (["auto"], ["all"]) else names
     for name in (*GRID, "target", "scores"):
         if isinstance(values[name], tuple):
             values[name] = values[name][0] if len(values[name]) == 1 else list(values[name])

@@ -48,6 +48,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
     result = outcome.result
     document = {
         "features": list(outcome.model.features),
+        "encoding": outcome.model.encoding.to_dict(),
         "axes": list(outcome.model.axes),
         "W": result.W.tolist(),
         "importance": ((result.W**2).sum(axis=1) / (result.W**2).sum()).tolist(),

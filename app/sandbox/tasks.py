@@ -62,9 +62,9 @@ def project_upload(upload: Upload, model: bytes, format: TableFormat, settings: 
 
     JSON also contains the notes.
     """
-    reader = _open(upload, settings)
-    table = pa.Table.from_batches(list(reader), schema=reader.schema)
     loaded = Model.from_npz(model)
+    reader = _open(upload, settings, loaded.encoding.texts)
+    table = pa.Table.from_batches(list(reader), schema=reader.schema)
     embedding, notes = loaded.transform(table)
     columns = {axis: pa.array(column) for axis, column in zip(loaded.axes, embedding.T, strict=True)}
     body, notes = write_table(pa.table(columns), format), [*reader.notes, *notes]
@@ -103,13 +103,15 @@ def draw_plot(
     return ism_plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
 
 
-def _open(upload: Upload, settings: Settings) -> Reader:
+def _open(upload: Upload, settings: Settings, text: Sequence[str] = ()) -> Reader:
+    """Open a file. The columns in `text` stay text even if their values are numbers with a unit."""
     return open_table(
         upload.path,
         filename=upload.filename,
         content_type=upload.content_type,
         header=upload.header,
         limits=table_limits(settings),
+        text=text,
     )
 
 

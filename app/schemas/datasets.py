@@ -1,17 +1,33 @@
 """Documents about data sets: their columns, pages of them, and the differences between groups of rows."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.links import dataset_links
+from ism_jobs.checks import column_use
 from ism_jobs.store import Dataset
 from ism_jobs.tables import Column
 
 MAX_GROUPS = 100  # groups of rows in one request; each needs its own pass over the values of every column
 
 Row = Annotated[int, Field(strict=True, ge=0, lt=2**31)]
+
+
+class ColumnView(Column):
+    """One column of a data set, and what a job makes of it unless the job says otherwise."""
+
+    use: Literal["feature", "left_out"] = Field(
+        description='Whether a job with features = "auto" learns from it. A column with another role is no feature.'
+    )
+    reason: str | None = Field(description="Why it is left out.", examples=["it numbers the rows"])
+
+    @classmethod
+    def of(cls, column: Column, rows: int) -> Self:
+        """Return the document of a column."""
+        reason = column_use(column, rows).reason
+        return cls(**column.model_dump(), use="feature" if reason is None else "left_out", reason=reason)
 
 
 class DatasetView(BaseModel):
@@ -22,7 +38,7 @@ class DatasetView(BaseModel):
     )
     name: str = Field(description="The name to show, by default the name of the uploaded file.")
     rows: int = Field(description="The number of rows.")
-    columns: list[Column] = Field(description="The columns, in the order of the table.")
+    columns: list[ColumnView] = Field(description="The columns, in the order of the table.")
     preview: list[list[float | str | None]] = Field(description="The first rows.")
     format: str = Field(description="The format of the uploaded file.", examples=["csv"])
     notes: list[str] = Field(description="Assumptions that were made while reading the file.")
@@ -98,7 +114,7 @@ def dataset_view(dataset: Dataset) -> DatasetView:
         id=dataset.id,
         name=dataset.name,
         rows=description.rows,
-        columns=description.columns,
+        columns=[ColumnView.of(column, description.rows) for column in description.columns],
         preview=description.preview,
         format=description.format,
         notes=description.notes,

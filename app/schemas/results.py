@@ -87,6 +87,11 @@ class ResultView(BaseModel):
 
     job: JobView = Field(description="The job.")
     features: list[str] = Field(description="The names of the rows of W.")
+    encoding: dict[str, Any] | None = Field(
+        None,
+        description="How columns of the table became features: the columns, their kinds, and the levels of text. Null"
+        " for jobs that are older than this field.",
+    )
     axes: list[str] = Field(description="The names of the columns of W.")
     W: list[list[float]] = Field(description="The weight of each feature in each axis, features × axes.")
     importance: list[float] = Field(description="The share of each feature in the axes; the shares add up to 1.")

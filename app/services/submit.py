@@ -99,7 +99,8 @@ async def _check_remaining_rows(sandbox: SandboxPool, settings: Settings, specs:
         if spec.missing != "drop":
             continue
         given = spec.target if isinstance(spec, SupervisedSpec) else None
-        same = (spec.dataset, str(spec.features), str(given), spec.categorical, getattr(spec, "reference", None))
+        columns = (str(spec.features), spec.categorical, spec.dates, str(given), getattr(spec, "reference", None))
+        same = (spec.dataset, *columns)
         if same not in remaining:
             remaining[same] = await sandbox.run(count_remaining, spec, settings)
         rows, values = remaining[same]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ism_jobs.checks.column_use import column_use
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import did_you_mean, listed, named, nearest
 from ism_jobs.spec import AlternativeSpec, JobSpec, SemiSupervisedSpec, SupervisedSpec
@@ -33,18 +34,24 @@ class ColumnRoles:
     guidance: tuple[str, ...]
     reference: tuple[str, ...]
     guidance_kind: TargetKind | None  # None if there is no guidance
+    left_out: tuple[tuple[str, str], ...] = ()  # other columns, each with the reason why it is no feature
 
 
 def column_roles(spec: JobSpec, description: Description) -> ColumnRoles:
     """Return the role of each column. The columns that the spec names need not exist."""
     guidance = guidance_columns(spec)
     reference = () if isinstance(spec, SupervisedSpec) or spec.reference is None else (spec.reference,)
-    if spec.features is None:
-        taken = {*guidance, *reference}
-        features = tuple(column.name for column in description.columns if column.name not in taken)
-    else:
-        features = tuple(spec.features)
-    return ColumnRoles(features, guidance, reference, _kind(spec, guidance, description))
+    kind = _kind(spec, guidance, description)
+    if isinstance(spec.features, list):
+        return ColumnRoles(tuple(spec.features), guidance, reference, kind)
+    taken = {*guidance, *reference}
+    free = [column for column in description.columns if column.name not in taken]
+    if spec.features == "all":
+        return ColumnRoles(tuple(column.name for column in free), guidance, reference, kind)
+    uses = {column.name: column_use(column, description.rows, spec.categorical, spec.dates) for column in free}
+    features = tuple(name for name, use in uses.items() if use.reason is None)
+    left_out = tuple((name, use.reason) for name, use in uses.items() if use.reason is not None)
+    return ColumnRoles(features, guidance, reference, kind, left_out)
 
 
 def guidance_field(spec: JobSpec) -> str:
@@ -96,7 +103,7 @@ class ColumnNames:
     def unknown(self, spec: JobSpec, roles: ColumnRoles) -> list[FieldError]:
         """Return an error for each name that is not a column."""
         errors = []
-        missing = [] if spec.features is None else [name for name in roles.features if name not in self._columns]
+        missing = [name for name in roles.features if name not in self._columns]
         if len(missing) > MOST_SUGGESTIONS:
             sentence = f"There are no columns {listed(missing, quoted=True)}; the columns are {self._listed()}."
             errors.append(FieldError("features", sentence))
@@ -117,8 +124,6 @@ class ColumnNames:
 
 def overlaps(spec: JobSpec, roles: ColumnRoles) -> list[FieldError]:
     """Return an error for each column that is named as a feature and in another role."""
-    if spec.features is None:
-        return []
     taken = dict.fromkeys(roles.reference, "the reference, with which the clusters are compared")
     taken |= dict.fromkeys(roles.guidance, NO_FEATURE[guidance_field(spec)])
     return [

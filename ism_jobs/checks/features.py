@@ -1,15 +1,14 @@
 """Whether the features of a job can become a matrix of numbers, judged by the data set's description."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ism_jobs.checks.column_use import MAX_ONEHOT_LEVELS, column_use, date_parts, varies
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, figure, listed, named
 from ism_jobs.spec import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
 
-MOST_LEVELS = 1_000  # of a text column, which becomes one feature for each level
 MOST_CELLS = 500_000_000  # rows × features of the encoded table: 4 GB of float64
 LARGEST, SMALLEST = 1e20, 1e-20  # absolute values that the solver can compute with if the table is not standardized
 LARGEST_STANDARDIZED, SMALLEST_RANGE = 1e150, 1e-150  # values and ranges whose squares do not overflow or underflow
@@ -30,20 +29,19 @@ def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> Feat
     if not features:
         sentence = "No features are left to learn from; name at least one other column in features."
         return FeatureReport((FieldError("features", sentence),), None, rows)
-    texts = [column for column in features if column.kind == "text"]
-    encoded = len(features) - len(texts)
+    texts = [column for column in features if column.kind == "text" and column.date_format is None]
     errors = _missing_errors(features, rows, spec)
     if texts and spec.categorical == "refuse":
         errors.append(_text_error(texts, len(features), spec))
         return FeatureReport((*errors, *_magnitude_errors(features, spec)), None, complete)
-    levels = [column for column in texts if column.distinct is None or column.distinct > MOST_LEVELS]
+    levels = [column for column in texts if column.distinct is None or column.distinct > MAX_ONEHOT_LEVELS]
     if levels:
         errors.append(_level_error(levels))
         return FeatureReport((*errors, *_magnitude_errors(features, spec)), None, complete)
-    encoded += sum(column.distinct or 0 for column in texts)
+    encoded = sum(_width(column, rows, spec) for column in features)
     if texts and encoded * rows > MOST_CELLS:
         sentence = (
-            f"One-hot encoding gives {encoded:,} features × {rows:,} rows, more than the {MOST_CELLS:,} values"
+            f"Encoding the text gives {encoded:,} features × {rows:,} rows, more than the {MOST_CELLS:,} values"
             " that one job may have; leave out the text columns with the most levels."
         )
         errors.append(FieldError("categorical", sentence))
@@ -55,17 +53,20 @@ def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> Feat
     return FeatureReport((*errors, *_magnitude_errors(features, spec)), encoded, complete)
 
 
-def varies(column: Column) -> bool:
-    """Return whether a column varies by more than the rounding of its values, as in ism_core.linalg.scaling."""
-    if column.minimum is None or column.maximum is None:
-        return column.kind == "text" and not column.constant
-    size = max(abs(column.maximum), abs(column.minimum))
-    return column.maximum / 2 - column.minimum / 2 > 5 * sys.float_info.epsilon * size  # halves do not overflow
-
-
 def too_large(column: Column, limit: float) -> bool:
     """Return whether a column of numbers has an absolute value above the limit."""
     return _largest(column) > limit
+
+
+def _width(column: Column, rows: int, spec: JobSpec) -> int:
+    """Return the number of features that a column becomes."""
+    kind = column_use(column, rows, spec.categorical, spec.dates, named=True).kind
+    if kind == "date_parts":
+        return len(date_parts(column.date_format or ""))
+    has_level_for_missing = spec.missing == "auto" and column.missing > 0
+    if kind == "onehot" or (kind == "binary" and has_level_for_missing):
+        return (column.distinct or 0) + has_level_for_missing
+    return 1
 
 
 def _missing_errors(features: Sequence[Column], rows: int, spec: JobSpec) -> list[FieldError]:
@@ -82,7 +83,7 @@ def _missing_errors(features: Sequence[Column], rows: int, spec: JobSpec) -> lis
         sentence = (
             f"{counted(len(gaps), 'feature has', 'features have')} missing values: {counts}."
             f" The table has {counted(rows, 'row')}."
-            ' Set missing to "mean" to fill in the column\'s mean, or to "drop" to leave out those rows.'
+            ' Set missing to "auto" or "median" to fill them in, or to "drop" to leave out those rows.'
         )
         errors.append(FieldError("missing", sentence))
     return errors
@@ -92,10 +93,7 @@ def _text_error(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldE
     names = listed([column.name for column in texts], quoted=True)
     have = "feature holds" if len(texts) == 1 else "features hold"
     numbers = ", or name only columns of numbers in features" if len(texts) < features else ""
-    sentence = (
-        f"{len(texts):,} {have} text: {names}."
-        f' Set categorical to "onehot" to make a 0/1 feature of each level{numbers}.'
-    )
+    sentence = f'{len(texts):,} {have} text: {names}. Set categorical to "auto" or "onehot" to encode it{numbers}.'
     if len(texts) == 1 and not isinstance(spec, SupervisedSpec) and spec.reference is None:
         sentence += " If it holds known classes, name it in reference: then the clusters are only compared with it."
     return FieldError("categorical", sentence)
@@ -104,7 +102,9 @@ def _text_error(texts: Sequence[Column], features: int, spec: JobSpec) -> FieldE
 def _level_error(columns: Sequence[Column]) -> FieldError:
     names = listed([column.name for column in columns], quoted=True)
     have = "has" if len(columns) == 1 else "have"
-    sentence = f"{names} {have} more than {MOST_LEVELS:,} levels, too many to encode; leave out columns such as ids."
+    sentence = (
+        f"{names} {have} more than {MAX_ONEHOT_LEVELS:,} levels, too many to encode; leave out columns such as ids."
+    )
     return FieldError("features", sentence)
 
 

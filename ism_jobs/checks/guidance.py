@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+from ism_jobs.checks.column_use import nearly_all_distinct, varies
 from ism_jobs.checks.columns import MOST_CLASSES_OF_NUMBERS, TargetKind, guidance_field
-from ism_jobs.checks.features import LARGEST_STANDARDIZED, too_large, varies
+from ism_jobs.checks.features import LARGEST_STANDARDIZED, too_large
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, figure, listed, named
 from ism_jobs.spec import AlternativeSpec, JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
 
 MOST_CLASSES = 1_000  # of a target, or of a known clustering
+FEWEST_NAMES = 10  # different texts from which a column can be one of names of rows, not of classes
 
 
 def guidance_errors(spec: JobSpec, guidance: Sequence[Column], kind: TargetKind | None, rows: int) -> list[FieldError]:
@@ -44,14 +46,11 @@ def reference_errors(column: Column, rows: int) -> list[FieldError]:
 
 def _missing_errors(guidance: Sequence[Column], rows: int, spec: SupervisedSpec) -> list[FieldError]:
     gaps = [column for column in guidance if column.missing]
-    if not gaps or spec.missing == "drop":
+    if not gaps or spec.missing != "refuse":
         return []
     counts = listed([f"{named(column.name)} in {column.missing:,}" for column in gaps])
-    why = "A target is never filled in; set" if spec.missing == "mean" else "Set"
-    sentence = (
-        f'The target is missing in some of the {rows:,} rows: {counts}. {why} missing to "drop" to leave them out.'
-    )
-    return [FieldError("target", sentence)]
+    advice = 'Set missing to "auto" or "drop" to leave these rows out.'
+    return [FieldError("target", f"The target is missing in some of the {rows:,} rows: {counts}. {advice}")]
 
 
 def _value_errors(field: str, guidance: Sequence[Column]) -> list[FieldError]:
@@ -83,6 +82,13 @@ def _class_errors(field: str, column: Column, rows: int, may_be_fractions: bool)
             'set target_kind to "values"' if field == "target" and column.kind == "number" else "name another column"
         )
         sentence = f"{name} has more than {MOST_CLASSES:,} different values, too many to be classes; {advice}."
+        return [FieldError(field, sentence)]
+    if column.kind == "text" and column.distinct >= FEWEST_NAMES and nearly_all_distinct(column, rows):
+        sentence = (
+            f"{name} has {column.distinct:,} different texts in {rows - column.missing:,} rows, so it names rows and"
+            " does not group them. Name a column whose classes have several rows each. If the texts are numbers,"
+            " write them as numbers, such as 1234.5."
+        )
         return [FieldError(field, sentence)]
     return [] if may_be_fractions else _value_kind_errors(field, column)
 

@@ -7,7 +7,7 @@ from ism_jobs.checks.columns import ColumnNames, ColumnRoles, column_roles, guid
 from ism_jobs.checks.features import FeatureReport, check_features
 from ism_jobs.checks.guidance import guidance_errors, reference_errors
 from ism_jobs.errors import FieldError
-from ism_jobs.sentences import counted
+from ism_jobs.sentences import counted, listed, named
 from ism_jobs.spec import JobSpec, SupervisedSpec, refusal
 from ism_jobs.tables import Column, Description
 
@@ -80,9 +80,9 @@ class _Checker:
         return [*errors, *report.errors, *_count_errors(spec, report, guidance, self._rows)]
 
     def _roles_of(self, spec: JobSpec) -> ColumnRoles:
-        features = None if spec.features is None else tuple(spec.features)
+        features = tuple(spec.features) if isinstance(spec.features, list) else (spec.features, spec.categorical)
         kind = spec.target_kind if isinstance(spec, SupervisedSpec) else spec.reference
-        key = (spec.paradigm, features, guidance_columns(spec), kind)
+        key = (spec.paradigm, type(spec.features), features, spec.dates, guidance_columns(spec), kind)
         if key not in self._roles:
             self._roles[key] = column_roles(spec, self._description)
         return self._roles[key]
@@ -99,7 +99,7 @@ class _Checker:
         Skip columns whose name was probably misspelled as the target, scores, clustering or reference.
         """
         others = roles.guidance + roles.reference
-        misspelled = [name for name in others if name not in self._columns] if spec.features is None else []
+        misspelled = [] if isinstance(spec.features, list) else [name for name in others if name not in self._columns]
         meant = {self._names.suggestion(name) for name in misspelled}
         certain = [
             self._columns[name]
@@ -108,8 +108,16 @@ class _Checker:
         ]
         if None in meant or (roles.features and not certain):
             return FeatureReport((), None, self._rows)
+        if not certain and roles.left_out:
+            return FeatureReport((_left_out_error(roles),), None, self._rows)
         report = check_features(certain, self._rows, spec)
         return report if len(certain) == len(roles.features) else replace(report, encoded=None)
+
+
+def _left_out_error(roles: ColumnRoles) -> FieldError:
+    reasons = listed([f"{named(name)} ({reason})" for name, reason in roles.left_out])
+    sentence = f"No features are left to learn from. Left out: {reasons}. Name those that you want to use in features."
+    return FieldError("features", sentence)
 
 
 def _count_errors(spec: JobSpec, report: FeatureReport, guidance: Sequence[Column], rows: int) -> list[FieldError]:
@@ -120,13 +128,13 @@ def _count_errors(spec: JobSpec, report: FeatureReport, guidance: Sequence[Colum
         sentence = f"q = {spec.q} is more than the {counted(report.encoded, 'feature')} of this job; ask for {fewer}."
         errors.append(FieldError("q", sentence))
     left, available = rows, counted(rows, "row")
+    lacking = max((column.missing for column in guidance), default=0) if isinstance(spec, SupervisedSpec) else 0
     if spec.missing == "drop":
-        lacking = max((column.missing for column in guidance), default=0) if isinstance(spec, SupervisedSpec) else 0
         left = min(report.complete, rows - lacking)
         if 0 < left < 2 or (left == 0 and not report.errors):
             sentence = (
                 f'"drop" leaves {counted(left, "row")} of {rows:,}, and at least 2 are needed;'
-                ' set missing to "mean", or leave out the features with the most missing values.'
+                ' set missing to "auto", or leave out the features with the most missing values.'
             )
             return [*errors, FieldError("missing", sentence)]
         available = f"{counted(left, 'row')} that are left without missing values" if left < rows else available

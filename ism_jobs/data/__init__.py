@@ -1,6 +1,6 @@
 """Tables as numbers: the training data of a job, and the model that projects new rows."""
 
-from ism_jobs.data.onehot import Encoding
+from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.projection import Missing, Model
 from ism_jobs.data.training import Guidance, TrainingData, used_columns
 

@@ -7,22 +7,24 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from ism_jobs.data.onehot import Array, ArrowTable, Encoding
+from ism_jobs.data.encoding import ArrowTable, Encoding
+from ism_jobs.data.source import Array
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.sentences import listed
 
-Missing = Literal["refuse", "mean", "drop"]
+Missing = Literal["auto", "refuse", "mean", "median", "drop"]
 
 FORMAT, VERSION = "ism-model", 1  # in the header of a stored model
 BLOCK_SIZE = 1_000_000  # numbers that are standardized together, 8 MB
+FILLED = {"auto": "medians", "median": "medians", "mean": "means"}  # with which values missing ones are filled in
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """Projects a row x of encoded features to Wᵀ((x − mean) / scale).
 
-    If `missing` is "mean", `fill` holds the value that replaces a missing value of each encoded feature. The new
-    features are called axis1 to axisq unless `axes` gives other names.
+    If `missing` is "auto", "mean" or "median", `fill` holds the value that replaces a missing value of each encoded
+    feature. The new features are called axis1 to axisq unless `axes` gives other names.
     """
 
     encoding: Encoding
@@ -40,8 +42,8 @@ class Model:
                 f"{d} encoded features need W with {d} rows, a mean and a scale of {d} values;"
                 f" the shapes are {self.W.shape}, {self.mean.shape} and {self.scale.shape}."
             )
-        if (self.missing == "mean") != (self.fill is not None) or (self.fill is not None and self.fill.shape != (d,)):
-            raise ValueError(f'fill must have {d} values if missing is "mean", and must be None otherwise.')
+        if (self.missing in FILLED) != (self.fill is not None) or (self.fill is not None and self.fill.shape != (d,)):
+            raise ValueError(f"fill must have {d} values if missing is one of {', '.join(FILLED)}, else None.")
         if not self.axes:
             object.__setattr__(self, "axes", tuple(f"axis{axis}" for axis in range(1, self.q + 1)))
 
@@ -98,10 +100,12 @@ class Model:
             return []
         columns, total = listed(list(gaps), quoted=True), sum(gaps.values())
         if self.fill is not None:
-            return [f"Filled {total} missing value(s) in {columns} with the means of the training data."]
+            return [
+                f"Filled {total} missing value(s) in {columns} with the {FILLED[self.missing]} of the training data."
+            ]
         raise InvalidTable(
             f"{total} value(s) are missing in {columns}. Fill them or drop their rows;"
-            ' the model of a job with "missing": "mean" fills them itself.',
+            ' the model of a job with "missing": "auto" fills them itself.',
             [FieldError(name, f"has {count} missing value(s)") for name, count in gaps.items()],
         )
 

@@ -43,20 +43,29 @@ class CommonSpec(Strict):
         description="Convergence tolerance: the iteration ends when eigenvalues, subspace and gradient have settled"
         " within it. By default 0.01, and 0.1 for supervised jobs that choose the width of their kernel.",
     )
-    features: Annotated[list[str] | None, Names(optional=True)] = Field(
-        None,
-        description="The columns to learn from. By default all columns without another role in the job"
-        " (target, scores, clustering, reference).",
+    features: Annotated[list[str] | Literal["auto", "all"], Names(words=("auto", "all"))] = Field(
+        "auto",
+        description='The columns to learn from. "all" are those without another role in the job (target, scores,'
+        ' clustering, reference). "auto" leaves out those that number or identify rows, hold dates, are constant or'
+        " mostly missing, have too many levels, or copy the target; the result's warnings name them.",
         examples=[["alcohol", "malic_acid", "ash"]],
     )
-    categorical: Literal["refuse", "onehot"] = Field(
-        "refuse",
-        description='What to do with text features: "refuse" the job, or "onehot": make a 0/1 feature of each level.',
+    categorical: Literal["auto", "onehot", "refuse"] = Field(
+        "auto",
+        description='What to do with text features: "onehot" makes a 0/1 feature of each level, "refuse" refuses the'
+        ' job. "auto" makes one 0/1 feature of two levels, one feature of ordered levels (low, medium, high), and'
+        " else a 0/1 feature of each level.",
     )
-    missing: Literal["refuse", "mean", "drop"] = Field(
-        "refuse",
-        description='What to do with missing values in features: "refuse" the job, fill in the column\'s "mean",'
-        ' or "drop" the rows. "drop" also drops rows without a target.',
+    dates: Literal["auto", "number", "parts"] = Field(
+        "auto",
+        description='What to do with dates: "number" makes them days since 1970, "parts" year, month, weekday and'
+        ' hour. "auto" makes them numbers if features names them, else it leaves them out.',
+    )
+    missing: Literal["auto", "refuse", "mean", "median", "drop"] = Field(
+        "auto",
+        description='What to do with missing values in features: fill in the column\'s "mean" or "median", "drop" the'
+        ' rows, or "refuse" the job. "auto" fills in medians and gives text a level "missing". All but "refuse" drop'
+        " rows without a target.",
     )
     scale: Literal["standard", "whiten", "none", "auto"] | None = Field(
         None,

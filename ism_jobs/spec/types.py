@@ -145,14 +145,19 @@ class Number(_FieldType):
 
 @dataclass(frozen=True)
 class Names(_FieldType):
-    """Names of columns: a list without duplicates; with `single`, one name by itself is allowed too."""
+    """Names of columns: a list without duplicates; with `single`, one name by itself is allowed too.
+
+    The words stand for columns that the job finds itself. null stands for the last of them.
+    """
 
     single: bool = False
-    optional: bool = False
+    words: tuple[str, ...] = ()
 
-    def check(self, value: Any) -> str | list[str] | None:
-        if value is None and self.optional:
-            return None
+    def check(self, value: Any) -> str | list[str]:
+        if value is None and self.words:
+            return self.words[-1]
+        if isinstance(value, str) and value in self.words:
+            return value
         if isinstance(value, str) and self.single:
             if not is_name(value):
                 raise refused(self.allowed)
@@ -174,13 +179,14 @@ class Names(_FieldType):
         names = f"a list of 1 to {MOST_COLUMNS:,} column names"
         if self.single:
             names = f"the name of a column, or {names}"
-        return f"{names}, or null for all other columns" if self.optional else names
+        return " or ".join([", ".join(map(named, self.words)), names]) if self.words else names
 
     def schema(self) -> JsonSchemaValue:
         name: JsonSchemaValue = {"type": "string", "minLength": 1, "maxLength": LONGEST_COLUMN_NAME}
         names = {"type": "array", "items": name, "minItems": 1, "maxItems": MOST_COLUMNS, "uniqueItems": True}
-        options = [name] if self.single else []
-        options += [names, {"type": "null"}] if self.optional else [names]
+        options: list[JsonSchemaValue] = [{"type": "string", "const": word} for word in self.words]
+        options += [name, names] if self.single else [names]
+        options += [{"type": "null"}] if self.words else []
         return {"anyOf": options} if len(options) > 1 else names
 
 

@@ -98,6 +98,9 @@ def gaps() -> str:
     """The wines with text features, a name that must be quoted, and some missing values."""
     frame = pd.read_csv(io.StringIO(WINE)).rename(columns={"alcohol": 'alc "%" \\ ü'})
     frame["strong"] = np.where(frame['alc "%" \\ ü'] > 13, "yes", "no")
+    frame["size"] = np.array(["small", "large", "medium"])[frame.index * 7 % 3]
+    frame["maker"] = np.array(["ann", "bob", "cat", ""])[frame.index * 5 % 11 % 4]
+    frame["made"] = [f"{1 + row % 28:02}.{1 + row % 12:02}.{2000 + row % 19}" for row in frame.index]
     frame.loc[frame.index % 17 == 3, "hue"] = np.nan
     frame.loc[frame.index % 23 == 5, "class"] = None
     frame["expert"] = np.where(frame.index % 3 == 0, frame["proline"], np.nan)
@@ -107,6 +110,9 @@ def gaps() -> str:
 FEATURES = ['alc "%" \\ ü', "proline", "hue"]
 CASES: dict[str, dict[str, Any]] = {
     "classes, rows dropped": {"target": "class", "features": FEATURES, "missing": "drop", "kernel": "polynomial"},
+    "as it comes": {"target": "class"},
+    "dates": {"target": "strong", "features": ["hue", "size", "made", "ash"]},
+    "dates in parts": {"target": "strong", "features": ["hue", "made", "ash"], "dates": "parts"},
     "values, texts encoded": {
         "target": "proline",
         "features": ["hue", "strong", "ash"],

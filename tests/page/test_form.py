@@ -69,8 +69,7 @@ TABLES = {
             color=lambda row: "red" if row % 2 else "blue",
             outcome=lambda row: "well" if row % 3 else "ill",
         ),
-        {"paradigm": "supervised", "target": "outcome", "missing": "mean", "categorical": "onehot"}
-        | {"features": ["size", "color"]},
+        {"paradigm": "supervised", "target": "outcome"},
     ),
     "a measured target": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11, y=lambda row: row * 1.7),
@@ -78,7 +77,7 @@ TABLES = {
     ),
     "a target with gaps": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2, label=lambda row: ["u", "v", ""][row % 3]),
-        {"paradigm": "supervised", "target": "label", "missing": "drop"},
+        {"paradigm": "supervised", "target": "label"},
     ),
     "one feature": (table(40, a=lambda row: row * 0.3, y=lambda row: row % 2), {"target": "y"}),
 }
@@ -90,6 +89,7 @@ def test_the_proposed_settings_fit_the_table_and_run(page: Page, api: Api, case:
     begin(page, content)
     spec = spec_of(page)
     assert expected.items() <= spec.items()
+    assert {"features", "missing", "categorical"}.isdisjoint(spec)  # the service decides
     api.succeeded(api.submit(**spec | ({"folds": 0} if spec["paradigm"] == "supervised" else {})))
 
 
@@ -103,9 +103,15 @@ def test_the_columns_are_shown_with_types_gaps_and_first_values(page: Page) -> N
     expect(size).to_contain_text("0 · 0.3 · 0.6 · – · 1.2")
     expect(rows.filter(has_text="color")).to_contain_text("blue, red")
     expect(rows.filter(has_text="outcome")).to_contain_text("target")
+    expect(rows.filter(has_text="id").first).to_contain_text("Left out: its name says that it identifies rows")
     expect(page.get_by_label("Use id as a feature")).not_to_be_checked()
     page.get_by_label("Use id as a feature").check()
     expect(page.get_by_text("3 of 3 columns are used as features.")).to_be_visible()
+    assert spec_of(page)["features"] == "all"
+    page.get_by_label("Use size as a feature").uncheck()
+    assert spec_of(page)["features"] == ["id", "color"]
+    page.get_by_label("Use id as a feature").uncheck()
+    page.get_by_label("Use size as a feature").check()
     assert "features" not in spec_of(page)
 
 

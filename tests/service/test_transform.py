@@ -75,12 +75,41 @@ def test_a_missing_column_is_named(api: Api, done: str, wine: Any, features: lis
     assert "hue" in document["detail"]
 
 
-def test_missing_values_are_refused_where_the_job_refused_them(
+def test_missing_values_are_filled_in_unless_the_job_refused_them(
     api: Api, done: str, wine: Any, features: list[str]
 ) -> None:
     holed = wine[features].iloc[:4].copy()
     holed.loc[2, "ash"] = None
-    assert "ash" in problem(sent(api, done, holed), 422)["detail"]
+    filled = holed.assign(ash=holed["ash"].fillna(wine["ash"].median()))
+    np.testing.assert_allclose(sent(api, done, holed).json()["rows"], sent(api, done, filled).json()["rows"])
+    dataset = api.get(f"/jobs/{done}").json()["dataset"]
+    spec = {"paradigm": "supervised", "target": "class", "kernel": "linear", "folds": 0, "missing": "refuse"}
+    strict = api.submit(dataset=dataset, features=features, **spec)
+    api.succeeded(strict)
+    assert "ash" in problem(sent(api, strict, holed), 422)["detail"]
+
+
+def test_new_rows_are_read_filled_and_encoded_as_in_training(api: Api) -> None:
+    prices = ["" if row % 7 == 0 else f"${1 + row % 9}.5" for row in range(42)]
+    weights = [("5 kg", "7 kg", "large")[row % 3] for row in range(42)]
+    others = [f"{'fm'[row % 2]},{('red', 'blue', '')[row // 3 % 3]},{'ab'[row // 2 % 2]}" for row in range(42)]
+    rows = [",".join(map(str, cells)) for cells in zip(range(42), prices, weights, others, strict=True)]
+    table = "\n".join(["id,price,weight,sex,color,class", *rows])
+    job = api.submit(
+        dataset=api.upload(table.encode())["id"], paradigm="supervised", target="class", kernel="linear", folds=0
+    )
+    api.succeeded(job)
+    result = api.get(f"/jobs/{job}/result").json()
+    assert result["features"] == [
+        *("price", "weight=5 kg", "weight=7 kg", "weight=large", "sex=m"),
+        *("color=blue", "color=missing", "color=red"),
+    ]
+    assert any('"id" (' in warning for warning in result["warnings"])
+    embedding = api.get(f"/jobs/{job}/embedding").json()["rows"]
+    for part in (slice(0, 42), slice(0, 1), slice(3, 4), slice(7, 8)):  # one row has one weight only: "5 kg"
+        new = "\n".join(["id,price,weight,sex,color,class", *rows[part]])
+        answer = api.post(f"/jobs/{job}/transform", content=new.encode()).json()
+        np.testing.assert_allclose(answer["rows"], [row[1:3] for row in embedding[part]], atol=1e-9)
 
 
 def test_text_in_a_column_of_numbers_is_refused(api: Api, done: str, wine: Any, features: list[str]) -> None:

@@ -109,7 +109,7 @@ DEGENERATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "one cluster": (X2 | {"c": [1.0, 1.0]}, {"paradigm": "unsupervised", "clusters": 1}),
     "constant features": (
         {"a": np.ones(8), "b": np.arange(8.0), "c": np.full(8, 1e9), "y": list("ppppqqqq")},
-        {"paradigm": "supervised", "target": "y", "q": 3},
+        {"paradigm": "supervised", "target": "y", "q": 3, "features": "all"},
     ),
     "constant projection": (
         {"a": [0.0, 0, 0, 0, 0, 0, 0, 1], "y": list("ppppqqqq")},
@@ -144,7 +144,7 @@ DEGENERATE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"paradigm": "unsupervised", "clusters": 2, "missing": "drop", "reference": "r"},
     ),
     "a known clustering of one row": (
-        {"a": np.arange(10.0), "b": np.arange(10.0) ** 2, "c": list("pqqqqqqqqq")},
+        {"a": np.arange(10.0) / 2, "b": np.arange(10.0) ** 2, "c": list("pqqqqqqqqq")},
         {"paradigm": "alternative", "clustering": "c", "clusters": 2},
     ),
 }

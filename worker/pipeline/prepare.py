@@ -10,6 +10,8 @@ from ism_core.arrays import Array, Ints
 from ism_core.linalg import Scale, Scaling, with_fixed_signs
 from ism_jobs.data import Missing
 
+MEDIAN_COLUMNS = 64  # columns that one call sorts, so that the copies that it needs stay small
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -35,8 +37,8 @@ class Preparation:
 
 
 def impute(X: Array, missing: Missing) -> Array:
-    """Return the rows with missing values replaced by column means, if `missing` is "mean"."""
-    return _impute(X, missing)[1]
+    """Return the rows with missing values replaced, unless `missing` is "refuse" or "drop"."""
+    return _impute(X, missing)[1] if np.isnan(X).any() else X
 
 
 def standardized_W(result: Result, scaling: Scaling) -> Array:  # noqa: N802
@@ -48,8 +50,23 @@ def standardized_W(result: Result, scaling: Scaling) -> Array:  # noqa: N802
 
 
 def _impute(X: Array, missing: Missing) -> tuple[Array | None, Array]:
-    fill = _means(X) if missing == "mean" else None
-    return fill, X if fill is None else np.where(np.isnan(X), fill, X)
+    if missing in ("refuse", "drop"):
+        return None, X
+    fill = _means(X) if missing == "mean" else _medians(X)
+    gaps = np.isnan(X)
+    return fill, np.where(gaps, fill, X) if gaps.any() else X
+
+
+def _medians(X: Array) -> Array:
+    """Return the median of the known values of each column; 0 if a fold has none."""
+    medians = np.empty(X.shape[1])
+    for start in range(0, X.shape[1], MEDIAN_COLUMNS):
+        block = X[:, start : start + MEDIAN_COLUMNS]
+        medians[start : start + MEDIAN_COLUMNS] = np.median(block, axis=0)  # NaN if a value is missing
+    for column in np.flatnonzero(np.isnan(medians)):
+        known = X[~np.isnan(X[:, column]), column]
+        medians[column] = np.median(known) if len(known) else 0.0
+    return medians
 
 
 def _means(X: Array) -> Array:

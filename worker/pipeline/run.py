@@ -137,9 +137,7 @@ def iter_run(
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    dropped = description.rows - len(training.rows)
-    notes = [f"{dropped} of {description.rows} rows were dropped because they have missing values."] if dropped else []
-    warnings = [*notes, *result.warnings, *(validation.warnings if validation else [])]
+    warnings = [*training.warnings, *result.warnings, *(validation.warnings if validation else [])]
     return Outcome(spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice, scores)
 
 

@@ -63,7 +63,7 @@ export function columnsTable(dataset, features, roles, onChange) {
       "tr",
       {},
       h("td", {}, role ? h("span", { class: "badge running" }, role) : box),
-      h("th", { scope: "row", class: "name" }, column.name),
+      h("th", { scope: "row", class: "name" }, column.name, role || !column.reason ? null : hint(column.reason)),
       h("td", {}, typeOf(column)),
       h(
         "td",
@@ -132,8 +132,14 @@ export function columnsTable(dataset, features, roles, onChange) {
   };
 }
 
+// Why the column is not proposed as a feature.
+function hint(reason) {
+  return h("span", { class: "hint" }, `Left out: ${reason}.`);
+}
+
 function typeOf(column) {
   if (column.constant) return "constant";
+  if (column.date_format) return "date";
   if (column.kind === "text") return "text";
   return column.whole ? "integer" : "number";
 }

@@ -4,20 +4,16 @@ import { holdsClasses } from "../result/data.js";
 
 const TARGET_NAMES =
   /^(class|classes|target|label|labels|y|species|diagnosis|outcome|survived|quality|category|type|group|kind)$/i;
-const ROW_ID_NAMES = /^(id|index|row|name|unnamed.*|.*_id|uuid|key|no\.?)$/i;
-const MAX_LEVELS = 50; // a text column with more distinct values is not proposed as a feature or target
+const MAX_LEVELS = 50; // a text column with more distinct values is not proposed as a target
 const LARGE_TABLE = 30_000_000; // cells; choosing a gaussian kernel for more takes too long to be the default
 export const DEFAULT_CLUSTERS = 3;
 
 // The first state of the form: {paradigm, kernel, values, features}.
 export function proposal(dataset) {
   const target = likelyTarget(dataset);
-  const features = likelyFeatures(dataset, target);
+  const features = dataset.columns.filter((column) => column.use === "feature");
   const values = { clusters: DEFAULT_CLUSTERS };
   if (target) Object.assign(values, { target: target.name, scores: target.name, clustering: target.name });
-  if (target?.missing) values.missing = "drop";
-  else if (features.some((column) => column.missing > 0)) values.missing = "mean";
-  if (features.some((column) => column.kind === "text")) values.categorical = "onehot";
   const isLarge = dataset.rows * features.length > LARGE_TABLE;
   return {
     paradigm: target ? "supervised" : "unsupervised",
@@ -30,7 +26,7 @@ export function proposal(dataset) {
 // The column that the user most likely wants to explain, or null.
 function likelyTarget(dataset) {
   const usable = dataset.columns.filter((column) => !column.constant && column.missing < dataset.rows / 2);
-  const wellNamed = usable.filter((column) => TARGET_NAMES.test(column.name) && !isRowId(column, dataset));
+  const wellNamed = usable.filter((column) => TARGET_NAMES.test(column.name) && !identifies(column));
   const textClasses = usable.filter((column) => column.kind === "text" && isClassColumn(column, dataset));
   const last = dataset.columns.at(-1);
   const lastClasses = last && usable.includes(last) && isClassColumn(last, dataset) ? last : null;
@@ -78,19 +74,7 @@ function axesHint(state, target, dataset) {
   return sentences.join(" ");
 }
 
-function likelyFeatures(dataset, target) {
-  return dataset.columns.filter(
-    (column) =>
-      column !== target &&
-      !isRowId(column, dataset) &&
-      column.missing < dataset.rows / 2 &&
-      (column.kind === "number" || isClassColumn(column, dataset)),
-  );
-}
-
 // Whether a column only numbers or names the rows.
-function isRowId(column, dataset) {
-  const isUnique = column.distinct === null || column.distinct === dataset.rows;
-  const isCounter = column.whole && isUnique && column.maximum - column.minimum === dataset.rows - 1;
-  return isCounter || (ROW_ID_NAMES.test(column.name) && (column.whole || column.kind === "text"));
+function identifies(column) {
+  return column.use === "left_out" && (column.whole || column.kind === "text") && !column.date_format;
 }

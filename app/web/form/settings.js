@@ -34,6 +34,7 @@ const LABELS = {
   resamples: "Resamples for standard errors",
   missing: "Missing values",
   categorical: "Text features",
+  dates: "Dates",
   tolerance: "Allowed error of the gradient",
   label: "Name of the job",
 };
@@ -86,7 +87,7 @@ export function settingsForm(state, dataset, catalogue, onChange) {
     if (COLUMN_PARAMETERS.includes(name)) {
       const control = select(columnOptions(name, state, dataset), state.values[name] ?? "", (value) => {
         set(value);
-        if (name === "target") adaptToTarget(state, dataset);
+        if (name === "target") state.values.target_kind = undefined; // it belonged to the other target
         redraw(name);
       });
       return field(name, label, control, text);
@@ -179,19 +180,13 @@ function columnOptions(name, state, dataset) {
   return [["", name === "reference" ? "none" : "choose a column"], ...several, ...columns];
 }
 
-function adaptToTarget(state, dataset) {
-  const target = dataset.columns.find((column) => column.name === state.values.target);
-  if (target?.missing) state.values.missing = "drop";
-  state.values.target_kind = undefined;
-}
-
 // Settings that are in the folded part unless this table needs them.
 function neededByTable(state, dataset) {
-  const used = dataset.columns.filter((column) => state.features.has(column.name));
-  const hasText = used.some((column) => column.kind === "text" && column.name !== state.values.target);
+  const used = dataset.columns.filter(({ name }) => state.features.has(name) && name !== state.values.target);
   const names = [];
-  if (state.values.missing || used.some((column) => column.missing)) names.push("missing");
-  if (state.values.categorical || hasText) names.push("categorical");
+  if (used.some((column) => column.missing)) names.push("missing");
+  if (used.some((column) => column.kind === "text" && !column.date_format)) names.push("categorical");
+  if (used.some((column) => column.date_format)) names.push("dates");
   return names;
 }
 

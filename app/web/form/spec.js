@@ -31,7 +31,7 @@ export function stateOf(spec, dataset, catalogue) {
   const state = { paradigm, kernel: kernelState(kernel), values: Object.fromEntries(given) };
   if (image) state.values.image = image;
   if (Object.keys(otherMetadata).length) state.values.metadata = otherMetadata;
-  return { ...state, features: new Set(features ?? freeColumns(state, dataset, catalogue)) };
+  return { ...state, features: new Set(namedFeatures(features, dataset)) };
 }
 
 // The role of each column that is named by a parameter of the job, as a map of column to parameter.
@@ -49,11 +49,19 @@ function freeColumns(state, dataset, catalogue) {
   return dataset.columns.map(({ name }) => name).filter((name) => !roles.has(name));
 }
 
-// The chosen features, or null if they are all that may be.
+// The names of the columns that the field "features" of a spec stands for, those with another role included.
+function namedFeatures(features, { columns }) {
+  if (Array.isArray(features)) return features;
+  return columns.filter((column) => features === "all" || column.use === "feature").map(({ name }) => name);
+}
+
+// The field "features" of the spec, or null if the chosen features are those that the service would choose.
 function featuresOf(state, dataset, catalogue) {
   const free = freeColumns(state, dataset, catalogue);
   const used = free.filter((name) => state.features.has(name));
-  return used.length === free.length ? null : used;
+  const proposed = new Set(namedFeatures("auto", dataset));
+  if (free.every((name) => state.features.has(name) === proposed.has(name))) return null;
+  return used.length === free.length ? "all" : used;
 }
 
 // A combination of kernels is an object with one key, such as {"sum": […]}; the form keeps the key as its name.

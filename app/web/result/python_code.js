@@ -31,23 +31,21 @@ export function pythonCode(source) {
   const spec = result?.choice?.spec ?? job.spec; // the code repeats the chosen settings, not the choice
   const isText = (name) => dataset.columns.find((column) => column.name === name)?.kind === "text";
   const guides = [spec.target ?? spec.scores ?? spec.clustering ?? []].flat();
-  const taken = new Set(givenColumns(spec));
-  const features = spec.features ?? dataset.columns.map(({ name }) => name).filter((name) => !taken.has(name));
-  const texts = features.filter(isText);
+  const encoding = encodingOf(source, spec, isText);
   const kernel = kernelCode(spec.kernel);
   const estimator = `${className(spec.paradigm)}ISM`;
   const imports = [...new Set([estimator, ...kernel.imports])].sort();
   return [
     "import numpy as np",
+    ...(encoding.some(({ kind }) => isDate(kind)) ? ["import pyarrow.compute as pc"] : []),
     "import pyarrow.parquet as pq",
     "",
     `from ism_core import ${imports.join(", ")}`,
     "",
     `table = pq.read_table(${literal(fileName(dataset))})  # the file "Table" under "Downloads"`,
-    `features = ${list(features)}`,
-    ...(texts.length ? oneHotLines(texts) : ["X = np.column_stack([table[name].to_numpy() for name in features])"]),
+    ...featureLines(encoding),
     ...(guides.length ? [guideLine(guides, isText)] : []),
-    ...missingLines(spec, guides, isText),
+    ...missingLines(spec, guides, isText, dataset),
     "",
     `ism = ${estimator}(`,
     ...[kernel.code, ...parameterLines(spec), ...kindLine(source)].map((line) => `    ${line},`),
@@ -60,23 +58,61 @@ export function pythonCode(source) {
   ].join("\n");
 }
 
-function oneHotLines(texts) {
+const isDate = (kind) => kind === "date" || kind === "date_parts";
+
+// [{name, kind, levels, format, hasMissingLevel}]: how each column became features. Results of earlier versions do not
+// state it; they have numbers, and text with a feature for each level.
+function encodingOf({ dataset, result }, spec, isText) {
+  const stored = result?.encoding;
+  if (stored)
+    return stored.columns.map((name, place) => ({
+      name,
+      kind: stored.kinds[place],
+      levels: stored.levels[place],
+      format: stored.date_formats[place],
+      hasMissingLevel: stored.missing_levels[place],
+    }));
+  const taken = new Set(givenColumns(spec));
+  const free = dataset.columns.map(({ name }) => name).filter((name) => !taken.has(name));
+  const features = Array.isArray(spec.features) ? spec.features : free;
+  return features.map((name) => ({ name, kind: isText(name) ? "onehot" : "number", levels: null }));
+}
+
+function featureLines(encoding) {
+  const features = `features = ${list(encoding.map(({ name }) => name))}`;
+  if (encoding.every(({ kind }) => kind === "number"))
+    return [features, "X = np.column_stack([table[name].to_numpy() for name in features])"];
+  const lines = [features, "", "", "def encode(name):", '    """The columns of numbers that a feature becomes."""'];
+  const parts = encoding.filter(({ kind }) => kind !== "number");
+  for (const part of parts) lines.push(`    if name == ${literal(part.name)}:`, ...encodeLines(part));
   return [
-    `text_features = ${list(texts)}`,
-    "",
-    "",
-    "def encode(name):",
-    '    """The columns of a feature: text becomes a 0/1 column for each of its values."""',
-    "    if name not in text_features:",
-    "        return [table[name].to_numpy()]",
-    "    values = np.array(table[name].to_pylist(), dtype=object)",
-    "    missing = table[name].is_null().to_numpy()",
-    "    levels = sorted(set(values[~missing]))",
-    "    return [np.where(missing, np.nan, values == level) for level in levels]",
+    ...lines,
+    "    return [table[name].to_numpy()]",
     "",
     "",
     "X = np.column_stack([column for name in features for column in encode(name)])",
   ];
+}
+
+function encodeLines({ kind, levels, format, hasMissingLevel }) {
+  const indented = (lines) => lines.map((line) => `        ${line}`);
+  if (isDate(kind)) {
+    const dates = `dates = pc.strptime(table[name], format=${literal(format)}, unit="s", error_is_null=True)`;
+    const parts = ["pc.year", "pc.month", "pc.day_of_week", ...(format.includes("%H") ? ["pc.hour"] : [])];
+    const numbers = (code) => `${code}.to_numpy().astype(float)`;
+    if (kind === "date") return indented([dates, `return [${numbers('dates.cast("int64")')} / 86400]  # days`]);
+    return indented([dates, `return [${numbers("part(dates)")} for part in (${parts.join(", ")})]`]);
+  }
+  const missing = hasMissingLevel ? "False" : "table[name].is_null().to_numpy()";
+  const lines = [
+    "values = np.array(table[name].to_pylist(), dtype=object)",
+    ...(hasMissingLevel ? ['values[table[name].is_null().to_numpy()] = "missing"'] : []),
+    levels ? `levels = ${list(kind === "binary" ? levels.slice(1) : levels)}` : "levels = sorted({*values} - {None})",
+  ];
+  if (kind === "ordinal")
+    lines.push("return [np.array([levels.index(value) if value in levels else np.nan for value in values])]");
+  else lines.push(`return [np.where(${missing}, np.nan, values == level) for level in levels]`);
+  return indented(lines.flatMap((line) => line.split("\n")));
 }
 
 function guideLine(guides, isText) {
@@ -85,17 +121,23 @@ function guideLine(guides, isText) {
   return `y = ${isText(guides[0]) ? `np.array(${column}.to_pylist(), dtype=object)` : `${column}.to_numpy()`}`;
 }
 
-function missingLines(spec, guides, isText) {
-  if (spec.missing === "mean")
-    return ["X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)  # fill missing values with the column's mean"];
-  if (spec.missing !== "drop") return [];
-  const hasTarget = isText(guides[0])
-    ? "np.array([value is not None for value in y])"
-    : "~np.isnan(y.reshape(len(y), -1)).any(axis=1)";
-  return [
-    `complete = ~np.isnan(X).any(axis=1)${spec.paradigm === "supervised" ? ` & ${hasTarget}` : ""}`,
-    guides.length ? "X, y = X[complete], y[complete]" : "X = X[complete]",
-  ];
+function missingLines(spec, guides, isText, dataset) {
+  const lines = [];
+  const hasGaps = dataset.columns.some(({ name, missing }) => guides.includes(name) && missing);
+  if (spec.paradigm === "supervised" && spec.missing !== "refuse" && hasGaps) {
+    const known = isText(guides[0])
+      ? "np.array([value is not None for value in y])"
+      : "~np.isnan(y.reshape(len(y), -1)).any(axis=1)";
+    lines.push(`known = ${known}`, "X, y = X[known], y[known]  # the rows with a target");
+  }
+  if (spec.missing === "drop") {
+    lines.push("complete = ~np.isnan(X).any(axis=1)");
+    lines.push(guides.length ? "X, y = X[complete], y[complete]" : "X = X[complete]");
+  } else if (spec.missing !== "refuse" && dataset.columns.some(({ missing }) => missing)) {
+    const fill = spec.missing === "mean" ? "mean" : "median";
+    lines.push(`X = np.where(np.isnan(X), np.nan${fill}(X, axis=0), X)  # fill missing values with the column's ${fill}`);
+  }
+  return lines;
 }
 
 function parameterLines(spec) {

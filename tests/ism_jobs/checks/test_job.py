@@ -82,8 +82,8 @@ REFUSED = [
     (described(*FEATURES, number("class", distinct=None)), spec(target_kind="classes"), "target", 'to "values"'),
     (described(*FEATURES, number("class", 2, 2)), spec(), "target", "is the same in all rows"),
     (described(*FEATURES, number("class", 0, 1e160)), spec(), "target", "too large to compute with"),
-    (described(*FEATURES, text("class", missing=5)), spec(), "target", '"class" in 5. Set missing to "drop"'),
-    (described(*FEATURES, text("class", missing=5)), spec(missing="mean"), "target", "A target is never filled in"),
+    (described(*FEATURES, text("class", missing=5)), spec(missing="refuse"), "target", '"class" in 5. Set missing'),
+    (described(*FEATURES, text("class", 95)), spec(), "target", "has 95 different texts in 100 rows, so it names rows"),
     (described(*FEATURES, empty("class")), spec(), "target", '"class" has no values at all'),
     # scores, clusterings and references
     (described(*FEATURES, text("class", 1)), spec("semi_supervised"), "scores", "has 1 class"),
@@ -106,43 +106,48 @@ REFUSED = [
     # missing values in features
     (
         described(number("a", missing=3), number("b", missing=30), number("c"), CLASS),
-        spec(),
+        spec(missing="refuse"),
         "missing",
-        '2 features have missing values: "b" (30) and "a" (3). The table has 100 rows. Set missing to "mean"',
+        '2 features have missing values: "b" (30) and "a" (3). The table has 100 rows. Set missing to "auto"',
     ),
     (
         described(*FEATURES, empty("e"), CLASS),
-        spec(missing="mean"),
+        spec(features="all"),
         "features",
         '"e" has no values at all; leave it out',
     ),
-    (described(*FEATURES, empty("e"), CLASS), spec(missing="drop"), "features", '"e" has no values at all'),
+    (
+        described(*FEATURES, empty("e"), CLASS),
+        spec(missing="drop", features="all"),
+        "features",
+        '"e" has no values at all',
+    ),
     (
         described(*FEATURES, number("n", missing=99), CLASS),
-        spec(missing="drop"),
+        spec(missing="drop", features="all"),
         "missing",
         '"drop" leaves 1 row of 100',
     ),
     # text in features
     (
         described(*FEATURES, text("color"), CLASS),
-        spec(),
+        spec(categorical="refuse"),
         "categorical",
         '1 feature holds text: "color". Set categorical',
     ),
     (
         described(text("color"), text("shape"), CLASS),
-        spec(),
+        spec(categorical="refuse"),
         "categorical",
         'features hold text: "color" and "shape"',
     ),
     (
         described(*FEATURES, text("id", None), CLASS),
-        spec(categorical="onehot"),
+        spec(features="all"),
         "features",
         '"id" has more than',
     ),
-    (described(*FEATURES, text("id", 1001), CLASS), spec(categorical="onehot"), "features", "more than 1,000"),
+    (described(text("id", 1001), CLASS), spec(features=["id"]), "features", "more than 1,000"),
     (
         described(text("t", 900), CLASS, rows=BIG),
         spec(categorical="onehot"),
@@ -169,15 +174,20 @@ REFUSED = [
     (described(*FEATURES), spec("unsupervised", clusters=101), "clusters", "is more than the 100 rows; ask for 100"),
     (
         described(number("a", missing=98), *FEATURES),
-        spec("unsupervised", missing="drop"),
+        spec("unsupervised", missing="drop", features="all"),
         "clusters",
         "clusters = 3 is more than the 2 rows that are left without missing values",
     ),
     (described(*FEATURES, CLASS, rows=1), spec(), "dataset", "The data set has 1 row; at least 2"),
     (described(*FEATURES, CLASS, rows=0), spec(), "dataset", "The data set has 0 rows"),
-    (described(number("a", 1, 1), number("b", 0, 0), CLASS), spec(), "features", "All 2 features are constant"),
-    (described(number("a", 1, 1 + 1e-15), CLASS), spec(q=1), "features", 'The feature "a" is constant'),
-    (described(text("t", 1), CLASS), spec(q=1, categorical="onehot"), "features", "is constant"),
+    (
+        described(number("a", 1, 1), number("b", 0, 0), CLASS),
+        spec(features="all"),
+        "features",
+        "All 2 features are constant",
+    ),
+    (described(number("a", 1, 1 + 1e-15), CLASS), spec(q=1, features=["a"]), "features", 'The feature "a" is constant'),
+    (described(number("a", 1, 1), text("t", 1), CLASS), spec(), "features", '"a" (it is constant) and "t" (it is con'),
     # numbers whose squares are lost
     (described(*FEATURES, number("a", 0, 1e21), CLASS), spec(scale="none"), "features", '"a": values beyond ±1e20'),
     (described(*FEATURES, number("a", -1e160, 0), CLASS), spec(), "features", "too large to standardize"),
@@ -196,7 +206,12 @@ ACCEPTED = [
     (WINE, spec("unsupervised", reference="year", features=["ash", "hue"], clusters=ROWS)),
     (WINE, spec("semi_supervised", reference="class")),
     (WINE, spec("alternative")),
+    (described(*FEATURES, text("class", missing=5)), spec()),
+    (described(*FEATURES, text("class", missing=5)), spec(missing="mean")),
     (described(*FEATURES, text("class", missing=5)), spec(missing="drop")),
+    (described(*FEATURES, text("names", 95), text("color"), number("a", missing=30), empty("e"), CLASS), spec()),
+    (described(text("color", 3, missing=5), CLASS), spec(q=4)),
+    (described(text("color", 2, levels=["a", "b"]), CLASS), spec(q=1)),
     (described(*FEATURES, text("class", missing=5)), spec("semi_supervised")),
     (described(*FEATURES, text("class", missing=5)), spec("alternative")),
     (described(number("a", missing=3), number("b", 1, 1), CLASS), spec(missing="mean")),
@@ -232,7 +247,8 @@ def test_a_job_that_fits_is_let_through(description: Description, job: Any) -> N
 
 def test_every_problem_is_told_at_once() -> None:
     description = described(number("a", missing=1), text("t"), text("class", missing=2))
-    errors = problems(spec("unsupervised", reference="clas", clusters=200), description)
+    strict = {"missing": "refuse", "categorical": "refuse"}
+    errors = problems(spec("unsupervised", reference="clas", clusters=200, **strict), description)
     assert {error.field for error in errors} == {"reference", "missing", "categorical", "clusters"}
 
 
@@ -276,7 +292,7 @@ def test_a_column_of_classes_is_offered_as_reference() -> None:
         Column(name="class", kind="text", missing=0, constant=False, distinct=3, levels=["a", "b", "c"]),
     ]
     table = Description(rows=9, columns=columns, preview=[], format="csv", notes=[])
-    spec = read_spec({"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "q": 1})
+    spec = read_spec({"dataset": "d", "paradigm": "unsupervised", "clusters": 3, "q": 1, "categorical": "refuse"})
     (problem,) = problems(spec, table)
     assert "name it in reference" in problem.message
     assert problems(spec.model_copy(update={"reference": "class"}), table) == []

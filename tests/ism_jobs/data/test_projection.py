@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from ism_jobs.data import projection as model_module
-from ism_jobs.data.onehot import Encoding
+from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.projection import Missing, Model
 from ism_jobs.errors import InvalidTable
 
@@ -31,7 +31,8 @@ def model(missing: Missing = "refuse", q: int = 2) -> Model:
     encoding = Encoding.fit(TABLE, FEATURES, "onehot")
     X = encoding.encode(TABLE)
     W = np.linalg.qr(np.random.default_rng(1).normal(size=(encoding.width, q)))[0]
-    fill = X.mean(axis=0) if missing == "mean" else None
+    fill = {"mean": np.mean, "auto": np.median, "median": np.median}.get(missing)
+    fill = None if fill is None else fill(X, axis=0)
     return Model(encoding, missing, fill, X.mean(axis=0), X.std(axis=0), W)
 
 
@@ -79,12 +80,13 @@ def test_missing_values_are_refused_with_columns_and_counts(missing: Missing) ->
     }
 
 
-def test_missing_values_are_filled_by_a_model_that_fills() -> None:
-    m = model("mean")
+@pytest.mark.parametrize(("missing", "values"), [("mean", "means"), ("median", "medians"), ("auto", "medians")])
+def test_missing_values_are_filled_by_a_model_that_fills(missing: Missing, values: str) -> None:
+    m = model(missing)
     embedding, notes = m.transform(with_gaps())
     X = m.encoding.encode(with_gaps())
     np.testing.assert_allclose(embedding, m.project(np.where(np.isnan(X), m.fill, X)))
-    assert notes == ['Filled 3 missing value(s) in "color" and "a" with the means of the training data.']
+    assert notes == [f'Filled 3 missing value(s) in "color" and "a" with the {values} of the training data.']
 
 
 def test_levels_never_seen_are_noted() -> None:
@@ -104,7 +106,7 @@ def test_no_rows_project_to_no_rows() -> None:
     assert notes == []
 
 
-@pytest.mark.parametrize("missing", ["refuse", "mean", "drop"])
+@pytest.mark.parametrize("missing", ["auto", "refuse", "mean", "median", "drop"])
 def test_a_model_survives_npz(missing: Missing) -> None:
     m = model(missing, q=3)
     again = Model.from_npz(m.to_npz())
@@ -113,6 +115,18 @@ def test_a_model_survives_npz(missing: Missing) -> None:
     assert again.axes == ("axis1", "axis2", "axis3")
     np.testing.assert_array_equal(again.transform(TABLE)[0], m.transform(TABLE)[0])
     assert again.to_npz() == m.to_npz()
+
+
+def test_a_model_of_an_earlier_version_projects_as_before() -> None:
+    m = model("mean")
+    with np.load(io.BytesIO(m.to_npz()), allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(arrays["header"].tobytes())
+    header["encoding"] = {name: header["encoding"][name] for name in ("columns", "levels")}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    stored = io.BytesIO()
+    np.savez(stored, **arrays)
+    np.testing.assert_array_equal(Model.from_npz(stored.getvalue()).transform(TABLE)[0], m.transform(TABLE)[0])
 
 
 def test_npz_is_readable_with_numpy_alone() -> None:

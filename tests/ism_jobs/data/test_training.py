@@ -76,6 +76,68 @@ def test_there_may_be_nothing_given(training) -> None:
     assert (found.guidance, found.reference, found.guidance_kind) == (None, None, None)
 
 
+def test_by_default_rows_without_a_target_are_dropped_and_features_are_kept_with_warnings(training) -> None:
+    found = training(paradigm="supervised", target="y", features=["a", "color", "b"])
+    np.testing.assert_array_equal(found.rows, [0, 1, 2, 4])
+    assert found.encoding.names == ("a", *(f"color={level}" for level in ("blue", "green", "missing", "red")), "b")
+    assert found.guidance.tolist() == ["p", "q", "p", "q"]
+    assert found.warnings == (
+        "1 of 5 rows were dropped because they have no target.",
+        'Missing values were filled in: "a" (1 value, with the median), "color" (1 value, with the level "missing").',
+    )
+
+
+def messy(rows: int = 40) -> pa.Table:
+    places = np.arange(rows)
+    return pa.table(
+        {
+            "rownames": places + 1.0,
+            "customer_id": (places * 7919 % 10007).astype(float),
+            "name": [f"name {place}" for place in places],
+            "day": [f"2020-01-{1 + place % 28:02}" for place in places],
+            "same": np.ones(rows),
+            "income": 20_000.0 + places * 997 % 5003,
+            "kind": [("good", "bad")[place % 2] for place in places],
+            "code": [float(place % 2) for place in places],
+            "price": np.sin(places),
+            "log_price": np.log(2 + np.sin(places)),
+        }
+    )
+
+
+def test_auto_leaves_out_what_says_nothing_and_names_it(training) -> None:
+    found = training(messy(), paradigm="supervised", target="kind")
+    assert found.encoding.columns == ("income", "price", "log_price")
+    (warning,) = found.warnings
+    for name in ("rownames", "customer_id", "name", "day", "same"):
+        assert f'"{name}" (' in warning
+    assert '"code" (it is a copy of the target)' in warning
+    assert warning.endswith("name it in features.")
+
+
+@pytest.mark.parametrize(("target", "copy"), [("price", "log_price"), ("log_price", "price"), ("code", "kind")])
+def test_a_column_that_determines_the_target_one_to_one_is_left_out(training, target: str, copy: str) -> None:
+    assert copy not in training(messy(), paradigm="supervised", target=target).encoding.columns
+    everything = training(messy(), paradigm="supervised", target=target, features=[copy, "income"])
+    assert everything.encoding.columns == (copy, "income")
+
+
+def test_dates_are_used_on_request(training) -> None:
+    found = training(messy(), paradigm="unsupervised", clusters=2, dates="parts")
+    assert {"day.year", "day.month", "day.weekday"} <= set(found.encoding.names)
+
+
+def test_a_job_whose_features_all_copy_the_target_is_refused(training) -> None:
+    with pytest.raises(InvalidSpec, match='All features copy the target: "log_price"'):
+        training(messy().select(["price", "log_price"]), paradigm="supervised", target="price")
+
+
+def test_clusters_of_a_table_with_one_text_column_ask_whether_it_holds_classes(training) -> None:
+    table = messy().select(["income", "price", "kind"])
+    assert "name it in reference" in training(table, paradigm="unsupervised", clusters=2).warnings[0]
+    assert training(table, paradigm="unsupervised", clusters=2, reference="kind").warnings == ()
+
+
 def test_too_few_rows_are_refused(training) -> None:
     with pytest.raises(InvalidSpec, match=r'"drop" leaves 1 of the 5 rows; at least 2 are needed') as refused:
         training(
@@ -83,6 +145,7 @@ def test_too_few_rows_are_refused(training) -> None:
             paradigm="unsupervised",
             clusters=1,
             missing="drop",
+            features="all",
         )
     assert [error.field for error in refused.value.errors] == ["missing"]
 

@@ -103,7 +103,7 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(folds=1), "folds", "must be 0 or a whole number from 2 to 20"),
     (body(folds=21), "folds", "is 21"),
     (body(scale="standart"), "scale", 'did you mean "standard"? It must be "standard", "whiten", "none" or "auto".'),
-    (body(missing=3), "missing", 'is 3; it must be "refuse", "mean" or "drop"'),
+    (body(missing=3), "missing", 'is 3; it must be "auto", "refuse", "mean", "median" or "drop"'),
     (body(categorical="one-hot"), "categorical", 'did you mean "onehot"?'),
     (body(target_kind="labels"), "target_kind", 'must be "auto", "classes" or "values"'),
     (body(label="x" * 201), "label", "has 201 characters; it must have at most 200"),
@@ -113,9 +113,9 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     (body(metadata={str(i): "" for i in range(21)}), "metadata", "has 21 entries; it must have at most 20"),
     (body(metadata={"": "x"}), "metadata", 'has the name ""; it must have at least 1 character'),
     (body(metadata=[]), "metadata", "must be an object"),
-    (body(features="ash"), "features", 'is "ash"; it must be a list of 1 to 20,000 column names'),
+    (body(features="ash"), "features", 'is "ash"; it must be "auto", "all" or a list of 1 to 20,000 column names'),
     (body(features=[]), "features", "is an empty list"),
-    (body(features=["ash", 3]), "features", "must be a list"),
+    (body(features=["ash", 3]), "features", "or a list of"),
     (body(features=["ash", "ash"]), "features", 'The column "ash" is named twice'),
     (body(target=[]), "target", "must be the name of a column, or a list"),
     (body(target=["a", "b", "a"]), "target", '"a" is named twice'),
@@ -297,3 +297,8 @@ def test_a_job_that_names_its_kernel_chooses_nothing_unless_it_says_so() -> None
 def test_a_spec_that_was_filled_in_reads_as_the_same_spec() -> None:
     spec = read_spec(body())
     assert read_spec(spec.model_dump(mode="json")) == spec
+
+
+def test_the_features_of_a_job_of_an_earlier_version_are_all_columns() -> None:
+    assert read_spec(body(features=None)).features == "all"
+    assert read_spec(body()).features == "auto"

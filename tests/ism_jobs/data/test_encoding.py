@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ism_jobs.data.onehot import Encoding, Source
+from ism_jobs.data.encoding import Encoding
+from ism_jobs.data.source import Source
 from ism_jobs.errors import InvalidTable
 
 WINES = pa.table(
@@ -46,7 +47,7 @@ def test_columns_are_found_by_name_in_any_order_and_batches_encode_as_tables_do(
 def test_levels_are_sorted_whatever_the_order_of_the_rows() -> None:
     one = Encoding.fit(wines(c=["b", "a", "ä", "B"]), ["c"], "onehot")
     other = Encoding.fit(wines(c=["ä", "B", "a", "b"]), ["c"], "onehot")
-    assert one == other == Encoding((Source("c", ("B", "a", "b", "ä")),))
+    assert one == other == Encoding((Source("c", ("B", "a", "b", "ä"), "onehot"),))
 
 
 def test_encoded_names_are_unique() -> None:
@@ -57,7 +58,7 @@ def test_encoded_names_are_unique() -> None:
 
 
 def test_text_is_refused_unless_asked_for() -> None:
-    with pytest.raises(InvalidTable, match=r'text is in "color".*onehot') as caught:
+    with pytest.raises(InvalidTable, match=r'text is in "color".*auto') as caught:
         Encoding.fit(WINES, ["alcohol", "color"])
     assert [error.field for error in caught.value.errors] == ["color"]
 
@@ -115,6 +116,61 @@ def test_no_rows_encode_to_no_rows() -> None:
     assert encoding.notes(WINES.slice(0, 0)) == []
 
 
-def test_an_encoding_survives_json() -> None:
-    encoding = Encoding.fit(WINES, ["hue", "color"], "onehot")
+MIXED = wines(
+    sex=["m", "f", "f", "m"],
+    size=["low", "high", "medium", None],
+    color=["red", None, "blue", "green"],
+    day=["2020-01-31", "1970-01-02", None, "2021-06-05"],
+    x=[1.0, 2.0, None, 4.0],
+)
+
+
+def mixed(in_parts: bool = False) -> Encoding:
+    days = {"day": "%Y-%m-%d"}
+    return Encoding.fit(MIXED, MIXED.column_names, "auto", dates=days, in_parts=in_parts, missing_level=True)
+
+
+def test_auto_makes_one_feature_of_two_levels_and_of_ordered_levels_and_a_level_of_gaps() -> None:
+    encoding = mixed()
+    assert encoding.names == (
+        *("sex=m", "size", "color=blue", "color=green", "color=missing", "color=red", "day", "x"),
+    )
+    nan = np.nan
+    np.testing.assert_array_equal(
+        encoding.encode(MIXED),
+        [
+            [1, 0, 0, 0, 0, 1, 18_292, 1],
+            [0, 2, 0, 0, 1, 0, 1, 2],
+            [0, 1, 1, 0, 0, 0, nan, nan],
+            [1, nan, 0, 1, 0, 0, 18_783, 4],
+        ],
+    )
+
+
+def test_dates_become_parts_on_request() -> None:
+    encoding = mixed(in_parts=True)
+    assert encoding.names[-4:] == ("day.year", "day.month", "day.weekday", "x")
+    np.testing.assert_array_equal(encoding.encode(MIXED)[[0, 1, 3], -4:-1], [[2020, 1, 4], [1970, 1, 4], [2021, 6, 5]])
+
+
+def test_values_never_seen_are_none_of_the_levels_or_missing_and_noted() -> None:
+    encoding = mixed()
+    new = wines(sex=["x", None], size=["huge", "low"], color=["pink", None], day=["31.1.2020", None], x=[1.0, 2.0])
+    nan = np.nan
+    np.testing.assert_array_equal(encoding.encode(new), [[0.5, nan, 0, 0, 0, 0, nan, 1], [nan, 0, 0, 0, 1, 0, nan, 2]])
+    notes = encoding.notes(new)
+    assert len(notes) == 4
+    assert 'Column "size" has 1 value(s)' in notes[1]
+    assert "as missing values" in notes[1]
+    assert "as none of its levels" in notes[0]
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_an_encoding_survives_json(in_parts: bool) -> None:
+    encoding = mixed(in_parts)
     assert Encoding.from_dict(json.loads(json.dumps(encoding.to_dict()))) == encoding
+
+
+def test_an_encoding_of_an_earlier_version_is_one_hot() -> None:
+    stored = {"columns": ["hue", "color"], "levels": [None, ["red", "white"]]}
+    assert Encoding.from_dict(stored) == Encoding.fit(WINES, ["hue", "color"], "onehot")

@@ -1,38 +1,18 @@
-"""One-hot encoding: a column of numbers stays as it is, a column of text becomes a 0/1 column for each level."""
+"""The encoding of a table: numbers stay as they are, text and dates become one or more columns of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from ism_jobs.checks import Categorical
+from ism_jobs.data.source import Array, Source, as_text
 from ism_jobs.errors import FieldError, InvalidTable
-from ism_jobs.sentences import listed
+from ism_jobs.sentences import listed, named
 
-Array = NDArray[np.float64]
 ArrowTable: TypeAlias = pa.Table | pa.RecordBatch
-Categorical = Literal["refuse", "onehot"]
-
-
-@dataclass(frozen=True)
-class Source:
-    """A column of the table, with the levels of its text, or None for a column of numbers."""
-
-    name: str
-    levels: tuple[str, ...] | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of its encoded columns."""
-        return [self.name] if self.levels is None else [f"{self.name}={level}" for level in self.levels]
-
-    @property
-    def width(self) -> int:
-        """The number of its encoded columns."""
-        return 1 if self.levels is None else len(self.levels)
 
 
 @dataclass(frozen=True)
@@ -42,24 +22,54 @@ class Encoding:
     sources: tuple[Source, ...]
 
     @classmethod
-    def fit(cls, table: ArrowTable, features: Sequence[str], categorical: Categorical = "refuse") -> Self:
-        """Return the encoding of these columns, with the levels of text that this table has."""
+    def fit(
+        cls,
+        table: ArrowTable,
+        features: Sequence[str],
+        categorical: Categorical = "refuse",
+        *,
+        dates: Mapping[str, str] | None = None,
+        in_parts: bool = False,
+        missing_level: bool = False,
+    ) -> Self:
+        """Return the encoding of these columns, with the levels of text that this table has.
+
+        Parameters
+        ----------
+        categorical
+            How text becomes numbers.
+        dates
+            The formats of the columns that hold dates, by name.
+        in_parts
+            Whether dates become year, month, weekday and hour, or days since 1970.
+        missing_level
+            Whether a missing text is a level of its own.
+        """
         _require(table, features)
-        text = [name for name in features if not _is_number(table, name)]
+        formats = dates or {}
+        text = [name for name in features if not _is_number(table, name) and name not in formats]
         if text and categorical == "refuse":
             raise InvalidTable(
                 f"Features must be numbers, but text is in {listed(text, quoted=True)}."
-                ' Leave text out of "features", or set "categorical" to "onehot".',
+                ' Leave text out of "features", or set "categorical" to "auto".',
                 [FieldError(name, "holds text") for name in text],
             )
-        levels = {name: _levels(table.column(name)) for name in text}
-        sources = tuple(Source(name, levels.get(name)) for name in features)
-        empty = [source.name for source in sources if not source.width]
+        sources = {
+            name: Source.of_text(
+                name, table.column(name), is_auto=categorical == "auto", has_missing_level=missing_level
+            )
+            for name in text
+        }
+        empty = [name for name, source in sources.items() if not source.width]
         if empty:
             raise InvalidTable(
                 f"Every value is missing in {listed(empty, quoted=True)}; leave such columns out of the features."
             )
-        return cls(sources)
+        sources |= {
+            name: Source(name, kind="date_parts" if in_parts else "date", date_format=format)
+            for name, format in formats.items()
+        }
+        return cls(tuple(sources.get(name) or Source(name) for name in features))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,21 +97,19 @@ class Encoding:
         """The number of encoded features."""
         return sum(source.width for source in self.sources)
 
+    @property
+    def texts(self) -> list[str]:
+        """The columns whose values are levels or dates."""
+        return [source.name for source in self.sources if source.kind != "number"]
+
     def encode(self, table: ArrowTable) -> Array:
         """Return the table's features, found by name, as an n×d array with NaN for missing values."""
         _require(table, self.columns)
-        _require_numbers(table, [source.name for source in self.sources if source.levels is None])
-        X = np.zeros((table.num_rows, self.width))
+        _require_numbers(table, [source.name for source in self.sources if source.kind == "number"])
+        X = np.empty((table.num_rows, self.width))
         start = 0
         for source in self.sources:
-            column = table.column(source.name)
-            if source.levels is None:
-                X[:, start] = column.to_numpy(zero_copy_only=False)
-            else:
-                codes = _codes(column, source.levels)
-                rows = np.flatnonzero(codes >= 0)
-                X[rows, start + codes[rows]] = 1
-                X[_is_missing(column), start : start + source.width] = np.nan
+            X[:, start : start + source.width] = source.encode(table.column(source.name))
             start += source.width
         return X
 
@@ -109,28 +117,40 @@ class Encoding:
         """Return notes on text values of this table that are none of the levels of the encoding."""
         notes = []
         for source in self.sources:
-            if source.levels is None:
-                continue
             column = table.column(source.name)
-            unknown = np.flatnonzero((_codes(column, source.levels) < 0) & ~_is_missing(column))
+            unknown = source.unknown(column)
             if len(unknown):
-                example = _as_text(column)[int(unknown[0])].as_py()
+                is_missing = source.kind not in ("onehot", "binary")
                 notes.append(
-                    f'Column "{source.name}" has {len(unknown)} value(s) that do not occur in the training data,'
-                    f' such as "{example}". They were encoded as none of its levels.'
+                    f"Column {named(source.name)} has {len(unknown)} value(s) that do not occur in the training data,"
+                    f" such as {named(as_text(column)[int(unknown[0])].as_py())}."
+                    f" They were encoded as {'missing values' if is_missing else 'none of its levels'}."
                 )
         return notes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the encoding as values for JSON."""
-        levels = [None if source.levels is None else list(source.levels) for source in self.sources]
-        return {"columns": list(self.columns), "levels": levels}
+        return {
+            "columns": list(self.columns),
+            "levels": [None if source.levels is None else list(source.levels) for source in self.sources],
+            "kinds": [source.kind for source in self.sources],
+            "date_formats": [source.date_format for source in self.sources],
+            "missing_levels": [source.has_missing_level for source in self.sources],
+        }
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Self:
-        """Return the encoding of which `stored` is the `to_dict`."""
-        pairs = zip(stored["columns"], stored["levels"], strict=True)
-        return cls(tuple(Source(name, None if levels is None else tuple(levels)) for name, levels in pairs))
+        """Return the encoding of which `stored` is the `to_dict`. Earlier versions had columns and levels only."""
+        columns, levels = stored["columns"], stored["levels"]
+        kinds = stored.get("kinds") or ["number" if each is None else "onehot" for each in levels]
+        formats = stored.get("date_formats") or [None] * len(columns)
+        missing = stored.get("missing_levels") or [False] * len(columns)
+        return cls(
+            tuple(
+                Source(name, None if own is None else tuple(own), kind, format, has_level)
+                for name, own, kind, format, has_level in zip(columns, levels, kinds, formats, missing, strict=True)
+            )
+        )
 
 
 def _require(table: ArrowTable, columns: Sequence[str]) -> None:
@@ -165,30 +185,3 @@ def _is_number(table: ArrowTable, name: str) -> bool:
 
 def _example(column: Any) -> str:
     return str(next((value for value in column.to_pylist() if value is not None), ""))
-
-
-def _levels(column: Any) -> tuple[str, ...]:
-    return tuple(sorted(level for level in pc.unique(column).to_pylist() if level is not None))
-
-
-def _is_missing(column: Any) -> NDArray[np.bool_]:
-    missing: NDArray[np.bool_] = column.is_null().to_numpy(zero_copy_only=False)
-    return missing
-
-
-def _codes(column: Any, levels: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return the position of each value among the levels, −1 if it is none of them."""
-    places = pc.index_in(_as_text(column), value_set=pa.array(levels, pa.string()))
-    codes: NDArray[np.int64] = pc.fill_null(places, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return codes
-
-
-def _as_text(column: Any) -> Any:
-    """Return a column as text. In a small table, a text column may hold only numbers, and "3" was read as 3."""
-    if not pa.types.is_floating(column.type):
-        return column
-    return pa.array([None if value is None else _number_as_text(value) for value in column.to_pylist()], pa.string())
-
-
-def _number_as_text(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(value)
