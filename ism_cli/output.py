@@ -30,9 +30,31 @@ def summary(result: Mapping[str, Any]) -> str:
         facts.append(("features", _sparsity_text(result["sparsity"])))
     facts += _metric_rows(result.get("metrics") or {})
     ended = "\n".join(sentence for sentence in (str(result.get("stop") or ""), exactness(result)) if sentence)
-    parts = [ended, table([], facts), _candidate_table(result.get("choice") or {}), _feature_table(result)]
+    parts = [ended, table([], facts), _comparison(result), _candidate_table(result.get("choice") or {})]
+    parts += [_feature_table(result)]
     parts += [f"Note: {warning}" for warning in result.get("warnings") or ()]
     return "\n\n".join(part for part in parts if part)
+
+
+def _comparison(result: Mapping[str, Any]) -> str:
+    """Return what the score is worth, what the axes miss, and the precision and recall of each class."""
+    baseline, missed = result.get("baseline") or {}, result.get("missed") or {}
+    sentences = "\n".join(str(each["sentence"]) for each in (baseline, missed) if each.get("sentence"))
+    rows = [
+        [
+            _shortened(str(each.get("class"))),
+            _percent(each.get("precision")),
+            _percent(each.get("recall")),
+            number(each.get("rows")),
+        ]
+        for each in (baseline.get("classes") or ())[:STRONGEST]
+    ]
+    classes = table(["class", "precision", "recall", "rows"], rows) if rows else ""
+    return "\n\n".join(part for part in (sentences, classes) if part)
+
+
+def _percent(share: float | None) -> str:
+    return number(None) if share is None else f"{100 * share:.1f} %"
 
 
 def _sparsity_text(sparsity: Mapping[str, Any]) -> str:

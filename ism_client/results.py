@@ -98,6 +98,16 @@ class Result:
         """
         return self.document.get("choice")
 
+    @property
+    def missed(self) -> dict[str, Any] | None:
+        """The test whether the target depends on the features beyond the axes: p_value, advice, sentence, …"""
+        return self.document.get("missed")
+
+    @property
+    def baseline(self) -> dict[str, Any] | None:
+        """The validated score beside a constant prediction and a linear model, with precision and recall by class."""
+        return self.document.get("baseline")
+
     @cached_property
     def trace(self) -> dict[str, npt.NDArray[Any]]:
         """The trace of the iteration by column: iteration, objective, eigenvalue1, …"""

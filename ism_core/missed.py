@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist, pdist
 
-from ism_core.arrays import Array, Ints, as_table
+from ism_core.arrays import Array, Ints, Tile, as_table
 from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
@@ -35,6 +35,7 @@ MOST_ROWS = 1_000  # rows of the sample that is tested; a missed effect of 0.3 n
 FEWEST_ROWS = 20  # rows that the test needs, and at least ROWS_PER_AXIS for each axis
 ROWS_PER_AXIS = 5
 MOST_OUTPUTS = 10  # principal components of the residuals that are tested
+PRODUCT_OUTPUTS = 3  # of these, tested with products, which take most of the time
 LANDMARKS = 120  # centers of the Gaussian functions of P that the target is regressed on
 WIDTHS = (1.0, 0.5, 0.25)  # of these functions, as multiples of the median distance
 PENALTIES = np.logspace(-4, 3, 22)  # of the ridge regression; generalized cross-validation takes one
@@ -123,7 +124,7 @@ class _Test:
     def run(self, deviations: Sequence[Array]) -> Missed:
         signed = self._signed(deviations)
         pairs, paired = self._products()
-        features, products = self._scores(self._Z, signed), self._scores(paired, signed)
+        features, products = self._scores(self._Z, signed), self._scores(paired, signed[:PRODUCT_OUTPUTS])
         statistics = [features.max(axis=1), products.max(axis=1), self._kernel_statistic(signed)]
         p_values = np.array([_p_values(each) for each in statistics])
         p_value = float((p_values.min(axis=0) <= p_values[:, 0].min()).mean())
@@ -138,29 +139,30 @@ class _Test:
             advice = "more_axes" if found and self._gains(None if strongest == 0 else found) else "another_kernel"
         return Missed(p_value, len(self._X), advice, found)
 
-    def _signed(self, deviations: Sequence[Array]) -> list[Array]:
-        """Return for each output the residuals, and below them those of the draws."""
-        n = len(self._X)
-        signs = self._rng.choice([-1.0, 1.0], size=(DRAWS, n))
+    def _signed(self, deviations: Sequence[Array]) -> list[Tile]:
+        """Return for each output the residuals, and below them those of the draws; single precision suffices."""
+        signs = self._rng.choice([-1.0, 1.0], size=(DRAWS, len(self._X)))
         shrinkage = np.sqrt(1 - self._smoother.leverages)  # of residuals against errors (MacKinnon and White 1985, HC2)
-        shifts = np.zeros((self._W.shape[1], DRAWS, n))
+        draws = [signs * (R / shrinkage) for R in self._R.T]
         if len(deviations):
-            turns = np.array(deviations)
+            turns = np.array(deviations, dtype=np.float64)
             sizes = np.sqrt((turns**2).sum(axis=1).mean(axis=0))
             turns *= np.minimum(1, LARGEST_TURN / np.maximum(sizes, LARGEST_TURN))
-            P = self._X @ turns  # how far each row moves on each axis, resample by resample
-            weights = self._rng.normal(size=(DRAWS, len(deviations))) / np.sqrt(len(deviations))
-            shifts = np.einsum("br,rna->abn", weights, P, optimize=True)
-        return [
-            np.vstack([R, signs * (R / shrinkage) + np.einsum("na,abn->bn", slopes, shifts, optimize=True)])
-            for R, slopes in zip(self._R.T, self._slopes, strict=True)
-        ]
+            weights = self._rng.normal(size=(DRAWS, len(turns))) / np.sqrt(len(turns))
+            shifts = np.einsum("br,rna->abn", weights, self._X @ turns, optimize=True)  # of the rows on each axis
+            draws = [
+                draw + np.einsum("na,abn->bn", slopes, shifts, optimize=True)
+                for draw, slopes in zip(draws, self._slopes, strict=True)
+            ]
+        return [np.vstack([R, draw]).astype(np.float32) for R, draw in zip(self._R.T, draws, strict=True)]
 
-    def _scores(self, H: Array, signed: list[Array]) -> Array:
+    def _scores(self, H: Array, signed: list[Tile]) -> Array:
         """Return the squared studentized correlation of each column of H with the residuals, for each draw."""
-        H = self._residual(H)
-        variances = np.einsum("nk,nk->n", self._R, self._R) @ H**2
-        squares: Array = sum(((each @ H) ** 2 for each in signed), np.zeros((DRAWS + 1, H.shape[1])))
+        columns = self._residual(H).astype(np.float32)
+        variances, squares = np.zeros(H.shape[1]), np.zeros((DRAWS + 1, H.shape[1]))
+        for each in signed:
+            variances += each[0] ** 2 @ columns**2
+            squares += (each @ columns) ** 2
         scores: Array = np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
         return scores
 
@@ -192,12 +194,15 @@ class _Test:
         products[kept] -= products[kept].mean(axis=0)
         return pairs, products * weight[:, None]
 
-    def _kernel_statistic(self, signed: list[Array]) -> Array:
+    def _kernel_statistic(self, signed: list[Tile]) -> Array:
         distances = pdist(self._Z[:300])
         frequencies = self._rng.normal(size=(self._Z.shape[1], FREQUENCIES)) / (np.median(distances) or 1.0)
         angles = self._Z @ frequencies
-        H = self._residual(np.column_stack([np.cos(angles), np.sin(angles)]))
-        return np.asarray(sum(((each @ H) ** 2).sum(axis=1) for each in signed))
+        H = self._residual(np.column_stack([np.cos(angles), np.sin(angles)])).astype(np.float32)
+        statistics = np.zeros(DRAWS + 1)
+        for each in signed:
+            statistics += ((each @ H) ** 2).sum(axis=1)
+        return statistics
 
     def _gains(self, pair: tuple[int, ...] | None) -> bool:
         """Tell whether J rises on half of the rows if the direction that the other half misses becomes an axis."""

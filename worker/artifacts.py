@@ -63,6 +63,8 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "metrics": metrics_of(outcome),
         "warnings": outcome.warnings,
         "rows": len(outcome.training.rows),
+        "missed": outcome.missed,
+        "baseline": outcome.baseline,
     }
     if outcome.stability is not None:
         document["stability"] = {

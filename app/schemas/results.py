@@ -82,6 +82,48 @@ class ValidationView(BaseModel):
     folds: int = Field(description="The number of folds.")
 
 
+class MissedView(BaseModel):
+    """The test whether the target depends on the features beyond the axes."""
+
+    p_value: float = Field(description="The p-value; at most 0.05 if the axes miss something.")
+    rows: int = Field(description="The number of rows that were tested.")
+    advice: Literal["more_axes", "another_kernel", "nothing"] = Field(description="What would show the rest.")
+    features: list[str] = Field(
+        description="The feature, or the two features together, with the strongest dependence; may be empty."
+    )
+    sentence: str = Field(description="The outcome in a sentence or two.")
+
+
+class ClassScoreView(BaseModel):
+    """How well one class is predicted on held-out rows."""
+
+    name: str = Field(alias="class", description="The class.")
+    precision: float | None = Field(
+        description="The share of rows predicted as this class that belong to it; null if there are none."
+    )
+    recall: float | None = Field(description="The share of rows of this class that are predicted as it.")
+    rows: int = Field(description="The number of held-out rows of this class.")
+
+
+class BaselineView(BaseModel):
+    """The validated score of the axes beside those of a constant prediction and of a linear model on all features."""
+
+    measure: Literal["accuracy", "r2"] = Field(description="The score.")
+    score: float = Field(description="The validated score of the axes.")
+    error: float = Field(description="Its standard error.")
+    constant: float = Field(description="The share of the most frequent class; 0, the R² of the mean, for values.")
+    linear: float = Field(description="The cross-validated score of a linear model on all features.")
+    linear_error: float = Field(description="Its standard error.")
+    verdict: Literal["better_than_linear", "keeps", "below_linear", "no_better_than_constant"] = Field(
+        description="How the axes compare. A difference counts from two standard errors."
+    )
+    sentence: str = Field(description="The verdict in a sentence.")
+    classes: list[ClassScoreView] = Field(description="Each class; empty for values and for more than 50 classes.")
+    confusion: list[list[int]] = Field(
+        description="The number of held-out rows by class (rows) and predicted class (columns), in the same order."
+    )
+
+
 class ResultView(BaseModel):
     """The result of a job, without its large tables."""
 
@@ -120,4 +162,10 @@ class ResultView(BaseModel):
     validation: ValidationView | None = Field(None, description="Present if a supervised job was validated.")
     sparsity: SparsityView | None = Field(None, description="Present if features_per_axis was given.")
     stability: StabilityView | None = Field(None, description="Present if resamples were requested.")
+    missed: MissedView | None = Field(
+        None, description="What the axes miss; null for clusterings and if there are too few rows."
+    )
+    baseline: BaselineView | None = Field(
+        None, description="The score beside baselines; null if there was no validation."
+    )
     links: dict[str, str] = Field(description="Paths of related resources.")

@@ -14,6 +14,18 @@ def test_the_page_says_why_it_stopped_and_what_was_found():
         assert line in page.splitlines()
 
 
+def test_the_page_says_what_the_score_is_worth_and_what_the_axes_miss():
+    classes = [{"class": "a", "precision": None, "recall": 0.0, "rows": 3}]
+    classes += [{"class": "b", "precision": 0.94, "recall": 1.0, "rows": 47}]
+    baseline = {"sentence": "No better than a constant.", "classes": classes}
+    lines = summary(RESULT | {"baseline": baseline, "missed": {"sentence": "Nothing more to find."}}).splitlines()
+    place = lines.index("No better than a constant.")
+    assert lines[place + 1 : place + 6] == [
+        "Nothing more to find.", "", "class  precision  recall   rows", "a      –          0.0 %    3",
+        "b      94.0 %     100.0 %  47",
+    ]  # fmt: skip
+
+
 def test_a_mean_is_said_with_its_deviation_and_nothing_twice():
     metrics = {"objective": 12.5, "converged": 1.0, "accuracy": 0.9, "accuracy_std": 0.05, "rows": 178.0}
     lines = summary(RESULT | {"metrics": metrics}).splitlines()

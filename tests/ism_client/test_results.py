@@ -29,17 +29,19 @@ def test_a_result_holds_what_the_service_said(done):
     assert list(result.importance) == [0.18, 0.32, 0.5]
     assert (result.method, result.error) == ("features", {"kind": "bound", "objective": 6e-6, "gradient": 1e-5})
     assert result.document == RESULT
-    assert (result.choice, result.errors) == (None, None)
+    assert (result.choice, result.errors, result.missed, result.baseline) == (None, None, None, None)
 
 
 def test_a_result_knows_what_was_chosen_and_how_sure_the_loadings_are(done, service):
     choice = {"criterion": "accuracy", "reason": "It has the best score.", "spec": {"q": 2}, "candidates": []}
     errors = [[0.1, 0.2], [0.0, 0.1], [0.3, 0.0]]
-    found = RESULT | {"choice": choice, "stability": {"errors": errors}}
+    told = {"missed": {"p_value": 0.5}, "baseline": {"verdict": "keeps"}}
+    found = RESULT | {"choice": choice, "stability": {"errors": errors}} | told
     service.on("GET", "/jobs/j1/result", lambda request: httpx.Response(200, json=found))
     result = done.result()
     assert result.choice == choice
     np.testing.assert_array_equal(result.errors, errors)
+    assert {"missed": result.missed, "baseline": result.baseline} == told
 
 
 def test_what_is_large_is_downloaded_once_and_only_when_asked(done, service):

@@ -97,8 +97,25 @@ def test_every_paradigm_has_its_metrics(tmp_path: Path, spec: dict[str, Any], me
     assert set(result["metrics"]) == METRICS | metrics
     assert all(value is not None for value in result["metrics"].values())
     assert ("labels" in tables) is (spec["paradigm"] != "supervised")
-    one_target = spec["paradigm"] != "supervised" or isinstance(spec["target"], str)
+    supervised = spec["paradigm"] == "supervised"
+    assert (result["missed"] is not None) is supervised
+    assert (result["baseline"] is not None) is (supervised and spec.get("folds") != 0)
+    one_target = not supervised or isinstance(spec["target"], str)
     assert ("group" in tables["embedding"].column_names) is one_target
+
+
+def test_a_result_says_what_the_axes_miss_and_what_the_score_is_worth(tmp_path: Path) -> None:
+    job = {"paradigm": "supervised", "target": "class", "kernel": "gaussian"}
+    one, both = (documents(drain(wine(), tmp_path, q=q, **job)[1])[0] for q in (1, 2))
+    assert one["missed"]["advice"] == "more_axes"
+    assert set(one["missed"]["features"]) <= set(one["features"])
+    assert both["missed"]["advice"] == "nothing"
+    assert both["missed"]["p_value"] > 0.05
+    assert both["missed"]["rows"] == 178
+    assert both["baseline"]["verdict"] == "keeps"
+    assert both["baseline"]["score"] == both["metrics"]["accuracy"]
+    assert [each["class"] for each in both["baseline"]["classes"]] == ["one", "three", "two"]
+    assert np.sum(both["baseline"]["confusion"]) == 178
 
 
 X2 = {"a": [0.0, 1.0], "b": [1.0, 0.5]}

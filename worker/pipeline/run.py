@@ -15,6 +15,7 @@ from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
 from worker.dask_engine import connected_engine
+from worker.pipeline.baseline import baseline_document
 from worker.pipeline.choose import (
     Document,
     choice_document,
@@ -24,6 +25,7 @@ from worker.pipeline.choose import (
     trial_document,
 )
 from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
+from worker.pipeline.missed import missed_document
 from worker.pipeline.prepare import Preparation, impute, standardized_W
 from worker.pipeline.validate import CrossValidation, Validation
 from worker.progress import JobClock, Progress, Stage
@@ -46,6 +48,8 @@ class Outcome:
     stability: Stability | None = None  # of the loadings, if resamples were requested
     choice: Document | None = None  # the automatic choice; None if the spec had no open settings
     validation: Validation | None = None  # of a supervised job, with predictions for rows that W has not learned from
+    missed: Document | None = None  # what the axes of a supervised job miss
+    baseline: Document | None = None  # the validated score beside baselines
 
 
 @dataclass(frozen=True)
@@ -119,11 +123,13 @@ def iter_run(
         stability = None
         if spec.resamples:
             stability = yield from _iter_resample(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
+        missed = missed_document(X, spec, training, result) if isinstance(spec, SupervisedSpec) else None
         del X
         scores = None
         if validation is not None:
             scores = yield from _iter_validate(validation, spec, trace.rows[-1], clock)
     yield ProgressEvent(_progress("measuring", spec, trace.rows[-1], clock, None))
+    baseline = baseline_document(training, spec, scores) if isinstance(spec, SupervisedSpec) else None
 
     scaling = preparation.scaling
     result = replace(result, W=standardized_W(result, scaling))
@@ -138,7 +144,10 @@ def iter_run(
         "peak_memory_bytes": peak_memory(),
     }
     warnings = [*training.warnings, *result.warnings, *(validation.warnings if validation else [])]
-    return Outcome(spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice, scores)
+    outcome = Outcome(
+        spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice, scores
+    )
+    return replace(outcome, missed=missed, baseline=baseline)
 
 
 def _iter_choose(

@@ -1,7 +1,7 @@
 // The quality of a result: each metric with its meaning, and the certificate, which shows whether it is a maximum.
 
 import { h } from "../dom.js";
-import { number, percent } from "../format.js";
+import { integer, number, percent, table } from "../format.js";
 
 const QUALITY = {
   accuracy: [
@@ -52,6 +52,8 @@ const DETAILS = {
   peak_memory_bytes: ["Peak memory", "The largest amount of memory that the job used."],
 };
 
+const MAX_CONFUSED = 10; // classes whose confusions are shown
+
 export function metricsSection({ result }) {
   const { metrics } = result;
   const present = (meanings) => Object.entries(meanings).filter(([name]) => Number.isFinite(metrics[name]));
@@ -65,11 +67,73 @@ export function metricsSection({ result }) {
       { class: "grid three" },
       present(QUALITY).map(([name, [title, meaning]]) => metricCard(name, title, meaning, metrics)),
     ),
+    comparison(result),
     h(
       "div",
       { class: "grid" },
       certificate(result),
       h("div", { class: "card" }, h("h3", {}, "Details"), h("dl", { class: "definitions" }, details)),
+    ),
+  );
+}
+
+// The score beside its baselines, each class with its confusions, and what the axes miss.
+function comparison({ baseline, missed }) {
+  if (!baseline && !missed) return null;
+  return h(
+    "div",
+    { class: "grid" },
+    baseline
+      ? h("div", { class: "card" }, h("h3", {}, "Comparison"), h("p", {}, baseline.sentence), scores(baseline))
+      : null,
+    missed ? h("div", { class: "card" }, h("h3", {}, "What the axes miss"), h("p", {}, missed.sentence)) : null,
+    baseline?.classes.length ? confusion(baseline) : null,
+  );
+}
+
+function scores({ measure, score, error, constant, linear, linear_error: linearError }) {
+  const written = (value) => (measure === "accuracy" ? percent(value) : number(value, 3));
+  const constantTitle = measure === "accuracy" ? "Most frequent class" : "Mean";
+  return table(
+    ["Prediction by", { number: measure === "accuracy" ? "Accuracy" : "R²" }],
+    [
+      ["The axes", `${written(score)} ± ${written(error)}`],
+      ["Linear model on all features", `${written(linear)} ± ${written(linearError)}`],
+      [constantTitle, written(constant)],
+    ],
+    "Scores of the axes and of the baselines; the number after ± is the standard error",
+  );
+}
+
+function confusion({ classes, confusion: counts }) {
+  const shown = classes.length <= MAX_CONFUSED;
+  const share = (value) => (value === null ? "–" : percent(value));
+  return h(
+    "div",
+    { class: "card" },
+    h("h3", {}, "Classes"),
+    table(
+      [
+        "Class",
+        { number: "Precision" },
+        { number: "Recall" },
+        { number: "Rows" },
+        ...(shown ? classes.map((each) => ({ number: `as ${each.class}` })) : []),
+      ],
+      classes.map((each, row) => [
+        each.class,
+        share(each.precision),
+        share(each.recall),
+        integer(each.rows),
+        ...(shown ? counts[row].map(integer) : []),
+      ]),
+      "Precision, recall and predicted classes of held-out rows",
+    ),
+    h(
+      "p",
+      { class: "hint" },
+      "Precision: the share of rows predicted as the class that belong to it. Recall: the share of its rows that are found.",
+      shown ? " The last columns count the rows of each class by predicted class." : "",
     ),
   );
 }
