@@ -1,17 +1,19 @@
 """Stata and SPSS files: read some rows at a time with pyreadstat, and kept as Arrow batches in a temporary file."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
 import pyarrow as pa
 import pyreadstat
 
-from ism_jobs.errors import InvalidTable
+from ism_jobs.errors import InvalidTable, TooLarge
 from ism_jobs.sentences import listed
 from ism_jobs.tables.arrow import IpcFile
 from ism_jobs.tables.block import Block
+from ism_jobs.tables.labelled.declared import MOST_METADATA_BYTES, MetadataReads, check_columns
 from ism_jobs.tables.labelled.values import arrow_column, date_kind
 from ism_jobs.tables.limits import Limits
 from ism_jobs.tables.source import translate_disk_full
@@ -44,7 +46,7 @@ class LabelledFile:
         self._title = TITLES[format]
         self._limits = limits
         self._source = file
-        self._read: Callable[..., Any] = pyreadstat.read_dta if format == "stata" else pyreadstat.read_sav
+        check_columns(file, format, limits)
         with self._readable():
             self._open()
         self._labels = self._labels_in_use()
@@ -63,7 +65,7 @@ class LabelledFile:
 
     def _open(self) -> None:
         """Read the names, types and widths of the columns, and check them."""
-        _, self._meta = self._read(self._rewound(), metadataonly=True, output_format="dict")
+        self._meta = self._read_metadata()
         names, widths = self._meta.column_names, self._meta.variable_storage_width
         self._limits.check_shape(self._meta.number_rows or 0, len(names))
         if not names or self._meta.number_rows == 0 or len(set(names)) < len(names):
@@ -83,6 +85,18 @@ class LabelledFile:
             if self._is_text[name]:
                 self._limits.check_text(widths[name], name)
         self._dates = {name: date_kind(self._meta.original_variable_types[name] or "") for name in self._names}
+
+    def _read_metadata(self) -> Any:
+        reads = MetadataReads(self._source)
+        try:
+            return self._read(reads, metadataonly=True)[1]
+        except DAMAGED as error:
+            if not reads.is_exhausted:
+                raise
+            raise TooLarge(
+                f"The {self._title} file has more than {MOST_METADATA_BYTES:,} bytes of names and labels. "
+                "Save the table as CSV."
+            ) from error
 
     def _labels_in_use(self) -> dict[str, dict[Any, str]]:
         """Return the value labels of each column in which every value has one."""
@@ -142,14 +156,8 @@ class LabelledFile:
         start = 0
         while self._meta.number_rows is None or start < self._meta.number_rows:
             with self._readable():
-                columns, _ = self._read(
-                    self._rewound(),
-                    usecols=names,
-                    row_offset=start,
-                    row_limit=rows,
-                    output_format="dict",
-                    disable_datetime_conversion=True,
-                )
+                self._source.seek(0)
+                columns, _ = self._read(self._source, usecols=names, row_offset=start, row_limit=rows)
                 count = len(columns[names[0]])
             if count == 0:
                 return
@@ -157,9 +165,11 @@ class LabelledFile:
             self._limits.check_shape(start, len(self._names))
             yield columns
 
-    def _rewound(self) -> IO[bytes]:
-        self._source.seek(0)
-        return self._source
+    def _read(self, source: Any, **options: Any) -> Any:
+        read = pyreadstat.read_dta if self.format == "stata" else pyreadstat.read_sav
+        with warnings.catch_warnings():  # such as those about equal names, which are numbered
+            warnings.simplefilter("ignore")
+            return read(source, output_format="dict", disable_datetime_conversion=True, **options)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:

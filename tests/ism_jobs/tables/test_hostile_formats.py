@@ -84,6 +84,22 @@ def numbers() -> Any:
     return pd.DataFrame({"x": np.zeros(ROWS)})
 
 
+def repeated_record(start: Callable[[bytes], int], end: Callable[[bytes], int], count: int) -> bytes:
+    """An SPSS file of one labelled column, in which a record occurs many times."""
+    content = spss(pd.DataFrame({"x": [1.0, 2.0]}), variable_value_labels={"x": {1: "yes", 2: "no"}})
+    first, last = start(content), end(content)
+    return content[:first] + content[first:last] * count + content[last:]
+
+
+def first_label(content: bytes) -> int:
+    return content.index(struct.pack("<ii", 3, 2))
+
+
+def after_labels(content: bytes) -> int:
+    last = struct.pack("<iii", 4, 1, 1)
+    return content.index(last) + len(last)
+
+
 Case = tuple[Callable[[], bytes], type[Problem], str]
 
 CASES: dict[str, Case] = {
@@ -133,7 +149,7 @@ CASES: dict[str, Case] = {
         "the text '7', which is missing",
     ),
     "very many sheets": (
-        lambda: workbook(cells(b" " * 1_000_000), sheets=100_000),
+        lambda: workbook(cells(b" " * 1_000_000), sheets=1_000),
         TooLarge,
         "The workbook has at least",
     ),
@@ -142,6 +158,21 @@ CASES: dict[str, Case] = {
     "a long word in Arrow": (lambda: long_word(feather), TooLarge, "bytes after decompression"),
     "a long word in Parquet": (lambda: long_word(parquet), TooLarge, "bytes after decompression"),
     "views of one text": (views, TooLarge, "5,400,000,000 bytes"),
+    "very many columns of SPSS": (
+        lambda: repeated_record(lambda _: 176, first_label, 500_000),
+        TooLarge,
+        "more than 20,000 columns",
+    ),
+    "very many labels of SPSS": (
+        lambda: repeated_record(first_label, after_labels, 400_000),
+        TooLarge,
+        "more than 16,777,216 bytes of names and labels",
+    ),
+    "very many columns of Stata": (
+        lambda: stata(numbers(), version=119).replace(b"<K>\x01\x00", b"<K>\x01\x70", 1),
+        TooLarge,
+        "28,673 columns",
+    ),
     "a billion rows of Stata": (lambda: with_rows(stata(numbers()), 10**9, "<I"), TooLarge, "1,000,000,000 rows"),
     "a billion rows of SPSS": (lambda: with_rows(spss(numbers()), 10**9, "<i"), TooLarge, "1,000,000,000 rows"),
     "more rows of Stata than there are": (
