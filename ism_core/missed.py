@@ -45,6 +45,7 @@ MOST_PAIRED = 64  # features whose products are all tested; of more features, ha
 MOST_SCREENED = 500  # features with the largest weights that this selection is from
 TINY = 1e-4  # share of a function's variance that P must leave unexplained for the function to be tested
 LEAST_GAIN = 0.05  # relative gain of J on other rows that counts as a gain; a noise axis gains up to 0.03 on 300 rows
+SCALES = (1.0, 0.7, 0.5)  # of the rows at which J is compared, since more axes need a wider kernel
 LARGEST_TURN = 0.25  # radians by which an axis may be off at most without missing something, whatever its error
 
 
@@ -136,13 +137,14 @@ class _Test:
                 found = (int(features[0].argmax()),)
             elif strongest == 1:
                 found = tuple(sorted(set(pairs[int(products[0].argmax())].tolist())))
-            advice = "more_axes" if found and self._gains(None if strongest == 0 else found) else "another_kernel"
+            advice = "more_axes" if self._gains(found if strongest == 1 else None) else "another_kernel"
         return Missed(p_value, len(self._X), advice, found)
 
     def _signed(self, deviations: Sequence[Array]) -> list[Tile]:
         """Return for each output the residuals, and below them those of the draws; single precision suffices."""
         signs = self._rng.choice([-1.0, 1.0], size=(DRAWS, len(self._X)))
-        shrinkage = np.sqrt(1 - self._smoother.leverages)  # of residuals against errors (MacKinnon and White 1985, HC2)
+        leverages = np.minimum(self._smoother.U**2 @ self._smoother.h, MOST_LEVERAGE)
+        shrinkage = np.sqrt(1 - leverages)  # of residuals against errors (MacKinnon and White 1985, HC2)
         draws = [signs * (R / shrinkage) for R in self._R.T]
         if len(deviations):
             turns = np.array(deviations, dtype=np.float64)
@@ -205,7 +207,7 @@ class _Test:
         return statistics
 
     def _gains(self, pair: tuple[int, ...] | None) -> bool:
-        """Tell whether J rises on half of the rows if the direction that the other half misses becomes an axis."""
+        """Tell whether J rises on half of the rows if a pair, or the direction that the rest misses, become axes."""
         order = self._rng.permutation(len(self._X))
         found, held_out = np.sort(order[::2]), np.sort(order[1::2])
         if pair is None:
@@ -214,7 +216,7 @@ class _Test:
         else:
             V = np.eye(self._X.shape[1])[:, list(pair)]
         more = orthonormal(np.column_stack([self._W, V]), self._W.shape[1] + V.shape[1])
-        before, after = (self._objective(held_out, each) for each in (self._W, more))
+        before, after = (max(self._objective(held_out, scale * each) for scale in SCALES) for each in (self._W, more))
         return after > before + LEAST_GAIN * abs(before)
 
     def _objective(self, rows: Ints, W: Array) -> float:
@@ -230,12 +232,6 @@ class _Smoother:
 
     U: Array
     h: Array
-
-    @property
-    def leverages(self) -> Array:
-        """The diagonal of S, below 1."""
-        diagonal: Array = np.minimum(self.U**2 @ self.h, MOST_LEVERAGE)
-        return diagonal
 
     def residual(self, A: Array) -> Array:
         """Return (I − S)A."""

@@ -44,7 +44,7 @@ def baseline_document(training: TrainingData, spec: SupervisedSpec, validation: 
     linear_losses = target.losses(rows[sample], by_linear)
     linear = 1 - float(linear_losses.mean())
     better = score - constant > CLEAR * _error(constant_losses - losses)
-    ahead = (score - linear) / max(_error(linear_losses - losses[sample]), 1e-12)
+    ahead = (score - linear) / _error(linear_losses - losses[sample])
     verdict: Verdict = "keeps"
     worth = linear - constant > CLEAR * _error(constant_losses[sample] - linear_losses)
     if not better:
@@ -143,8 +143,8 @@ def _sample(rows: Ints, d: int, seed: int) -> Ints:
 
 
 def _error(losses: Array) -> float:
-    """Return the standard error of the mean."""
-    return float(losses.std() / np.sqrt(len(losses)))
+    """Return the standard error of the mean; at least that of one row that differs by 1."""
+    return max(float(losses.std() / np.sqrt(len(losses))), 1 / len(losses))
 
 
 def _sentence(

@@ -40,6 +40,7 @@ def test_the_majority_class_is_named_if_the_axes_are_no_better() -> None:
     y = (rng.random(1_000) < 0.06).astype(int)
     found = compared(rng.normal(size=(1_000, 5)), y, np.where(rng.random(1_000) < 0.002, 1, 0))
     assert found["verdict"] == "no_better_than_constant"
+    assert compared(SIGNAL, np.arange(400) % 3, np.zeros(400, dtype=int))["verdict"] == "no_better_than_constant"
     assert found["constant"] == 1 - y.mean()
     assert "no better than always answering the most frequent class" in found["sentence"]
     assert "linear" not in found["sentence"]
