@@ -23,18 +23,28 @@ FEWEST_AUTO_LEVELS = 4  # a text column with so few levels is encoded in small t
 NEARLY_ALL = 0.9  # share of distinct values from which texts, or whole numbers with such a name, identify rows
 MAX_MISSING = 0.5  # share of missing values beyond which a column is left out
 FEWEST_COUNTED_ROWS = 10  # a column that counts fewer rows may be a measurement, such as a dose
+FEWEST_GROUPS = 20  # fewer groups of consecutive rows may be levels, such as a dose
+MAX_GROUP_ROWS = 30  # rows of a group, on average; larger groups may be a table that is sorted by a measurement
 PARTS_OF_DATE = ("year", "month", "weekday")  # and the hour, if the dates have a time
 
 # The last word of a name that says that the values identify rows or groups, whatever they are
 IDENTIFIER_WORDS = frozenset(("id", "ids", "uuid", "guid", "identifier", "rownames", "rowname"))
 IDENTIFIER_NAMES = frozenset(("row names", "row name"))
-# Names that say so if the values are whole numbers
-PERSON_NAMES = frozenset(("subject", "subj", "patient", "participant", "respondent", "person"))
+# The last word of a name that says so if the values are whole numbers
+GROUP_WORDS = frozenset(("subject", "subj", "patient", "participant", "respondent", "person", "stratum", "strata"))
 # Names that say so only if nearly all values are different, or if they count
 NUMBERING_NAMES = frozenset(
     ("index", "idx", "row", "rows", "no", "nr", "obs", "observation", "case", "record", "serial", "seq", "key")
 )
 NUMBERING_WORDS = frozenset(("index", "idx", "no", "nr", "key"))
+COUNTED_WORDS = frozenset(("number", "num"))  # last words that say so only if the values count
+# Words for what is measured in steps; such a column may count groups of rows and be a feature all the same
+STEP_WORDS = frozenset(
+    (
+        *("time", "day", "days", "week", "weeks", "month", "months", "year", "years", "hour", "hours", "minute", "age"),
+        *("period", "wave", "visit", "round", "trial", "session", "step", "rank", "dose", "level", "grade", "distance"),
+    )
+)
 UNNAMED = re.compile(r"(column1|unnamed.*)", re.IGNORECASE)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")  # of a name in any_style or AnyStyle
 
@@ -109,8 +119,8 @@ def _identifier_reason(column: Column, rows: int) -> str | None:
     is_number = column.kind == "number"
     if (last in IDENTIFIER_WORDS or name in IDENTIFIER_NAMES) and (column.whole or not is_number):
         return "its name says that it identifies rows or groups"
-    if name in PERSON_NAMES and column.whole and column.distinct != 2:
-        return "its name says that it identifies persons"
+    if last in GROUP_WORDS and column.whole and column.distinct != 2:
+        return "its name says that it identifies persons or groups"
     if not is_number:
         if column.date_format is None and column.distinct is not None and nearly_all_distinct(column, rows):
             return f"{counted(column.distinct, 'text')} in {counted(rows - column.missing, 'row')} identify the rows"
@@ -118,9 +128,18 @@ def _identifier_reason(column: Column, rows: int) -> str | None:
     if column.counter == "rows" and column.minimum in (0, 1) and rows >= FEWEST_COUNTED_ROWS:
         return "it numbers the rows"
     says_so = name in NUMBERING_NAMES or last in NUMBERING_WORDS or UNNAMED.fullmatch(column.name.strip()) is not None
-    if says_so and column.whole and (column.counter is not None or nearly_all_distinct(column, rows)):
+    if says_so and column.whole and nearly_all_distinct(column, rows):
         return "it numbers the rows"
-    return None
+    if column.counter == "blocks" and (says_so or last in COUNTED_WORDS):
+        return "it numbers rows within groups"
+    return "it numbers groups of rows" if _numbers_groups(column, rows) and last not in STEP_WORDS else None
+
+
+def _numbers_groups(column: Column, rows: int) -> bool:
+    """Return whether a column numbers many small groups of consecutive rows from 0 or 1 on."""
+    if column.counter != "groups" or column.minimum not in (0, 1) or column.distinct is None:
+        return False
+    return column.distinct >= FEWEST_GROUPS and rows <= MAX_GROUP_ROWS * column.distinct
 
 
 def _date_reason(column: Column) -> str | None:

@@ -12,6 +12,7 @@ SCALES: tuple[tuple[tuple[str, ...], ...], ...] = (
     (("tiny", "very small", "xs"), ("small", "s"), ("medium", "m"), ("large", "l"), ("huge", "very large", "xl")),
     (("never",), ("rarely", "seldom"), ("sometimes", "some"), ("often",), ("always",)),
     (("none", "no"), ("mild",), ("moderate",), ("severe",)),
+    (("bad",), ("medium", "average"), ("good",)),
     (("very poor",), ("poor",), ("fair",), ("good",), ("very good",), ("excellent",)),
     (("strongly disagree",), ("disagree",), ("neutral", "undecided"), ("agree",), ("strongly agree",)),
 )

@@ -25,10 +25,10 @@ class Column(BaseModel):
     levels: list[str] | None = Field(
         default=None, description="The most frequent texts, at most 20; null if too many are distinct to be counted."
     )
-    counter: Literal["rows", "blocks"] | None = Field(
+    counter: Literal["rows", "blocks", "groups"] | None = Field(
         default=None,
         description='"rows" if each number is one more than the number before it; "blocks" if that holds'
-        " but the count starts again some times.",
+        ' but the count starts again some times; "groups" if numbers repeat before the next follows.',
     )
     date_format: str | None = Field(
         default=None, description="The format of its dates, as in strptime, if all of its texts are dates."

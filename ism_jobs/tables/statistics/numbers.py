@@ -62,13 +62,13 @@ class NumberStatistics:
 
 
 class Counters:
-    """Finds the columns that count the rows, or the rows of consecutive blocks."""
+    """Finds the columns that count the rows, the rows of consecutive blocks, or groups of consecutive rows."""
 
     def __init__(self, columns: int) -> None:
-        self._open = np.arange(columns)
+        self._open = np.arange(columns)  # columns that may still count
+        self._fits = np.ones((3, columns), np.bool_)  # whether an open column counts rows, rows of blocks, groups
         self._first = np.empty(0)
         self._last = np.empty(0)
-        self._restarts: dict[int, bool] = {}  # of the open columns
         self._rows = 0
 
     def add(self, matrix: Any) -> None:
@@ -77,7 +77,6 @@ class Counters:
             return
         if self._rows == 0:
             self._first = matrix[:, 0]
-            self._restarts = dict.fromkeys(range(len(matrix)), False)
             self._keep(matrix[:, :FIRST_ROWS])
             values = matrix[self._open]
         else:
@@ -86,20 +85,22 @@ class Counters:
         values = values[self._keep(values)]
         self._last = values[:, -1].copy()
 
-    def kind(self, column: int) -> Literal["rows", "blocks"] | None:
-        """Return "rows", "blocks", or None if the column does not count."""
-        if self._rows < 2 or column not in self._open:
+    def kind(self, column: int) -> Literal["rows", "blocks", "groups"] | None:
+        """Return what the column counts, or None if it does not count."""
+        place = int(np.searchsorted(self._open, column))
+        if self._rows < 2 or place == len(self._open) or self._open[place] != column:
             return None
-        return "blocks" if self._restarts[column] else "rows"
+        counts_rows, counts_blocks, _ = self._fits[:, place]
+        return "rows" if counts_rows else "blocks" if counts_blocks else "groups"
 
     def _keep(self, values: Any) -> Any:
         """Keep the columns that count on, and return which of the rows of `values` they are."""
         counts = values[:, 1:] == values[:, :-1] + 1
         restarts = values[:, 1:] == self._first[:, None]
-        counting = (counts | restarts).all(axis=1)
-        for column, restarted in zip(self._open.tolist(), (restarts & ~counts).any(axis=1), strict=True):
-            self._restarts[column] = self._restarts[column] or bool(restarted)
-        self._open, self._first = self._open[counting], self._first[counting]
+        stays = values[:, 1:] == values[:, :-1]
+        self._fits &= np.array([each.all(axis=1) for each in (counts, counts | restarts, counts | stays)])
+        counting = self._fits.any(axis=0)
+        self._open, self._first, self._fits = self._open[counting], self._first[counting], self._fits[:, counting]
         return counting
 
 

@@ -79,6 +79,8 @@ def test_an_empty_column_has_no_statistics(tmp_path: Path) -> None:
         ([1, 2, 3, 4], "rows"),
         ([1947, 1948, 1949], "rows"),
         ([1, 2, 3, 1, 2, 3, 4], "blocks"),
+        ([1, 1, 2, 2, 2, 3], "groups"),
+        ([1, 2, 2, 1], None),
         ([1, 2, 4], None),
         ([1, 2, np.nan, 4], None),
         ([3, 2, 1], None),
