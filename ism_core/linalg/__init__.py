@@ -1,6 +1,7 @@
 """Linear algebra that the other rooms share: subspaces, the row space of X, scaling, block Krylov iteration."""
 
 from ism_core.linalg import block_krylov, row_passes
+from ism_core.linalg.correlations import collinear_groups, correlations, uncorrelated_direction
 from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace
 from ism_core.linalg.scaling import SCALES, Scale, Scaling, Whitening, is_constant, standardized
 from ism_core.linalg.subspaces import (
@@ -32,8 +33,10 @@ __all__ = [
     "Scaling",
     "Whitening",
     "block_krylov",
+    "collinear_groups",
     "corrected",
     "correction",
+    "correlations",
     "count_informative",
     "dominant",
     "eigenpairs",
@@ -45,5 +48,6 @@ __all__ = [
     "row_passes",
     "spectral_norm",
     "standardized",
+    "uncorrelated_direction",
     "with_fixed_signs",
 ]

@@ -1,8 +1,9 @@
-"""Automatic choice of kernel, q and scale from the data."""
+"""Automatic choice of kernel, q and scale from the data; measures of a projection on held-out rows."""
 
 from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
 from ism_core.selection.choose import choose, iter_choose
 from ism_core.selection.rule import standard_error
+from ism_core.selection.held_out import HeldOut
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "OutOfFold",
+    "HeldOut",
     "Settings",
     "Starts",
     "Trial",

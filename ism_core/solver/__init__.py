@@ -21,7 +21,7 @@ from ism_core.solver.result import (
 )
 from ism_core.solver.solve import iter_solve, solve
 from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
-from ism_core.solver.stability import Stability, iter_stability, stability
+from ism_core.solver.stability import Resample, Stability, iter_stability, scale_of_deviations, stability
 from ism_core.solver.starts import (
     LONG_CLIMB_DELTA,
     SHORT_CLIMB_DELTA,
@@ -39,6 +39,7 @@ __all__ = [
     "Certificate",
     "Error",
     "FeatureProblems",
+    "Resample",
     "Result",
     "ReturnCapture",
     "SolveOptions",
@@ -57,6 +58,7 @@ __all__ = [
     "path_points",
     "path_widths",
     "relay",
+    "scale_of_deviations",
     "solve",
     "stability",
     "widest_width",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
+from ism_core.linalg import Whitening
 from ism_core.objective import Method
 
 Item = TypeVar("Item")
@@ -207,6 +208,12 @@ class Result:
     @property
     def iterations(self) -> int:
         return self.steps[-1].iteration
+
+    def loadings(self, whitening: Whitening | None, W: Array | None = None) -> Array:
+        """Return the weights of the features before whitening, for this W or another one with the same support."""
+        W = self.W if W is None else W
+        loadings = W if whitening is None else whitening.times(W)
+        return loadings if self.sparsity is None else np.where(self.sparsity.support, loadings, 0.0)
 
 
 class ReturnCapture(Generic[Item, Returned]):

@@ -1,4 +1,4 @@
-"""Standard errors of the loadings, from solves on random halves of the rows (delete-half jackknife, Shao and Wu 1989).
+"""Solves on random halves of the rows, for the standard errors of a result (delete-half jackknife, Shao and Wu 1989).
 
 Each half has half of every class. The solve starts at the W of all rows and converges to the maximum for the half. J
 does not depend on the basis of a subspace, so a Procrustes rotation brings each W nearest to the W of all rows. Axes of
@@ -9,11 +9,12 @@ few features keep their features and are compared without rotation.
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ism_core.arrays import Array, as_table, is_whole
+from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.engines import own_threads
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
@@ -33,12 +34,21 @@ GAIN = 1e-6  # relative gain of J at which axes of few features have converged
 
 
 @dataclass(frozen=True)
+class Resample:
+    """The solve on some of the rows."""
+
+    rows: Ints
+    W: Array  # for the columns of X, in the basis nearest to that of all rows
+
+
+@dataclass(frozen=True)
 class Stability:
     """The variability of the loadings."""
 
     errors: Array  # d×q, the standard error of each loading
     angles: Array  # largest principal angle between the subspaces of each half and of all rows, in radians
     rows: int  # number of rows in each half
+    resamples: tuple[Resample, ...]
 
 
 def iter_stability(
@@ -47,6 +57,8 @@ def iter_stability(
     result: Result,
     *,
     resamples: int = RESAMPLES,
+    rows: int | None = None,
+    max_iter: int = ITERATIONS,
     delta: float = 0.01,
     seed: int = 0,
     whitening: Whitening | None = None,
@@ -54,7 +66,8 @@ def iter_stability(
 ) -> Generator[int, None, Stability]:
     """Return the stability of a result's loadings, and yield the number of halves done.
 
-    X, paradigm and whitening are those that were given to `solve`.
+    X, paradigm and whitening are those that were given to `solve`. `rows` is the number of rows in each resample; None
+    means half of them. Each solve has `max_iter` iterations at most.
     """
     table = as_table(X)
     if not is_whole(resamples) or resamples < 2:
@@ -64,25 +77,30 @@ def iter_stability(
     options = EvaluationOptions(precision="single" if precision == "single" else "double", seed=seed)
     last = None if result.spectral is None else Clustering.of(result.spectral)
     gamma, _ = paradigm.gamma_at(table @ result.W, result.kernel, seed, delta, last, options)
-    return _iter_halves(_Halves(table, gamma, result, max(delta, DELTA), options, whitening), resamples, seed)
+    halves = _Halves(table, gamma, result, max(delta, DELTA), max_iter, options, whitening)
+    return _iter_halves(halves, resamples, len(table) // 2 if rows is None else rows, seed)
 
 
 stability = drained(iter_stability)
 
 
-def _iter_halves(halves: "_Halves", resamples: int, seed: int) -> Generator[int, None, Stability]:
+def _iter_halves(halves: "_Halves", resamples: int, count: int, seed: int) -> Generator[int, None, Stability]:
     rng = np.random.default_rng(seed)
-    W, rows = halves.W, len(halves.X) // 2
-    loadings, angles = [], []
+    W, n = halves.result.W, len(halves.X)
+    found = []
     for done in range(1, resamples + 1):
         with own_threads():
-            other = halves.solved(rng, rows)
-        loadings.append(halves.loadings(other))
-        angles.append(largest_angle(W, other))
+            found.append(halves.solved(rng, count))
         yield done
-    spread = np.array(loadings) - halves.loadings(W)
-    errors: Array = np.sqrt((spread**2).mean(axis=0))
-    return Stability(errors, np.array(angles), rows)
+    loadings = partial(halves.result.loadings, halves.whitening)
+    spread = np.array([loadings(each.W) for each in found]) - loadings()
+    errors: Array = np.sqrt((spread**2).mean(axis=0) * scale_of_deviations(count, n) ** 2)
+    return Stability(errors, np.array([largest_angle(W, each.W) for each in found]), count, tuple(found))
+
+
+def scale_of_deviations(count: int, n: int) -> float:
+    """Return the factor that turns deviations of solves on `count` of n rows into errors of the solve on all rows."""
+    return 1.0 if count == n // 2 else float(np.sqrt(count / (n - count)))
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,7 @@ class _Halves:
     gamma: Gamma
     result: Result
     delta: float
+    max_iter: int
     options: EvaluationOptions
     whitening: Whitening | None
 
@@ -104,25 +123,18 @@ class _Halves:
     def kernel(self) -> Kernel:
         return self.result.kernel
 
-    def loadings(self, W: Array) -> Array:
-        """Return loadings of the features before whitening, exactly 0 for features that an axis does not use."""
-        loadings = W if self.whitening is None else self.whitening.times(W)
-        sparsity = self.result.sparsity
-        return loadings if sparsity is None else np.where(sparsity.support, loadings, 0.0)
-
-    def solved(self, rng: np.random.Generator, count: int) -> Array:
+    def solved(self, rng: np.random.Generator, count: int) -> Resample:
         """Return W for `count` rows, in the basis nearest to that of all rows."""
         rows = self.gamma.sample(count, rng, fewest=1)  # small classes are halved too
         gamma, kernel = self.gamma.restricted(rows), self.kernel.restricted(rows, rows)
         if self.result.sparsity is not None:
             given = FeatureProblems(self.X[rows], gamma, kernel, self.W.shape[1], self.options, self.whitening)
-            return self._on_supports(given)
+            return Resample(rows, self._on_supports(given))
         space = RowSpace.of(self.X[rows], self.W.shape[1], self.options.seed).reaching(self.W)
         problem = Problem.of(space.Z, gamma, kernel, self.W.shape[1], space.null_directions, self.options)
-        reached = ascend(problem, space.into(self.W), self.delta, ITERATIONS)
+        reached = ascend(problem, space.into(self.W), self.delta, self.max_iter)
         W = space.out(reached.point.W)
-        turned: Array = W @ procrustes_rotation(W, self.W)
-        return turned
+        return Resample(rows, W @ procrustes_rotation(W, self.W))
 
     def _on_supports(self, given: FeatureProblems) -> Array:
         assert self.result.sparsity is not None
@@ -130,7 +142,7 @@ class _Halves:
         used = np.flatnonzero(support.any(axis=1))
         V = given.loadings(self.W)
         problem = given.problem(used)
-        axes = ascend_on_supports(problem, V[used], support[used], given.metric(used), GAIN, ITERATIONS)
+        axes = ascend_on_supports(problem, V[used], support[used], given.metric(used), GAIN, self.max_iter)
         loadings: Array = np.zeros_like(V)
         loadings[used] = axes.W
         return given.projection(loadings)

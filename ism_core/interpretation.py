@@ -1,0 +1,303 @@
+"""What a result says about the features: which axes count, and which features they consist of.
+
+`docs/interpretation.md` has the definitions. Contributions, errors and permutation drops come from solves on halves of
+the rows (`ism_core/solver/stability.py`), each judged on rows of the other half.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ism_core.arrays import Array, Ints
+from ism_core.engines import own_threads
+from ism_core.gamma import Gamma, LabelGamma
+from ism_core.linalg import Whitening, collinear_groups, correlations, uncorrelated_direction, with_fixed_signs
+from ism_core.paradigms import Paradigm, Supervised
+from ism_core.selection import HeldOut
+from ism_core.solver import Resample, Result, Stability, drained, iter_stability, scale_of_deviations
+
+FEWEST_ROWS = 20  # rows that resamples need; with fewer, contributions are those on all rows
+RESAMPLES = 10  # random halves by default
+RESAMPLED_ROWS = 500  # rows of each of them at most
+RESAMPLED_ITERATIONS = 10  # of their solves at most: informative axes are found by then, others need not be
+COLLINEAR = 0.95  # |correlation| above which two features stand for each other
+MOST_GROUPED = 1_000  # features with the largest weights; groups are sought among them
+MOST_PERMUTED = 200  # groups with the largest importance; only they are permuted
+ROWS = 5_000  # rows of the sample from which variances and correlations are computed
+CORRELATED_ROWS = 2_000  # rows of it from which correlations between features are computed
+LEARNED_ROWS = 500  # rows of a resample from which the held-out rows are predicted at most
+HELD_OUT_ROWS = 500  # rows outside a resample that judge it at most
+PERMUTED_ROWS = 20_000  # rows in all permutations of one resample together
+FEWEST_PERMUTED = 50  # rows in each permutation, if there are as many
+INFORMATIVE = 1.0  # standard errors by which the loss without an informative axis exceeds 0
+CLEAR = 2.0  # standard errors by which a clear importance exceeds 0
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What is lost without one axis."""
+
+    objective: float  # share of J
+    score: float | None  # explained variance of the target, on held-out rows
+    error: float | None  # standard error of `objective`
+    share: float  # weight of the axis in the importance; the shares add up to 1
+    informative: bool  # False: the axis is there for the picture only
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """Loss of explained variance on held-out rows if a feature is permuted together with its group."""
+
+    drop: Array  # d
+    error: Array  # d standard errors
+    rows: int  # number of rows in each permutation
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """The importance of the features, and what it rests on."""
+
+    importance: Array  # d shares that add up to 1; all 0 if no axis tells anything about held-out rows
+    importance_errors: Array | None  # d standard errors
+    unclear: NDArray[np.bool_]  # d: whether the importance is within its error of 0
+    structure: Array  # d×q: correlations of the features with the axes
+    groups: tuple[Ints, ...]  # features that stand for each other, two or more in each group
+    contributions: tuple[Contribution, ...]  # q
+    permutation: Permutation | None
+    picture: Array | None  # d weights of a second axis for the picture, if q = 1
+    stability: Stability | None  # of the loadings
+
+
+def iter_interpret(
+    X: Array,
+    paradigm: Paradigm,
+    result: Result,
+    *,
+    resamples: int = 0,
+    delta: float = 0.01,
+    seed: int = 0,
+    whitening: Whitening | None = None,
+    precision: str = "double",
+) -> Generator[int, None, Interpretation]:
+    """Return the interpretation of a result, and yield the number of resamples done.
+
+    X, paradigm and whitening are those that were given to `solve`. `resamples` is the number of random halves of the
+    rows to solve again; 0 means 10 halves of 500 rows at most, which takes less than a second for 2,000×100 numbers.
+    """
+    stability = None
+    if len(X) >= FEWEST_ROWS or resamples:
+        given: dict[str, Any] = {"delta": delta, "seed": seed, "whitening": whitening, "precision": precision}
+        if resamples:
+            given |= {"resamples": resamples}
+        else:
+            rows = min(len(X) // 2, RESAMPLED_ROWS)
+            given |= {"resamples": RESAMPLES, "rows": rows, "max_iter": RESAMPLED_ITERATIONS}
+        stability = yield from iter_stability(X, paradigm, result, **given)
+    return _interpretation(X, paradigm, result, stability, whitening, seed)
+
+
+interpret = drained(iter_interpret)
+
+
+def _interpretation(
+    X: Array, paradigm: Paradigm, result: Result, stability: Stability | None, whitening: Whitening | None, seed: int
+) -> Interpretation:
+    rng = np.random.default_rng(seed)
+    with own_threads():
+        W = result.loadings(whitening)
+        table = _Features.of(X[_sample(len(X), ROWS, rng)], whitening, W)
+        target = _Target.of(paradigm, result)
+        resamples = () if stability is None else stability.resamples
+        judged = [target.held_out(X, each, rng) for each in resamples]
+        contributions = _contributions([each for _, each in judged] or [target.in_sample(X)])
+        shares = np.array([each.share for each in contributions])
+        importance, of_groups = table.importance(W, shares)
+        errors, permutation = None, None
+        unclear = (importance == 0) | (not any(each.informative for each in contributions))
+        if stability is not None:
+            loadings = [result.loadings(whitening, each.W) for each in resamples]
+            scale = scale_of_deviations(stability.rows, len(X))
+            resampled = [table.importance(W + scale * (each - W), shares) for each in loadings]
+            errors = _root_mean_square([each - importance for each, _ in resampled])
+            group_errors = _root_mean_square([each - of_groups for _, each in resampled])
+            unclear |= (of_groups <= CLEAR * group_errors)[table.group]
+            permutation = _permutation(X, whitening, table, judged, loadings, of_groups, rng)
+        signed = with_fixed_signs(W)
+        return Interpretation(
+            importance,
+            errors,
+            unclear,
+            table.structure(signed),
+            table.groups,
+            contributions,
+            permutation,
+            uncorrelated_direction(table.rows, signed[:, 0]) if W.shape[1] == 1 else None,
+            stability,
+        )
+
+
+@dataclass(frozen=True)
+class _Features:
+    """Rows of features before whitening, centered, and the group of each feature."""
+
+    rows: Array
+    group: Ints  # d group numbers
+
+    @staticmethod
+    def of(X: Array, whitening: Whitening | None, W: Array) -> "_Features":
+        rows = _before_whitening(X, whitening)
+        rows = rows - rows.mean(axis=0)
+        largest = np.sort(np.argsort(-np.abs(W).max(axis=1) * rows.std(axis=0), kind="stable")[:MOST_GROUPED])
+        group = len(W) + np.arange(len(W))
+        group[largest] = collinear_groups(rows[:CORRELATED_ROWS, largest], COLLINEAR)
+        return _Features(rows, np.unique(group, return_inverse=True)[1])
+
+    @property
+    def groups(self) -> tuple[Ints, ...]:
+        """The features of each group of two or more."""
+        counts = np.bincount(self.group)
+        return tuple(np.flatnonzero(self.group == each) for each in np.flatnonzero(counts > 1))
+
+    def structure(self, W: Array) -> Array:
+        """Return the correlation of each feature with each axis."""
+        P = self.rows @ W
+        return correlations(self.rows, P - P.mean(axis=0))
+
+    def importance(self, W: Array, shares: Array) -> tuple[Array, Array]:
+        """Return the importance of each feature and of each group.
+
+        A group's part of an axis is the variance of its terms, relative to the sum over all groups. Inside a group it
+        is divided by squared structure.
+        """
+        parts = np.zeros((self.group.max() + 1, W.shape[1]))
+        parts[self.group] = (W * self.rows.std(axis=0)[:, None]) ** 2
+        within = np.ones_like(W)
+        squares = self.structure(W) ** 2 if self.groups else within
+        for members in self.groups:
+            parts[self.group[members[0]]] = (self.rows[:, members] @ W[members]).var(axis=0)
+            within[members] = _normalized(squares[members])
+        parts = _normalized(parts) * shares
+        importance: Array = (parts[self.group] * within).sum(axis=1)
+        return importance, parts.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What the axes are judged by: Γ, and columns that a regression can predict."""
+
+    Y: Array
+    gamma: Gamma
+    result: Result  # with the kernel
+
+    @staticmethod
+    def of(paradigm: Paradigm, result: Result) -> "_Target":
+        """Return the classes, the standardized values, or the clusters that were found."""
+        if isinstance(paradigm, Supervised):
+            codes, gamma = paradigm.codes, paradigm.guidance()
+            if codes is None:
+                assert paradigm.values is not None
+                deviations = paradigm.values.std(axis=0)
+                return _Target(paradigm.values / np.where(deviations > 0, deviations, 1.0), gamma, result)
+            return _Target(np.eye(codes.max() + 1)[codes], gamma, result)
+        assert result.labels is not None
+        codes = np.unique(result.labels, return_inverse=True)[1]
+        return _Target(np.eye(codes.max() + 1)[codes], LabelGamma.of(codes), result)
+
+    def held_out(self, X: Array, resample: Resample, rng: np.random.Generator) -> tuple[Ints, HeldOut]:
+        """Return the held-out rows that judge a resample, and their projections."""
+        others = np.setdiff1d(np.arange(len(X)), resample.rows)
+        test = others[_sample(len(others), HELD_OUT_ROWS, rng)]
+        train = resample.rows[_sample(len(resample.rows), LEARNED_ROWS, rng)]
+        kernel = self.result.kernel.restricted(test, test)
+        P, P_test = X[train] @ resample.W, X[test] @ resample.W
+        gamma, seed = self.gamma.restricted(test), int(rng.integers(2**31))
+        return test, HeldOut(P, self.Y[train], P_test, self.Y[test], gamma, kernel, seed)
+
+    def in_sample(self, X: Array) -> HeldOut:
+        """Return all rows in place of held-out rows."""
+        P = X @ self.result.W
+        return HeldOut(P, self.Y, P, self.Y, self.gamma, self.result.kernel, 0)
+
+
+def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
+    """Return the contributions of the axes, from the losses on held-out rows.
+
+    The losses of halves deviate from their mean by about the standard error of the loss of all rows. If there is one
+    loss only, nothing was held out: there is no error, and the score is not reported.
+    """
+    objective, losses = _losses([each.objectives() for each in judged])
+    score, score_losses = _losses([each.scores() for each in judged])
+    informative = np.any(
+        [each.mean(axis=0) > INFORMATIVE * each.std(axis=0) for each in (losses, score_losses)], axis=0
+    )
+    weights = _relative(losses, objective) + _relative(score_losses, score)
+    shares = _normalized(np.where(informative, weights, 0.0) if informative.any() else weights)
+    relative = losses / (max(objective, float(losses.std(axis=0).max())) or 1.0)  # J may be 0 but for its error
+    held_out = len(judged) > 1
+    return tuple(
+        Contribution(
+            float(lost.mean()),
+            float(lost_score.mean()) if held_out else None,
+            float(lost.std()) if held_out else None,
+            float(share),
+            bool(counts),
+        )
+        for lost, lost_score, share, counts in zip(relative.T, score_losses.T, shares, informative, strict=True)
+    )
+
+
+def _losses(measured: list[tuple[float, Array]]) -> tuple[float, Array]:
+    """Return the mean of a measure with all axes, and its losses without each axis in each resample."""
+    return float(np.mean([whole for whole, _ in measured])), np.array([whole - without for whole, without in measured])
+
+
+def _relative(losses: Array, whole: float) -> Array:
+    """Return the share of the whole that is lost, between 0 and 1."""
+    return np.clip(losses.mean(axis=0) / whole, 0, 1) if whole > 0 else np.zeros(losses.shape[1])
+
+
+def _permutation(
+    X: Array,
+    whitening: Whitening | None,
+    table: _Features,
+    judged: list[tuple[Ints, HeldOut]],
+    loadings: list[Array],
+    of_groups: Array,
+    rng: np.random.Generator,
+) -> Permutation:
+    """Permute each of the most important groups among the held-out rows of each resample."""
+    permuted = np.argsort(-of_groups, kind="stable")[:MOST_PERMUTED]
+    members = [np.flatnonzero(table.group == each) for each in permuted]
+    count = max(FEWEST_PERMUTED, PERMUTED_ROWS // len(permuted))
+    drops = np.zeros((len(judged), len(of_groups)))
+    rows = 0
+    for found, (test, held_out), W in zip(drops, judged, loadings, strict=True):
+        some = _sample(len(test), count, rng)
+        rows, features = len(some), _before_whitening(X[test[some]], whitening)
+        changes = ((features[np.ix_(rng.permutation(rows), each)] - features[:, each]) @ W[each] for each in members)
+        found[permuted] = held_out.drops(some, (held_out.P_test[some] + change for change in changes))
+    return Permutation(drops.mean(axis=0)[table.group], drops.std(axis=0)[table.group], rows)
+
+
+def _before_whitening(X: Array, whitening: Whitening | None) -> Array:
+    return X if whitening is None else whitening.solve(X.T).T
+
+
+def _normalized(weights: Array) -> Array:
+    """Return weights whose columns add up to 1, or are 0."""
+    sums = weights.sum(axis=0)
+    normalized: Array = weights / np.where(sums > 0, sums, 1.0)
+    return normalized
+
+
+def _root_mean_square(deviations: list[Array]) -> Array:
+    size: Array = np.sqrt(np.mean(np.square(deviations), axis=0))
+    return size
+
+
+def _sample(n: int, count: int, rng: np.random.Generator) -> Ints:
+    """Return all row numbers, or a sample of `count`."""
+    return np.arange(n) if n <= count else np.sort(rng.choice(n, count, replace=False))

@@ -1,0 +1,122 @@
+"""How much a projection tells about the target of rows that W was not learned from: whole, and without an axis.
+
+There are two measures: J, and the explained variance of a kernel ridge regression. Both change smoothly with the
+projection, so they resolve smaller differences than an accuracy does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ism_core.arrays import Array, Ints
+from ism_core.gamma import Gamma, NeighborGamma
+from ism_core.kernels import Kernel
+from ism_core.objective import kernel_matrix
+
+LANDMARKS = 100  # training rows whose kernel functions the ridge regression combines
+PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # ridge penalties per training row, of which cross-validation takes one
+SMALLEST_EIGENVALUE = 1e-8  # of the landmarks' kernel matrix, relative to the largest, that is not rounding
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Projected rows that W was learned from, and held-out rows."""
+
+    P: Array  # rows that W was learned from, n×q
+    Y: Array  # their targets, n×t
+    P_test: Array
+    Y_test: Array
+    gamma: Gamma  # of the held-out rows
+    kernel: Kernel  # between the held-out rows
+    seed: int
+
+    def objectives(self) -> tuple[float, Array]:
+        """Return J of the held-out rows with all axes, and without each axis."""
+        without = [dependence(self.P_test * axes, self.gamma, self.kernel) for axes in 1 - np.eye(self.P.shape[1])]
+        return dependence(self.P_test, self.gamma, self.kernel), np.array(without)
+
+    def scores(self) -> tuple[float, Array]:
+        """Return the explained variance of the held-out rows with all axes, and without each axis."""
+        axes = np.arange(self.P.shape[1])
+        return self._score(axes), np.array([self._score(np.delete(axes, axis)) for axis in axes])
+
+    def drops(self, rows: Ints, moved: Iterable[Array]) -> Array:
+        """Return for each array in `moved` how much explained variance is lost if the rows are projected to it."""
+        predictor = KernelRidge(self.P, self.Y, self.seed)
+        Y = self.Y_test[rows]
+        score = explained_variance(predictor.predict(self.P_test[rows]), Y)
+        return np.array([score - explained_variance(predictor.predict(each), Y) for each in moved])
+
+    def _score(self, axes: Ints) -> float:
+        if not len(axes):
+            return 0.0
+        predictor = KernelRidge(self.P[:, axes], self.Y, self.seed)
+        return explained_variance(predictor.predict(self.P_test[:, axes]), self.Y_test)
+
+
+def dependence(P: Array, gamma: Gamma, kernel: Kernel) -> float:
+    """Return J of projected rows, less the expectation of J if Γ belonged to shuffled rows.
+
+    It is 0 for a projection without axes, and 0 on average for rows that tell nothing about the target.
+    """
+    n, K = len(P), kernel_matrix(P, kernel)
+    if isinstance(gamma, NeighborGamma):
+        counts = gamma.onehot.sum(axis=0)
+        nearness = K @ gamma.onehot - K.diagonal()[:, None] * gamma.onehot
+        return gamma.at(np.maximum(nearness, 0))[1] - float(counts @ (counts - 1)) / (n - 1)
+    U, diagonal = gamma.U - gamma.U.mean(axis=0), float(K.trace())
+    objective = float(gamma.s @ np.einsum("ia,ia->a", U, K @ U))
+    trace = float(gamma.s @ (U**2).sum(axis=0))
+    return objective - trace * (diagonal / n - (float(K.sum()) - diagonal) / (n * (n - 1)))
+
+
+class KernelRidge:
+    """Kernel ridge regression on projected rows, with the kernel functions of a sample of the rows (Nyström).
+
+    The kernel is the Gaussian that scikit-learn's SVC takes by default: γ = 1 / (q · variance). Generalized
+    cross-validation chooses the penalty.
+    """
+
+    def __init__(self, P: Array, Y: Array, seed: int) -> None:
+        n, q = P.shape
+        self._width = float(np.sqrt(q * P.var())) or 1.0
+        self._landmarks = P[np.random.default_rng(seed).permutation(n)[:LANDMARKS]] / self._width
+        values, vectors = np.linalg.eigh(self._values(self._landmarks * self._width))
+        kept = values > SMALLEST_EIGENVALUE * values[-1]
+        root = vectors[:, kept] / np.sqrt(values[kept])
+        F = self._values(P) @ root
+        means, target_means = F.mean(axis=0), Y.mean(axis=0)
+        F, targets = F - means, Y - target_means
+        variances, directions = np.linalg.eigh(F.T @ F)
+        variances = np.maximum(variances, np.finfo(float).tiny)
+        along = directions.T @ (F.T @ targets)
+        explained, total = (along**2).sum(axis=1) / variances, float((targets**2).sum())
+
+        def criterion(penalty: float) -> float:
+            """Return the score of generalized cross-validation (Golub, Heath and Wahba 1979), smaller is better."""
+            fitted = variances / (variances + penalty * n)
+            return float((total - (1 - (1 - fitted) ** 2) @ explained) / (n - fitted.sum()) ** 2)
+
+        penalty = min(PENALTIES, key=criterion)
+        coefficients = directions @ (along / (variances + penalty * n)[:, None])
+        self._coefficients = root @ coefficients
+        self._intercept = target_means - means @ coefficients
+
+    def predict(self, P: Array) -> Array:
+        """Return the predicted targets of projected rows."""
+        predicted: Array = self._values(P) @ self._coefficients + self._intercept
+        return predicted
+
+    def _values(self, P: Array) -> Array:
+        """Return the kernel between rows and landmarks."""
+        scaled = P / self._width
+        squares = (scaled**2).sum(axis=1)[:, None] + (self._landmarks**2).sum(axis=1)
+        values: Array = np.exp(2 * (scaled @ self._landmarks.T) - squares)
+        return values
+
+
+def explained_variance(predicted: Array, Y: Array) -> float:
+    """Return the share of the targets' variance that the predictions explain: 1 − squared errors / deviations."""
+    deviations = float(((Y - Y.mean(axis=0)) ** 2).sum())
+    return 1 - float(((Y - predicted) ** 2).sum()) / deviations if deviations > 0 else 0.0
