@@ -26,6 +26,8 @@ def summary(result: Mapping[str, Any]) -> str:
         facts.append(("kernel", kernel(result["kernel"])))
     if result.get("eigenvalues"):
         facts.append(("eigenvalues", ", ".join(map(number, result["eigenvalues"]))))
+    if result.get("contributions"):
+        facts.append(("axes", _contribution_text(result["contributions"])))
     if result.get("sparsity"):
         facts.append(("features", _sparsity_text(result["sparsity"])))
     facts += _metric_rows(result.get("metrics") or {})
@@ -155,18 +157,44 @@ def _score_text(candidate: Mapping[str, Any]) -> str:
     return f"{candidate['score']:.3f}{error}"
 
 
+def _contribution_text(contributions: Sequence[Mapping[str, Any]]) -> str:
+    """Return the share of each axis in the importance; axes without information are there for the picture only."""
+    return ", ".join(
+        f"{each.get('axis')} {100 * each.get('share', 0):.0f} %"
+        if each.get("informative")
+        else f"{each.get('axis')} for the picture only"
+        for each in contributions
+    )
+
+
 def _feature_table(result: Mapping[str, Any]) -> str:
+    """Return the most important features. A group of features that stand for each other is one line."""
     features, importance, W = result.get("features") or [], result.get("importance") or [], result.get("W") or []
     if not features or not importance:
         return ""
-    order = sorted(range(len(features)), key=lambda row: -importance[row])[:STRONGEST]
+    groups = [group["features"] for group in result.get("groups") or ()]
+    grouped = {name for group in groups for name in group}
+    entries = groups + [[name] for name in features if name not in grouped]
+    places = {name: row for row, name in enumerate(features)}
+    lines = [[places[name] for name in entry] for entry in entries]
+    lines.sort(key=lambda rows: -sum(importance[row] for row in rows))
     axes = min(len(W[0]), MAX_AXES) if W else 0
-    header = [f"feature ({len(order)} of {len(features)})", "importance", *(f"axis{axis + 1}" for axis in range(axes))]
-    rows = [
-        [_shortened(features[row]), f"{importance[row]:.3f}", *(f"{W[row][axis]:+.3f}" for axis in range(axes))]
-        for row in order
+    errors, unclear = result.get("importance_errors"), set(result.get("unclear") or ())
+    header = [
+        f"feature ({min(len(lines), STRONGEST)} of {len(lines)})",
+        "importance",
+        *(["error", ""] if errors else []),
+        *(f"axis{axis + 1}" for axis in range(axes)),
     ]
-    return table(header, rows)
+    shown = []
+    for rows in lines[:STRONGEST]:
+        total = f"{sum(importance[row] for row in rows):.3f}"
+        doubt = (
+            [f"± {sum(errors[row] for row in rows):.3f}", "unclear" * (features[rows[0]] in unclear)] if errors else []
+        )
+        weights = [f"{W[rows[0]][axis]:+.3f}" if len(rows) == 1 else "group" for axis in range(axes)]
+        shown.append([_shortened(", ".join(features[row] for row in rows)), total, *doubt, *weights])
+    return table(header, shown)
 
 
 def _rounded_up(value: float) -> str:

@@ -85,8 +85,47 @@ class Result:
         return _array(content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
 
     @property
+    def importance_errors(self) -> Floats | None:
+        """The standard error of the importance of each feature; None if it is not known."""
+        errors = self.document.get("importance_errors")
+        return None if errors is None else np.array(errors, dtype=np.float64)
+
+    @property
+    def structure(self) -> Floats:
+        """The correlation of each feature with each axis, d×q."""
+        return np.array(self.document.get("structure") or (), dtype=np.float64).reshape(-1, self.W.shape[1])
+
+    @property
+    def contributions(self) -> list[dict[str, Any]]:
+        """What each axis contributes; an axis that is not `informative` is there for the picture only."""
+        return list(self.document.get("contributions") or ())
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Groups of features that stand for each other, with their importance."""
+        return list(self.document.get("groups") or ())
+
+    def ranking(self) -> Any:
+        """Return the features as a pandas DataFrame, the most important first.
+
+        The columns are importance, error, unclear, and the permutation drop with its error.
+        """
+        import pandas  # type: ignore[import-untyped]
+
+        permutation = self.document.get("permutation") or {}
+        columns = {
+            "importance": self.importance,
+            "error": self.document.get("importance_errors"),
+            "unclear": np.isin(self.features, self.document.get("unclear") or ()),
+            "drop": permutation.get("drop"),
+            "drop_error": permutation.get("error"),
+        }
+        frame = pandas.DataFrame(columns, index=pandas.Index(self.features, name="feature"))
+        return frame.sort_values("importance", ascending=False, kind="stable")
+
+    @property
     def errors(self) -> Floats | None:
-        """The standard error of each entry of W; None if the job had no `resamples`."""
+        """The standard error of each entry of W; None if the table has too few rows."""
         stability = self.document.get("stability")
         return None if stability is None else np.array(stability["errors"], dtype=np.float64)
 
@@ -115,7 +154,7 @@ class Result:
 
     def W_frame(self) -> Any:  # noqa: N802
         """Return W as a pandas DataFrame with a row per feature and a column per axis."""
-        import pandas  # type: ignore[import-untyped]
+        import pandas
 
         return pandas.DataFrame(self.W, index=pandas.Index(self.features, name="feature"), columns=list(self.axes))
 

@@ -3,7 +3,8 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ism_core.arrays import Array, Ints
 from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
-from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters
+from ism_core.interpretation import InterpretedMixin, interpret
+from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters, with_parameters
 from ism_core.linalg import Scale, Scaling, with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
@@ -26,6 +28,7 @@ from ism_core.solver import drain, solve
 EngineName = Literal["local", "dask"]
 
 # Parameters of the estimators that `solve` takes under the same name.
+KEPT_NUMBERS = 10_000_000  # numbers in the rows up to which they are kept until the result is interpreted, 80 MB
 PASSED_TO_SOLVE = ("max_iter", "precision", "tolerance", "approximation", "engine", "features_per_axis")
 
 # The parameters and attributes that all estimators have, for their docstrings; below, those of some estimators.
@@ -67,7 +70,9 @@ ATTRIBUTES = """
     objective_ : float
         J at the optimum.
     feature_importances_ : ndarray of shape (d,)
-        Share of each feature in the axes; the shares add up to 1.
+        Share of each feature in the informative axes; the shares add up to 1. Computed when it is first read.
+    interpretation_ : Interpretation
+        Contributions of the axes, and standard errors, structure, groups and permutation drops of the features.
     n_iter_ : int
         Number of iterations.
     mean_, scale_ : ndarray of shape (d,)
@@ -96,7 +101,7 @@ def _documented(own_parameters: str = "", own_attributes: str = "", example: str
 
 
 @dataclass(eq=False, repr=False)
-class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """The base class of the four estimators.
 
     The dataclass generates the explicit `__init__` signature that scikit-learn requires.
@@ -137,9 +142,7 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             whitening=scaling.whitening,
             **{name: getattr(self, name) for name in PASSED_TO_SOLVE},
         )
-        W = scaling.outside(result.W)
-        if scaling.whitening is not None:
-            W = with_fixed_signs(W if result.sparsity is None else W * result.sparsity.support)
+        W = with_fixed_signs(result.loadings(scaling.whitening))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
         self.choice_ = settings.choice
         self.result_ = result
@@ -148,7 +151,9 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.eigenvalues_ = result.eigenvalues
         self.objective_ = result.objective
         self.n_iter_ = max(1, result.iterations)
-        self.feature_importances_ = (W**2).sum(axis=1) / (W**2).sum()
+        options: dict[str, Any] = {"delta": settings.delta, "seed": seed, "precision": self.precision}
+        later = partial(interpret, rows, settings.paradigm, result, whitening=scaling.whitening, **options)
+        self._interpretation = later if rows.size <= KEPT_NUMBERS else later()
         self._n_features_out = settings.q
         if result.labels is not None:
             self.labels_ = result.labels
@@ -183,14 +188,7 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         of_kernel = {name[8:]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
         super().set_params(**params)
         if of_kernel:
-            kernel = as_kernel(self.kernel)
-            unknown = set(of_kernel) - set(parameters(kernel))
-            if unknown:
-                raise InvalidInput(
-                    "kernel",
-                    f"{kernel} has no parameter {min(unknown)!r}; it has {', '.join(parameters(kernel)) or 'none'}.",
-                )
-            self.kernel = replace(kernel, **of_kernel)  # type: ignore[type-var]
+            self.kernel = with_parameters(as_kernel(self.kernel), of_kernel)
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -228,8 +226,10 @@ class _ISM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     >>> reduction = SupervisedISM(q=1).fit(X, y)
     >>> reduction.transform(X).shape
     (150, 1)
-    >>> int(reduction.feature_importances_.argmax())  # the width of the petals
-    3
+    >>> [group.tolist() for group in reduction.interpretation_.groups]  # length and width of the petals are collinear
+    [[2, 3]]
+    >>> bool(reduction.feature_importances_[[2, 3]].sum() > 0.8)
+    True
 """,
 )
 @dataclass(eq=False, repr=False)

@@ -4,20 +4,20 @@
 the rows (`ism_core/solver/stability.py`), each judged on rows of the other half.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
-from ism_core.gamma import Gamma, LabelGamma
 from ism_core.linalg import Whitening, collinear_groups, correlations, uncorrelated_direction, with_fixed_signs
-from ism_core.paradigms import Paradigm, Supervised
-from ism_core.selection import HeldOut
-from ism_core.solver import Resample, Result, Stability, drained, iter_stability, scale_of_deviations
+from ism_core.paradigms import Paradigm
+from ism_core.selection import HeldOut, Target, sample
+from ism_core.solver import Result, Stability, drained, iter_stability, scale_of_deviations
 
 FEWEST_ROWS = 20  # rows that resamples need; with fewer, contributions are those on all rows
 RESAMPLES = 10  # random halves by default
@@ -28,8 +28,6 @@ MOST_GROUPED = 1_000  # features with the largest weights; groups are sought amo
 MOST_PERMUTED = 200  # groups with the largest importance; only they are permuted
 ROWS = 5_000  # rows of the sample from which variances and correlations are computed
 CORRELATED_ROWS = 2_000  # rows of it from which correlations between features are computed
-LEARNED_ROWS = 500  # rows of a resample from which the held-out rows are predicted at most
-HELD_OUT_ROWS = 500  # rows outside a resample that judge it at most
 PERMUTED_ROWS = 20_000  # rows in all permutations of one resample together
 FEWEST_PERMUTED = 50  # rows in each permutation, if there are as many
 INFORMATIVE = 1.0  # standard errors by which the loss without an informative axis exceeds 0
@@ -102,17 +100,36 @@ def iter_interpret(
 interpret = drained(iter_interpret)
 
 
+class InterpretedMixin:
+    """An estimator whose result is interpreted when the interpretation is first read."""
+
+    _interpretation: Callable[[], Interpretation] | Interpretation
+
+    @property
+    def interpretation_(self) -> Interpretation:
+        """Contributions of the axes; importance of the features with standard errors, structure and groups."""
+        check_is_fitted(self)
+        if not isinstance(self._interpretation, Interpretation):
+            self._interpretation = self._interpretation()
+        return self._interpretation
+
+    @property
+    def feature_importances_(self) -> Array:
+        """Share of each feature in the informative axes."""
+        return self.interpretation_.importance
+
+
 def _interpretation(
     X: Array, paradigm: Paradigm, result: Result, stability: Stability | None, whitening: Whitening | None, seed: int
 ) -> Interpretation:
     rng = np.random.default_rng(seed)
     with own_threads():
         W = result.loadings(whitening)
-        table = _Features.of(X[_sample(len(X), ROWS, rng)], whitening, W)
-        target = _Target.of(paradigm, result)
+        table = _Features.of(X[sample(len(X), ROWS, rng)], whitening, W)
+        target = Target.of(paradigm, result)
         resamples = () if stability is None else stability.resamples
         judged = [target.held_out(X, each, rng) for each in resamples]
-        contributions = _contributions([each for _, each in judged] or [target.in_sample(X)])
+        contributions = _contributions([each for _, each in judged] or [target.insample(X)])
         shares = np.array([each.share for each in contributions])
         importance, of_groups = table.importance(W, shares)
         errors, permutation = None, None
@@ -184,44 +201,6 @@ class _Features:
         return importance, parts.sum(axis=1)
 
 
-@dataclass(frozen=True)
-class _Target:
-    """What the axes are judged by: Γ, and columns that a regression can predict."""
-
-    Y: Array
-    gamma: Gamma
-    result: Result  # with the kernel
-
-    @staticmethod
-    def of(paradigm: Paradigm, result: Result) -> "_Target":
-        """Return the classes, the standardized values, or the clusters that were found."""
-        if isinstance(paradigm, Supervised):
-            codes, gamma = paradigm.codes, paradigm.guidance()
-            if codes is None:
-                assert paradigm.values is not None
-                deviations = paradigm.values.std(axis=0)
-                return _Target(paradigm.values / np.where(deviations > 0, deviations, 1.0), gamma, result)
-            return _Target(np.eye(codes.max() + 1)[codes], gamma, result)
-        assert result.labels is not None
-        codes = np.unique(result.labels, return_inverse=True)[1]
-        return _Target(np.eye(codes.max() + 1)[codes], LabelGamma.of(codes), result)
-
-    def held_out(self, X: Array, resample: Resample, rng: np.random.Generator) -> tuple[Ints, HeldOut]:
-        """Return the held-out rows that judge a resample, and their projections."""
-        others = np.setdiff1d(np.arange(len(X)), resample.rows)
-        test = others[_sample(len(others), HELD_OUT_ROWS, rng)]
-        train = resample.rows[_sample(len(resample.rows), LEARNED_ROWS, rng)]
-        kernel = self.result.kernel.restricted(test, test)
-        P, P_test = X[train] @ resample.W, X[test] @ resample.W
-        gamma, seed = self.gamma.restricted(test), int(rng.integers(2**31))
-        return test, HeldOut(P, self.Y[train], P_test, self.Y[test], gamma, kernel, seed)
-
-    def in_sample(self, X: Array) -> HeldOut:
-        """Return all rows in place of held-out rows."""
-        P = X @ self.result.W
-        return HeldOut(P, self.Y, P, self.Y, self.gamma, self.result.kernel, 0)
-
-
 def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
     """Return the contributions of the axes, from the losses on held-out rows.
 
@@ -275,7 +254,7 @@ def _permutation(
     drops = np.zeros((len(judged), len(of_groups)))
     rows = 0
     for found, (test, held_out), W in zip(drops, judged, loadings, strict=True):
-        some = _sample(len(test), count, rng)
+        some = sample(len(test), count, rng)
         rows, features = len(some), _before_whitening(X[test[some]], whitening)
         changes = ((features[np.ix_(rng.permutation(rows), each)] - features[:, each]) @ W[each] for each in members)
         found[permuted] = held_out.drops(some, (held_out.P_test[some] + change for change in changes))
@@ -296,8 +275,3 @@ def _normalized(weights: Array) -> Array:
 def _root_mean_square(deviations: list[Array]) -> Array:
     size: Array = np.sqrt(np.mean(np.square(deviations), axis=0))
     return size
-
-
-def _sample(n: int, count: int, rng: np.random.Generator) -> Ints:
-    """Return all row numbers, or a sample of `count`."""
-    return np.arange(n) if n <= count else np.sort(rng.choice(n, count, replace=False))

@@ -1,7 +1,7 @@
 """The artifacts of a job: its tables, its model, and the result document."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,15 @@ def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
     rows = pa.array(outcome.training.rows)
     W = {axis: pa.array(column) for axis, column in zip(axes, outcome.result.W.T, strict=True)}
     embedding = {axis: pa.array(column) for axis, column in zip(axes, outcome.embedding.T, strict=True)}
+    stability = outcome.interpretation.stability
     tables = {
         "W": pa.table({"feature": pa.array(outcome.model.features), **W}),
-        "embedding": pa.table({"row": rows, **embedding, **_group(outcome)}),
+        "embedding": pa.table({"row": rows, **embedding, **_picture(outcome), **_group(outcome)}),
         "trace": outcome.trace.table(),
         "metrics": pa.table({"metric": list(metrics), "value": pa.array(metrics.values(), pa.float64())}),
     }
-    if outcome.stability is not None:
-        errors = {axis: pa.array(column) for axis, column in zip(axes, outcome.stability.errors.T, strict=True)}
+    if stability is not None:
+        errors = {axis: pa.array(column) for axis, column in zip(axes, stability.errors.T, strict=True)}
         tables["stability"] = pa.table({"feature": pa.array(outcome.model.features), **errors})
     if outcome.result.labels is not None:
         labels = pa.array(np.asarray(outcome.result.labels, dtype=np.int64))
@@ -51,7 +52,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "encoding": outcome.model.encoding.to_dict(),
         "axes": list(outcome.model.axes),
         "W": result.W.tolist(),
-        "importance": ((result.W**2).sum(axis=1) / (result.W**2).sum()).tolist(),
+        **interpretation_document(outcome),
         "eigenvalues": result.eigenvalues.tolist(),
         "objective": result.objective,
         "converged": result.converged,
@@ -66,13 +67,6 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "missed": outcome.missed,
         "baseline": outcome.baseline,
     }
-    if outcome.stability is not None:
-        document["stability"] = {
-            "resamples": len(outcome.stability.angles),
-            "rows": outcome.stability.rows,
-            "errors": outcome.stability.errors.tolist(),
-            "angle": float(np.median(outcome.stability.angles)),
-        }
     if result.sparsity is not None:
         document["sparsity"] = {
             "features_per_axis": result.sparsity.features_per_axis,
@@ -88,6 +82,36 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
     return document
 
 
+def interpretation_document(outcome: Outcome) -> dict[str, Any]:
+    """Return the part of the result document that says which axes and features matter."""
+    found, features = outcome.interpretation, outcome.model.features
+    document: dict[str, Any] = {
+        "importance": found.importance.tolist(),
+        "importance_errors": None if found.importance_errors is None else found.importance_errors.tolist(),
+        "unclear": [features[row] for row in np.flatnonzero(found.unclear)],
+        "structure": found.structure.tolist(),
+        "groups": [
+            {"features": [features[row] for row in group], "importance": float(found.importance[group].sum())}
+            for group in found.groups
+        ],
+        "contributions": [
+            {"axis": axis, **asdict(each)} for axis, each in zip(outcome.model.axes, found.contributions, strict=True)
+        ],
+        "picture": None if found.picture is None else found.picture.tolist(),
+    }
+    if found.permutation is not None:
+        drop, error = found.permutation.drop.tolist(), found.permutation.error.tolist()
+        document["permutation"] = {"drop": drop, "error": error, "rows": found.permutation.rows}
+    if found.stability is not None:
+        document["stability"] = {
+            "resamples": len(found.stability.angles),
+            "rows": found.stability.rows,
+            "errors": found.stability.errors.tolist(),
+            "angle": float(np.median(found.stability.angles)),
+        }
+    return document
+
+
 def metrics_of(outcome: Outcome) -> dict[str, float | None]:
     """Return the metrics, with None in place of NaN and infinity."""
     return {name: _finite(value) for name, value in outcome.metrics.items()}
@@ -100,6 +124,15 @@ def summary_document(outcome: Outcome) -> dict[str, Any]:
         "converged": outcome.result.converged,
         "metrics": metrics_of(outcome),
     }
+
+
+def _picture(outcome: Outcome) -> dict[str, pa.Array]:
+    """Return the second coordinate of a picture with a single axis."""
+    direction = outcome.interpretation.picture
+    if direction is None:
+        return {}
+    model = replace(outcome.model, W=direction[:, None], axes=())
+    return {"picture": pa.array(model.project(outcome.training.X)[:, 0])}
 
 
 def _group(outcome: Outcome) -> dict[str, pa.Array]:

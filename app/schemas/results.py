@@ -26,6 +26,36 @@ class StabilityView(BaseModel):
     angle: float = Field(description="The median angle in radians between the axes of a half and those of all rows.")
 
 
+class ContributionView(BaseModel):
+    """What is lost without one axis, on rows that were held out."""
+
+    axis: str = Field(description="The name of the axis.")
+    objective: float = Field(description="The share of the objective J that is lost without the axis.")
+    score: float | None = Field(
+        description="The explained variance of the target that is lost without the axis; null if nothing was held out."
+    )
+    error: float | None = Field(description="The standard error of `objective`; null if nothing was held out.")
+    share: float = Field(description="The weight of the axis in the importance; the shares add up to 1.")
+    informative: bool = Field(description="Whether the axis tells about the target; else it is for the picture only.")
+
+
+class GroupView(BaseModel):
+    """Features that stand for each other: chains of correlations above 0.95."""
+
+    features: list[str] = Field(description="The names of the features.")
+    importance: float = Field(description="The sum of their importance.")
+
+
+class PermutationView(BaseModel):
+    """The check of the importance on held-out rows."""
+
+    drop: list[float] = Field(
+        description="The explained variance that is lost if the feature is permuted, together with its group."
+    )
+    error: list[float] = Field(description="The standard errors of the drops.")
+    rows: int = Field(description="The number of rows in each permutation.")
+
+
 class SparsityView(BaseModel):
     """The cost of limiting the number of features per axis."""
 
@@ -136,7 +166,20 @@ class ResultView(BaseModel):
     )
     axes: list[str] = Field(description="The names of the columns of W.")
     W: list[list[float]] = Field(description="The weight of each feature in each axis, features × axes.")
-    importance: list[float] = Field(description="The share of each feature in the axes; the shares add up to 1.")
+    importance: list[float] = Field(
+        description="The share of each feature in the informative axes; the shares add up to 1."
+    )
+    importance_errors: list[float] | None = Field(None, description="The standard errors of the importance.")
+    unclear: list[str] = Field([], description="The features whose importance is within two standard errors of 0.")
+    structure: list[list[float]] | None = Field(
+        None, description="The correlation of each feature with each axis, features × axes."
+    )
+    groups: list[GroupView] = Field([], description="Groups of two or more features that stand for each other.")
+    contributions: list[ContributionView] | None = Field(None, description="What each axis contributes.")
+    permutation: PermutationView | None = Field(None, description="The check of the importance by permutation.")
+    picture: list[float] | None = Field(
+        None, description="For one axis: the weights of a second axis that is drawn but not ranked."
+    )
     eigenvalues: list[float] = Field(description="The eigenvalues of Φ that belong to the axes.")
     objective: float = Field(description="The objective J.")
     converged: bool = Field(description="Whether the iteration converged within the tolerance.")
@@ -161,7 +204,7 @@ class ResultView(BaseModel):
     choice: ChoiceView | None = Field(None, description="Present if settings were chosen automatically.")
     validation: ValidationView | None = Field(None, description="Present if a supervised job was validated.")
     sparsity: SparsityView | None = Field(None, description="Present if features_per_axis was given.")
-    stability: StabilityView | None = Field(None, description="Present if resamples were requested.")
+    stability: StabilityView | None = Field(None, description="Absent if the table has few rows.")
     missed: MissedView | None = Field(
         None, description="What the axes miss; null for clusterings and if there are too few rows."
     )

@@ -8,8 +8,10 @@ from ism_core.kernels.base import (
     Term,
     exact_maps,
     median_distance,
+    parameters,
     random_maps,
     taylor_maps,
+    with_parameters,
 )
 from ism_core.kernels.family import (
     KERNELS,
@@ -21,7 +23,6 @@ from ism_core.kernels.family import (
     RelativeGaussian,
     Squared,
     as_kernel,
-    parameters,
 )
 from ism_core.kernels.feature_maps import Compilable, Constant, Differentiable, FeatureMap, Power, Recipe, TermMap
 from ism_core.kernels.monomials import monomials
@@ -59,4 +60,5 @@ __all__ = [
     "parameters",
     "random_maps",
     "taylor_maps",
+    "with_parameters",
 ]

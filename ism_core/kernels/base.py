@@ -2,10 +2,10 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from numbers import Real
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -142,6 +142,23 @@ class Combination(Kernel):
 
     def restricted(self, rows: RowSelection, columns: RowSelection) -> "Combination":
         return Combination(tuple((weight, term.restricted(rows, columns)) for weight, term in self.parts))
+
+
+def parameters(kernel: Kernel) -> dict[str, Any]:
+    """Return the settings of one kernel by name; a combination has none of its own."""
+    if not isinstance(kernel, Term):
+        return {}
+    return {setting.name: getattr(kernel, setting.name) for setting in fields(kernel) if setting.repr}
+
+
+def with_parameters(kernel: Kernel, values: Mapping[str, Any]) -> Kernel:
+    """Return the kernel with other settings."""
+    unknown = set(values) - set(parameters(kernel))
+    if unknown:
+        known = ", ".join(parameters(kernel)) or "none"
+        raise InvalidInput("kernel", f"{kernel} has no parameter {min(unknown)!r}; it has {known}.")
+    changed: Kernel = replace(kernel, **values)  # type: ignore[type-var]
+    return changed
 
 
 def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:

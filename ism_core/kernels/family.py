@@ -14,7 +14,7 @@ costs time linear in n. To add a kernel, write a class like those below.
 
 import math
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -259,13 +259,6 @@ def as_kernel(kernel: "Kernel | str") -> Kernel:
         return KERNELS[kernel]()
     names = ", ".join(KERNELS)
     raise InvalidInput("kernel", f"kernel is {kernel!r}; it must be a kernel such as Gaussian(), or one of {names}.")
-
-
-def parameters(kernel: Kernel) -> dict[str, Any]:
-    """Return the settings of one kernel by name; a combination has none of its own."""
-    if not isinstance(kernel, Term):
-        return {}
-    return {setting.name: getattr(kernel, setting.name) for setting in fields(kernel) if setting.repr}
 
 
 def _filled(number: float, like: Array, out: Array | None) -> Array:

@@ -3,7 +3,7 @@
 from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
 from ism_core.selection.choose import choose, iter_choose
 from ism_core.selection.rule import standard_error
-from ism_core.selection.held_out import HeldOut
+from ism_core.selection.held_out import HeldOut, Target, sample
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
 __all__ = [
@@ -14,10 +14,12 @@ __all__ = [
     "HeldOut",
     "Settings",
     "Starts",
+    "Target",
     "Trial",
     "choose",
     "is_open",
     "iter_choose",
     "iter_settings",
     "standard_error",
+    "sample",
 ]

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.gamma import Gamma, NeighborGamma
+from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel
 from ism_core.objective import kernel_matrix
+from ism_core.paradigms import Paradigm, Supervised
+from ism_core.solver import Resample, Result
 
+LEARNED_ROWS = 500  # rows of a resample from which the held-out rows are predicted at most
+HELD_OUT_ROWS = 500  # rows outside a resample that judge it at most
 LANDMARKS = 100  # training rows whose kernel functions the ridge regression combines
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # ridge penalties per training row, of which cross-validation takes one
 SMALLEST_EIGENVALUE = 1e-8  # of the landmarks' kernel matrix, relative to the largest, that is not rounding
@@ -53,6 +57,44 @@ class HeldOut:
             return 0.0
         predictor = KernelRidge(self.P[:, axes], self.Y, self.seed)
         return explained_variance(predictor.predict(self.P_test[:, axes]), self.Y_test)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the axes are judged by: Γ, and columns that a regression can predict."""
+
+    Y: Array
+    gamma: Gamma
+    result: Result  # with the kernel
+
+    @staticmethod
+    def of(paradigm: Paradigm, result: Result) -> "Target":
+        """Return the classes, the standardized values, or the clusters that were found."""
+        if isinstance(paradigm, Supervised):
+            codes, gamma = paradigm.codes, paradigm.guidance()
+            if codes is None:
+                assert paradigm.values is not None
+                deviations = paradigm.values.std(axis=0)
+                return Target(paradigm.values / np.where(deviations > 0, deviations, 1.0), gamma, result)
+            return Target(np.eye(codes.max() + 1)[codes], gamma, result)
+        assert result.labels is not None
+        codes = np.unique(result.labels, return_inverse=True)[1]
+        return Target(np.eye(codes.max() + 1)[codes], LabelGamma.of(codes), result)
+
+    def held_out(self, X: Array, resample: Resample, rng: np.random.Generator) -> tuple[Ints, HeldOut]:
+        """Return the held-out rows that judge a resample, and their projections."""
+        others = np.setdiff1d(np.arange(len(X)), resample.rows)
+        test = others[sample(len(others), HELD_OUT_ROWS, rng)]
+        train = resample.rows[sample(len(resample.rows), LEARNED_ROWS, rng)]
+        kernel = self.result.kernel.restricted(test, test)
+        P, P_test = X[train] @ resample.W, X[test] @ resample.W
+        gamma, seed = self.gamma.restricted(test), int(rng.integers(2**31))
+        return test, HeldOut(P, self.Y[train], P_test, self.Y[test], gamma, kernel, seed)
+
+    def insample(self, X: Array) -> HeldOut:
+        """Return all rows in place of held-out rows."""
+        P = X @ self.result.W
+        return HeldOut(P, self.Y, P, self.Y, self.gamma, self.result.kernel, 0)
 
 
 def dependence(P: Array, gamma: Gamma, kernel: Kernel) -> float:
@@ -120,3 +162,8 @@ def explained_variance(predicted: Array, Y: Array) -> float:
     """Return the share of the targets' variance that the predictions explain: 1 − squared errors / deviations."""
     deviations = float(((Y - Y.mean(axis=0)) ** 2).sum())
     return 1 - float(((Y - predicted) ** 2).sum()) / deviations if deviations > 0 else 0.0
+
+
+def sample(n: int, count: int, rng: np.random.Generator) -> Ints:
+    """Return all row numbers, or those of a sample of `count` rows."""
+    return np.arange(n) if n <= count else np.sort(rng.choice(n, count, replace=False))

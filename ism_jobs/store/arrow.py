@@ -8,7 +8,7 @@ import pyarrow as pa
 # For each table that a job produces, the columns that label its rows. The other columns hold its numbers.
 LABEL_COLUMNS = {
     "W": ("feature",),
-    "embedding": ("row", "group"),
+    "embedding": ("row", "group", "picture"),
     "labels": ("row",),
     "stability": ("feature",),
     "trace": ("stage",),

@@ -43,7 +43,7 @@ def documents(outcome: Outcome) -> tuple[dict[str, Any], dict[str, pa.Table]]:
         dict(zip(*(tables["metrics"][name].to_pylist() for name in ("metric", "value")), strict=True))
         == (result["metrics"])
     )
-    assert sum(result["importance"]) == pytest.approx(1)
+    assert sum(result["importance"]) == pytest.approx(1) or not any(result["importance"])
     assert result["method"] in ("tiles", "features", "random features")
     assert result["error"] == asdict(outcome.result.error)
     assert result["error"]["objective"] == result["metrics"]["objective_error"]
@@ -202,7 +202,7 @@ def test_the_price_of_few_features_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("few", [None, 3])
-def test_the_errors_of_the_loadings_are_told_where_they_were_asked_for(tmp_path: Path, few: int | None) -> None:
+def test_the_loadings_have_errors_from_ten_halves_or_as_many_as_were_asked_for(tmp_path: Path, few: int | None) -> None:
     spec: dict[str, Any] = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
     _, outcome = drain(wine(), tmp_path, resamples=4, features_per_axis=few, **spec)
     result, tables = documents(outcome)
@@ -212,6 +212,4 @@ def test_the_errors_of_the_loadings_are_told_where_they_were_asked_for(tmp_path:
     assert (result["stability"]["resamples"], result["stability"]["rows"]) == (4, 89)
     assert 0 < result["stability"]["angle"] < np.pi / 2
     np.testing.assert_array_equal(np.column_stack([tables["stability"][axis] for axis in result["axes"]]), errors)
-    without = documents(drain(wine(), tmp_path, **spec)[1])
-    assert "stability" not in without[0]
-    assert "stability" not in without[1]
+    assert documents(drain(wine(), tmp_path, **spec)[1])[0]["stability"]["resamples"] == 10

@@ -119,7 +119,7 @@ def test_a_job_succeeds(kept: Store, dataset: str, alive: object) -> None:
     kept.jobs.create([("succeeds", {"dataset": dataset} | SHORT | {"folds": 2})])
     record = ended(kept, "succeeds")
     assert (record.state, record.attempt, record.error) == (State.SUCCEEDED, 1, None)
-    assert set(record.artifacts) == {"W", "embedding", "trace", "metrics", "model", "result"}
+    assert set(record.artifacts) == {"W", "embedding", "stability", "trace", "metrics", "model", "result"}
     assert {"accuracy", "objective"} <= set(record.summary["metrics"])
     assert record.created <= record.started <= record.finished
     kinds = [entry[b"kind"].decode() for _, entry in kept.redis.xrange(keys.events("succeeds"))]

@@ -5,9 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from ism_core import Result
 from ism_core.arrays import Array, Ints
-from ism_core.linalg import Scale, Scaling, with_fixed_signs
+from ism_core.linalg import Scale, Scaling
 from ism_jobs.data import Missing
 
 MEDIAN_COLUMNS = 64  # columns that one call sorts, so that the copies that it needs stay small
@@ -39,14 +38,6 @@ class Preparation:
 def impute(X: Array, missing: Missing) -> Array:
     """Return the rows with missing values replaced, unless `missing` is "refuse" or "drop"."""
     return _impute(X, missing)[1] if np.isnan(X).any() else X
-
-
-def standardized_W(result: Result, scaling: Scaling) -> Array:  # noqa: N802
-    """Convert the W of whitened rows into weights of the standardized features. Features outside the support get 0."""
-    if scaling.whitening is None:
-        return result.W
-    W = scaling.outside(result.W)
-    return with_fixed_signs(W if result.sparsity is None else W * result.sparsity.support)
 
 
 def _impute(X: Array, missing: Missing) -> tuple[Array | None, Array]:

@@ -9,8 +9,10 @@ import pyarrow as pa
 
 from ism_core import Result, Step, Trial, iter_solve
 from ism_core.arrays import Array
+from ism_core.interpretation import Interpretation, iter_interpret
+from ism_core.linalg import with_fixed_signs
 from ism_core.paradigms import Paradigm, Supervised
-from ism_core.solver import ReturnCapture, Stability, iter_stability, relay
+from ism_core.solver import ReturnCapture, relay
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
 from ism_jobs.tables import Description
@@ -26,7 +28,7 @@ from worker.pipeline.choose import (
 )
 from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
 from worker.pipeline.missed import missed_document
-from worker.pipeline.prepare import Preparation, impute, standardized_W
+from worker.pipeline.prepare import Preparation, impute
 from worker.pipeline.validate import CrossValidation, Validation
 from worker.progress import JobClock, Progress, Stage
 from worker.to_core import chosen_delta, chosen_q, chosen_scale, kernel_of, paradigm_of, solver_options
@@ -45,7 +47,7 @@ class Outcome:
     trace: Trace
     metrics: Metrics
     warnings: list[str]
-    stability: Stability | None = None  # of the loadings, if resamples were requested
+    interpretation: Interpretation
     choice: Document | None = None  # the automatic choice; None if the spec had no open settings
     validation: Validation | None = None  # of a supervised job, with predictions for rows that W has not learned from
     missed: Document | None = None  # what the axes of a supervised job miss
@@ -120,9 +122,7 @@ def iter_run(
         options = solver_options(spec, engine, memory_limit) | {"whitening": preparation.scaling.whitening}
         result = yield from _iter_solve(X, spec, paradigm, trace, clock, options)
         solved = clock.elapsed - began
-        stability = None
-        if spec.resamples:
-            stability = yield from _iter_resample(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
+        interpretation = yield from _iter_interpret(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
         missed = missed_document(X, spec, training, result) if isinstance(spec, SupervisedSpec) else None
         del X
         scores = None
@@ -132,7 +132,7 @@ def iter_run(
     baseline = baseline_document(training, spec, scores) if isinstance(spec, SupervisedSpec) else None
 
     scaling = preparation.scaling
-    result = replace(result, W=standardized_W(result, scaling))
+    result = replace(result, W=with_fixed_signs(result.loadings(scaling.whitening)))
     model = Model(training.encoding, spec.missing, preparation.fill, scaling.mean, scaling.scale, result.W)
     embedding = model.project(training.X)
     metrics = metrics_of(spec, training, result, embedding, scores)
@@ -144,10 +144,8 @@ def iter_run(
         "peak_memory_bytes": peak_memory(),
     }
     warnings = [*training.warnings, *result.warnings, *(validation.warnings if validation else [])]
-    outcome = Outcome(
-        spec, training, model, result, embedding, trace, metrics, warnings, stability, trace.choice, scores
-    )
-    return replace(outcome, missed=missed, baseline=baseline)
+    measured = metrics, warnings, interpretation, trace.choice, scores
+    return Outcome(spec, training, model, result, embedding, trace, *measured, missed, baseline)
 
 
 def _iter_choose(
@@ -207,7 +205,7 @@ def _iter_solve(
     return (yield from relay(steps, event))
 
 
-def _iter_resample(
+def _iter_interpret(
     X: Array,
     spec: JobSpec,
     paradigm: Paradigm,
@@ -215,9 +213,9 @@ def _iter_resample(
     preparation: Preparation,
     last: Row,
     clock: JobClock,
-) -> Generator[ProgressEvent, None, Stability]:
-    """Estimate the standard errors of the loadings. Resamples are reported like the folds of a cross-validation."""
-    resamples = iter_stability(
+) -> Generator[ProgressEvent, None, Interpretation]:
+    """Interpret the result. Resamples that were requested are reported like the folds of a cross-validation."""
+    resamples = iter_interpret(
         X,
         paradigm,
         result,
@@ -229,6 +227,8 @@ def _iter_resample(
     )
 
     def event(done: int) -> ProgressEvent:
+        if not spec.resamples:
+            return ProgressEvent(_progress("stability", spec, last, clock, None))
         return ProgressEvent(_progress("stability", spec, last, clock, None, done, spec.resamples), "resample")
 
     return (yield from relay(resamples, event))

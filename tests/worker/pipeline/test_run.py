@@ -233,7 +233,7 @@ def test_the_moments_tell_every_step_and_every_fold(tmp_path: Path) -> None:
         *("elapsed_seconds", "remaining_seconds"),
     }
     stages = [moment.progress.stage for moment in moments]
-    order = ["preparing", "search", "ascent", "validation", "measuring"]
+    order = ["preparing", "search", "ascent", "stability", "validation", "measuring"]
     assert [order.index(stage) for stage in stages] == sorted(order.index(stage) for stage in stages)
     times = [moment.progress.elapsed_seconds for moment in moments]
     assert times == sorted(times)
