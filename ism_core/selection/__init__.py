@@ -2,16 +2,16 @@
 
 from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
 from ism_core.selection.choose import choose, iter_choose
-from ism_core.selection.rule import standard_error
 from ism_core.selection.held_out import HeldOut, Target, sample
+from ism_core.selection.rule import standard_error
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
 __all__ = [
     "Auto",
     "Candidate",
     "Choice",
-    "OutOfFold",
     "HeldOut",
+    "OutOfFold",
     "Settings",
     "Starts",
     "Target",
@@ -20,6 +20,6 @@ __all__ = [
     "is_open",
     "iter_choose",
     "iter_settings",
-    "standard_error",
     "sample",
+    "standard_error",
 ]

@@ -256,9 +256,7 @@ def test_a_job_goes_on_where_an_earlier_attempt_stopped(tmp_path: Path, paradigm
     assert [row["iteration"] for row in outcome.trace.rows] == list(range(len(outcome.trace.rows)))
     rounds = [row["round"] for row in outcome.trace.rows]
     assert rounds == sorted(rounds)
-    assert {moment.progress.stage for moment in moments} <= {"preparing", "ascent", "validation", "measuring"}, (
-        "no new search"
-    )
+    assert "search" not in {moment.progress.stage for moment in moments}
     iterations = [moment.progress.iteration for moment in moments]
     assert iterations == sorted(iterations)
     assert iterations[0] == stop
