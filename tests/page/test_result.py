@@ -163,6 +163,18 @@ def test_metrics_and_certificate_are_explained(result: Page, api: Api, job: str)
     expect(how).to_contain_text(f"The eigengap is {eigengap:,g}")
 
 
+def test_the_score_stands_beside_baselines_with_the_confusions_of_the_classes(result: Page, api: Api, job: str) -> None:
+    found = api.get(f"/jobs/{job}/result").json()
+    expect(result.locator(".claim")).to_contain_text(found["baseline"]["sentence"])
+    scores = result.get_by_role("region", name="Scores of the axes")
+    expect(scores.locator("tbody tr")).to_have_count(3)
+    classes = result.get_by_role("region", name="Precision, recall and predicted classes")
+    for place, row in enumerate(found["baseline"]["confusion"]):
+        cells = classes.locator("tbody tr").nth(place).locator("td").all_text_contents()
+        assert cells[-3:] == [str(count) for count in row]
+    expect(result.locator(".card", has_text="What the axes miss")).to_contain_text(found["missed"]["sentence"])
+
+
 def test_clusters_are_counted_against_the_known_classes(opened: Opener, api: Api, clustered: str) -> None:
     page = drawn(opened(f"#/jobs/{clustered}"), 178)
     table = api.get(f"/jobs/{clustered}/labels").json()
