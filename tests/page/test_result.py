@@ -165,7 +165,7 @@ def test_metrics_and_certificate_are_explained(result: Page, api: Api, job: str)
 
 def test_the_score_stands_beside_baselines_with_the_confusions_of_the_classes(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
-    expect(result.locator(".claim")).to_contain_text(found["baseline"]["sentence"])
+    expect(result.locator(".headline")).to_contain_text(found["baseline"]["sentence"])
     scores = result.get_by_role("region", name="Scores of the axes")
     expect(scores.locator("tbody tr")).to_have_count(3)
     classes = result.get_by_role("region", name="Precision, recall and predicted classes")

@@ -151,7 +151,7 @@ def _sentence(
     verdict: Verdict, measure: str, score: float, constant: float, linear: float, linear_is_better: bool
 ) -> str:
     def written(value: float) -> str:
-        return f"{100 * value:.1f} %" if measure == "accuracy" else f"R² {value:.2f}"
+        return f"{100 * value:.1f}\u00a0%" if measure == "accuracy" else f"R² {value:.2f}"
 
     compared = f"({written(score)} against {written(linear)})"
     if verdict == "better_than_linear":

@@ -123,7 +123,9 @@ def iter_run(
         result = yield from _iter_solve(X, spec, paradigm, trace, clock, options)
         solved = clock.elapsed - began
         interpretation = yield from _iter_interpret(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
-        missed = missed_document(X, spec, training, result) if isinstance(spec, SupervisedSpec) else None
+        missed = None
+        if isinstance(spec, SupervisedSpec):
+            missed = missed_document(X, spec, training, result, interpretation.stability)
         del X
         scores = None
         if validation is not None:

@@ -14,11 +14,8 @@ export function headline({ job, result }) {
   return h(
     "section",
     { class: "headline", "aria-label": "Summary" },
-    h(
-      "p",
-      { class: "claim" },
-      [`${reduced} ${aim(job.spec, one)}.`, quality(metrics), result.baseline?.sentence].filter(Boolean).join(" "),
-    ),
+    h("p", { class: "claim" }, [`${reduced} ${aim(job.spec, one)}.`, quality(metrics)].filter(Boolean).join(" ")),
+    result.baseline ? h("p", { class: "lead" }, result.baseline.sentence) : null,
     h("p", { class: "lead" }, importantFeatures(result)),
     result.missed && result.missed.advice !== "nothing" ? h("p", { class: "notice" }, result.missed.sentence) : null,
     converged ? null : h("p", { class: "notice" }, stop),

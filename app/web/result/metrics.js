@@ -77,18 +77,19 @@ export function metricsSection({ result }) {
   );
 }
 
-// The score beside its baselines, each class with its confusions, and what the axes miss.
+// The score beside its baselines, what the axes miss, and each class with its confusions.
 function comparison({ baseline, missed }) {
   if (!baseline && !missed) return null;
-  return h(
-    "div",
-    { class: "grid" },
-    baseline
-      ? h("div", { class: "card" }, h("h3", {}, "Comparison"), h("p", {}, baseline.sentence), scores(baseline))
-      : null,
-    missed ? h("div", { class: "card" }, h("h3", {}, "What the axes miss"), h("p", {}, missed.sentence)) : null,
-    baseline?.classes.length ? confusion(baseline) : null,
-  );
+  const card = (title, ...content) => h("div", { class: "card" }, h("h3", {}, title), ...content);
+  return [
+    h(
+      "div",
+      { class: "grid" },
+      baseline ? card("Comparison", h("p", {}, baseline.sentence), scores(baseline)) : null,
+      missed ? card("What the axes miss", h("p", {}, missed.sentence)) : null,
+    ),
+    baseline?.classes.length ? h("div", { class: "grid" }, card("Classes", ...confusion(baseline))) : null,
+  ];
 }
 
 function scores({ measure, score, error, constant, linear, linear_error: linearError }) {
@@ -108,25 +109,13 @@ function scores({ measure, score, error, constant, linear, linear_error: linearE
 function confusion({ classes, confusion: counts }) {
   const shown = classes.length <= MAX_CONFUSED;
   const share = (value) => (value === null ? "–" : percent(value));
-  return h(
-    "div",
-    { class: "card" },
-    h("h3", {}, "Classes"),
+  const heads = ["Class", { number: "Precision" }, { number: "Recall" }, { number: "Rows" }];
+  const rows = classes.map((each) => [each.class, share(each.precision), share(each.recall), integer(each.rows)]);
+  const predicted = classes.map((each) => ({ number: `as ${each.class}` }));
+  return [
     table(
-      [
-        "Class",
-        { number: "Precision" },
-        { number: "Recall" },
-        { number: "Rows" },
-        ...(shown ? classes.map((each) => ({ number: `as ${each.class}` })) : []),
-      ],
-      classes.map((each, row) => [
-        each.class,
-        share(each.precision),
-        share(each.recall),
-        integer(each.rows),
-        ...(shown ? counts[row].map(integer) : []),
-      ]),
+      shown ? [...heads, ...predicted] : heads,
+      shown ? rows.map((row, place) => [...row, ...counts[place].map(integer)]) : rows,
       "Precision, recall and predicted classes of held-out rows",
     ),
     h(
@@ -135,7 +124,7 @@ function confusion({ classes, confusion: counts }) {
       "Precision: the share of rows predicted as the class that belong to it. Recall: the share of its rows that are found.",
       shown ? " The last columns count the rows of each class by predicted class." : "",
     ),
-  );
+  ];
 }
 
 function metricCard(name, title, meaning, metrics) {
