@@ -67,4 +67,5 @@ def _read(sender: Connection, path: Path, limits: Limits, options: dict[str, Any
 
 
 def _peak() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Return the largest memory so far, of this process or of one that it started and that has ended."""
+    return 1024 * max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

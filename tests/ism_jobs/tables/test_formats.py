@@ -73,7 +73,7 @@ def test_old_stata_files_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("write", [stata, spss])
 def test_many_rows_are_read_in_chunks(tmp_path: Path, write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ism_jobs.tables.labelled.reading.CHUNK_BYTES", 1000)
+    monkeypatch.setattr("ism_jobs.tables.labelled.conversion.CHUNK_BYTES", 1000)
     frame = pd.DataFrame({"x": np.arange(100.0), "w": [f"w{row}" for row in range(100)]})
     assert read(tmp_path, write(frame)).table.to_pylist() == frame.to_dict("records")
 

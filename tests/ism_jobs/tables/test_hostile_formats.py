@@ -1,5 +1,7 @@
 """Workbooks, Arrow, Stata and SPSS files and archives made to harm: a sentence, in bounded memory."""
 
+import os
+import signal
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +12,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ism_jobs.errors import InvalidTable, Problem, TooLarge
+from ism_jobs.errors import FieldError, InvalidTable, Problem, TooLarge
 from ism_jobs.tables import Limits
+from ism_jobs.tables.labelled.isolated import run_isolated
 from tests.ism_jobs.tables.measured import MEGABYTE, measured
 from tools.table_files import arrow_stream, feather, parquet, spss, stata, zipped
 
@@ -216,6 +219,19 @@ def test_spss_may_leave_the_number_of_rows_open(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     path.write_bytes(with_rows(spss(numbers()), -1, "<i"))
     assert measured(path).rows == ROWS
+
+
+def test_a_crash_of_the_library_is_told_and_problems_pass() -> None:
+    def refuse(error: BaseException) -> None:
+        raise error
+
+    assert run_isolated(lambda: ["a note"]) == ["a note"]
+    assert run_isolated(lambda: os.kill(os.getpid(), signal.SIGSEGV)) is None
+    with pytest.raises(TooLarge, match="too many") as caught:
+        run_isolated(lambda: refuse(TooLarge("too many", [FieldError("a", "b")])))
+    assert caught.value.errors == [FieldError("a", "b")]
+    with pytest.raises(MemoryError):
+        run_isolated(lambda: refuse(MemoryError()))
 
 
 def test_names_in_a_workbook_are_never_paths(tmp_path: Path) -> None:
