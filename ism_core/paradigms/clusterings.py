@@ -4,7 +4,7 @@ They are one paradigm with a guidance term of weight 0, +μ or −μ.
 """
 
 from copy import copy
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +71,7 @@ class Unsupervised(Paradigm):
         """The rows with a score."""
         return np.empty(0, dtype=np.intp)
 
-    def restricted(self, rows: Ints) -> "Unsupervised":
+    def restricted(self, rows: Ints) -> Self:
         """Return this paradigm for some of the rows."""
         return self
 
@@ -114,7 +114,7 @@ class _Guided(Unsupervised):
     def guided(self) -> Ints:
         return np.flatnonzero(~self._targets.missing)
 
-    def restricted(self, rows: Ints) -> "Unsupervised":
+    def restricted(self, rows: Ints) -> Self:
         few = copy(self)
         few._targets = self._targets.restricted(rows)
         return few
@@ -165,13 +165,27 @@ class SemiSupervised(_Guided):
         U = self._targets.unit_factor
         return Gamma(U, np.ones(U.shape[1]))
 
-    def labels(self, clustering: Clustering, seed: int) -> tuple[Ints, list[str]]:
+    @property
+    def known_clusters(self) -> Ints | None:
+        """The cluster of each row with a label, −1 for the other rows; None if labels do not determine clusters."""
         codes = self._targets.codes
         if self._mu != "auto" or codes is None or self._targets.classes > self.n_clusters:
+            return None
+        return np.where(self._targets.missing, -1, codes)
+
+    def without(self, rows: Ints) -> "SemiSupervised":
+        """Return this paradigm without the labels of some rows."""
+        fewer = copy(self)
+        fewer._targets = self._targets.without(rows)
+        return fewer
+
+    def labels(self, clustering: Clustering, seed: int) -> tuple[Ints, list[str]]:
+        known = self.known_clusters
+        if known is None:
             return super().labels(clustering, seed)
-        labels, agreement = clustering.constrained_labels(np.where(self._targets.missing, -1, codes))
+        labels, agreement = clustering.constrained_labels(known)
         count = len(self.guided)
-        largest = float(np.bincount(codes[self.guided]).max() / count)
+        largest = float(np.bincount(known[self.guided]).max() / count)
         if agreement > largest + STANDARD_ERRORS * np.sqrt(largest * (1 - largest) / count):
             return labels, []
         return labels, [

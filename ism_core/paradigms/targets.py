@@ -77,6 +77,13 @@ class Targets:
         known = np.where(self.missing, np.nan, self.codes)
         return Targets(known[rows], self.name, "classes")
 
+    def without(self, rows: Ints) -> "Targets":
+        """Return the classes without those of some rows; classes without any other row disappear."""
+        assert self.codes is not None
+        known = np.where(self.missing, np.nan, self.codes)
+        known[rows] = np.nan
+        return Targets(known, self.name, "classes")
+
     def check(self, n: int) -> None:
         """Raise InvalidInput if the targets do not fit n rows or do not vary."""
         if self.rows != n:

@@ -25,8 +25,8 @@ from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
-from ism_core.selection.consensus import iter_consensus
 from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
+from ism_core.selection.hidden_labels import iter_guided_choice
 from ism_core.selection.rule import corrected_score, decide, stacked
 from ism_core.selection.search import iter_search
 from ism_core.solver import LONG_CLIMB_DELTA, drained, first_width, open_kernel, path_widths, with_width
@@ -96,7 +96,7 @@ def iter_choose(
     given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
     if isinstance(paradigm, Unsupervised):
-        return iter_consensus(table, paradigm, given, is_open, kernel == "auto", given_q, scales[0], seed)
+        return iter_guided_choice(table, paradigm, given, is_open, kernel == "auto", given_q, scales, seed)
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
     return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed)
 

@@ -47,7 +47,7 @@ def iter_consensus(
     """
     k, d = paradigm.n_clusters, table.shape[1]
     axes = min(k, d) if q is None else q
-    rows = _sample(len(table), paradigm.guided, np.random.default_rng(seed))
+    rows = drawn_rows(len(table), paradigm.guided, np.random.default_rng(seed), SAMPLE)
     some = paradigm.restricted(rows)
     kernels = _kernels(table, kernel, any_kernel, scale, seed) if is_open else [kernel]
     if len(kernels) == 1 or not _can_be_compared(some, len(rows)):
@@ -62,7 +62,7 @@ def iter_consensus(
         steps = iter_solve(few, some, each, axes, delta=DELTA, max_iter=ITERATIONS, seed=seed)
         best = max(_agreement(found)[0]) if len(found) > 1 else 0.0
         trial = Trial(scale, axes, number, len(kernels), len(found), best)
-        labels = (yield from relay(steps, partial(_same, trial))).labels
+        labels = (yield from relay(steps, partial(same, trial))).labels
         assert labels is not None
         found.append(labels)
         seconds.append(time.perf_counter() - began)
@@ -76,7 +76,8 @@ def iter_consensus(
     return Choice("consensus", candidates, chosen, len(rows), reason)
 
 
-def _same(trial: Trial, _: object) -> Trial:
+def same(trial: Trial, _: object) -> Trial:
+    """Return the trial, whatever step of its solve was taken."""
     return trial
 
 
@@ -88,13 +89,13 @@ def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed:
     return [*kernels, Polynomial()] if any_kernel else kernels
 
 
-def _sample(n: int, guided: Ints, rng: np.random.Generator) -> Ints:
-    """Draw a subsample of the rows, up to half of it from the guided rows, which may be few."""
-    if n <= SAMPLE:
+def drawn_rows(n: int, guided: Ints, rng: np.random.Generator, most: int) -> Ints:
+    """Draw a subsample of at most so many rows, up to half of it from the guided rows, which may be few."""
+    if n <= most:
         return np.arange(n)
-    known = rng.permutation(guided)[: SAMPLE // 2]
+    known = rng.permutation(guided)[: most // 2]
     others = np.setdiff1d(np.arange(n), known, assume_unique=True)
-    return np.sort(np.concatenate([known, rng.choice(others, SAMPLE - len(known), replace=False)]))
+    return np.sort(np.concatenate([known, rng.choice(others, most - len(known), replace=False)]))
 
 
 def _can_be_compared(paradigm: Unsupervised, rows: int) -> bool:

@@ -1,0 +1,47 @@
+"""Rows of guided clusterings are whitened if that finds hidden labels again."""
+
+import numpy as np
+import pytest
+
+from ism_core import Gaussian, SemiSupervised, SemiSupervisedISM, Unsupervised, choose
+from ism_core.arrays import Array, Ints
+from ism_core.metrics import nmi
+from tests.ism_core.conftest import Labelled
+
+KERNEL = Gaussian("auto")
+
+
+@pytest.fixture
+def sizes(rng: np.random.Generator) -> Labelled:
+    """Rows that differ mostly in size, which says nothing about their class."""
+    y: Ints = np.arange(120) % 2
+    size = rng.standard_normal((120, 1))
+    X = size + 0.05 * rng.standard_normal((120, 4))
+    X[:, 0] += 0.3 * y
+    return Labelled(X, y)
+
+
+def some(y: Ints, step: int) -> Array:
+    return np.where(np.arange(len(y)) % step < 2, y, np.nan)
+
+
+def test_rows_are_whitened_if_only_that_finds_hidden_labels(sizes: Labelled) -> None:
+    choice = choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto")
+    assert choice.chosen.scale == "whiten"
+    assert {candidate.scale for candidate in choice.candidates} == {"standard", "whiten"}
+    assert "of the 24 labels" in choice.reason
+    fitted = SemiSupervisedISM(KERNEL, scale="auto", n_clusters=2).fit(sizes.X, some(sizes.y, 10))
+    assert nmi(fitted.labels_, sizes.y) > 0.8
+
+
+def test_rows_are_not_whitened_for_other_reasons(sizes: Labelled, rng: np.random.Generator) -> None:
+    shuffled = some(rng.permutation(sizes.y), 10)
+    single = np.where(np.arange(120) < 2, sizes.y, np.nan)  # one label of each class: none can be hidden
+    for paradigm in (
+        Unsupervised(2),
+        SemiSupervised(some(sizes.y, 10), 2, mu=5.0),
+        SemiSupervised(shuffled, 2),
+        SemiSupervised(single, 2),
+    ):
+        assert choose(sizes.X, paradigm, KERNEL, scale="auto").chosen.scale == "standard"
+    assert choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="standard").chosen.scale == "standard"
