@@ -142,7 +142,8 @@ def _candidate_table(choice: Mapping[str, Any]) -> str:
 
 
 def _setting_text(candidate: Mapping[str, Any]) -> str:
-    return kernel(candidate.get("kernel")) + (", neighbors" if candidate.get("neighbors") else "")
+    kinds = [name for name in ("neighbors", "interactions") if candidate.get(name)]
+    return ", ".join([kernel(candidate.get("kernel")), *kinds])
 
 
 def _by_score(candidate: Mapping[str, Any]) -> float:

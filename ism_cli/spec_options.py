@@ -47,13 +47,13 @@ class Kernel(click.ParamType[Any]):
 class NumberOr(click.ParamType[Any]):
     """A number, by default an integer, or a word with a special meaning such as "auto"."""
 
-    def __init__(self, word: str, number: click.ParamType[Any] = click.INT) -> None:
+    def __init__(self, *words: str, number: click.ParamType[Any] = click.INT) -> None:
         self.name = number.name
-        self._word = word
+        self._words = words
         self._number = number
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return value if value == self._word else self._number.convert(value, param, ctx)
+        return value if value in self._words else self._number.convert(value, param, ctx)
 
 
 class Features(click.types.IntParamType):
@@ -138,7 +138,7 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         varying("--features-per-axis", type=int, metavar="N", help="Largest number of features in each axis."),
         varying("--delta", type=float, metavar="X", help="Convergence tolerance."),
         varying("--clusters", type=int, metavar="K", help="Number of clusters (all but supervised)."),
-        varying("--mu", type=NumberOr("auto", click.FLOAT), metavar="X|auto",
+        varying("--mu", type=NumberOr("auto", number=click.FLOAT), metavar="X|auto",
                 help="Weight of the scores or of the existing clustering."),
         click.option("--scores", multiple=True, metavar=_COLUMN,
                      help="Column of expert scores (semi-supervised); repeat it for several."),
@@ -159,8 +159,9 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         click.option("--neighbors", is_flag=True, default=None,
                      help="Maximize the share of neighbors with the same class (supervised)."),
         varying("--seed", type=int, metavar="N", help="Random seed."),
-        varying("--starts", type=NumberOr("path"), metavar="N|path",
-                help="Number of starting points; path is a continuation from wide to narrow kernels."),
+        varying("--starts", type=NumberOr("path", "interactions"), metavar="N|path|interactions",
+                help="Number of starting points; path is a continuation from wide to narrow kernels; interactions"
+                     " starts from products of two features."),
         varying("--max-iter", type=int, metavar="N", help="Largest number of iterations."),
         varying("--precision", type=click.Choice(["double", "single"]), help="Floating-point precision."),
         varying("--tolerance", type=float, metavar="X",

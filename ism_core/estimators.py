@@ -43,8 +43,9 @@ PARAMETERS = """
         Convergence tolerance. None means 0.01, or 0.1 if a supervised estimator chooses the width of its kernel.
     max_iter : int, default=300
         Largest number of iterations.
-    starts : int or "path", optional
-        Number of starts, or "path" for continuation from a wide kernel to a narrow one. None lets the solver decide.
+    starts : int, "path" or "interactions", optional
+        Number of starts, "path" for continuation from a wide kernel to a narrow one, or "interactions" for a start from
+        products of two features that y depends on. None lets the solver decide.
     scale : "standard", "whiten", "none" or "auto", optional
         Preprocessing of X. None means "auto" if `kernel` is "auto", else "standard".
     random_state : int, RandomState or None, default=0

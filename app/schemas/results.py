@@ -75,6 +75,9 @@ class CandidateView(BaseModel):
     neighbors: bool = Field(
         False, description="Whether the objective is the share of each row's own class among its neighbors."
     )
+    interactions: bool = Field(
+        False, description="Whether the ascent starts from products of two features that the target depends on."
+    )
     score: float | None = Field(description="The score, higher is better; null if it could not be computed.")
     error: float | None = Field(description="The standard error of the score, if known.")
     seconds: float = Field(description="The time it took in all folds, in seconds.")

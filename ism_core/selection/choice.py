@@ -21,6 +21,7 @@ class Candidate:
     score: float  # mean cross-validated accuracy or R², or consensus; higher is better
     error: float | None  # the standard error of the score, if it is known
     seconds: float  # time spent on it, over all folds
+    interactions: bool = False  # whether the ascent starts from interactions
 
 
 @dataclass(frozen=True, eq=False)

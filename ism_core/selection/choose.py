@@ -24,12 +24,22 @@ from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
 from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
+from ism_core.selection.candidates import CandidatePath, ScoredKernel
 from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
-from ism_core.selection.cross_validation import CandidatePath, ScoredKernel, SuccessiveHalving
+from ism_core.selection.cross_validation import SuccessiveHalving
 from ism_core.selection.hidden_labels import iter_guided_choice
 from ism_core.selection.rule import corrected_score, decide, stacked
 from ism_core.selection.search import iter_search
-from ism_core.solver import LONG_CLIMB_DELTA, drained, first_width, open_kernel, path_widths, with_width
+from ism_core.solver import (
+    LONG_CLIMB_DELTA,
+    drained,
+    first_width,
+    interaction_directions,
+    open_kernel,
+    path_widths,
+    widest_width,
+    with_width,
+)
 
 SAMPLE = 800  # rows of the subsample that the search uses, if the table has more (tuned on the paper's data)
 ROWS_PER_COLUMN = 5  # rows of the subsample per column, if that is more (tuned on MNIST)
@@ -185,7 +195,7 @@ class _Kernels:
         self._kernel = kernel
         self._is_open = is_open
         self._seed = seed
-        self._first: dict[tuple[Scale, int, bool], float] = {}
+        self._first: dict[tuple[Scale, int, bool, bool], float] = {}
 
     def candidates(self, paths: list[CandidatePath], training_rows: float) -> dict[ScoredKernel, Candidate]:
         """Return each candidate with its kernel for the whole table; `training_rows` is their number in the search."""
@@ -198,6 +208,7 @@ class _Kernels:
                 point.score,
                 point.error,
                 point.seconds,
+                path.interactions,
             )
             for path in paths
             for point in path.points
@@ -212,15 +223,18 @@ class _Kernels:
         if not self._is_open:
             return self._kernel
         assert isinstance(self._kernel, KernelWithWidth)
-        of = path.scale, path.q, path.neighbors
+        of = path.scale, path.q, path.neighbors, path.interactions
         if of not in self._first:
+            rng = np.random.default_rng(self._seed)
             rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
-            space, gamma = (
-                RowSpace.of(rows, path.q, self._seed),
-                self._paradigm.with_neighbors(path.neighbors).guidance(),
-            )
-            problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
-            self._first[of] = path.widest * first_width(problem, rows, np.random.default_rng(self._seed))
+            gamma = self._paradigm.with_neighbors(path.neighbors).guidance()
+            if path.interactions:
+                first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
+            else:
+                space = RowSpace.of(rows, path.q, self._seed)
+                problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
+                first = first_width(problem, rows, rng)
+            self._first[of] = path.widest * first
         nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
         return with_width(self._kernel, next(islice(path_widths(nearer * self._first[of]), place, None)))
 

@@ -16,71 +16,29 @@ from ism_core.kernels import Kernel, KernelWithWidth
 from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
+from ism_core.selection.candidates import CandidatePath, ScoredKernel
 from ism_core.selection.choice import Trial
-from ism_core.selection.rule import is_ahead, standard_error
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
-from ism_core.solver import SHORT_CLIMB_DELTA, first_width, path_points, path_widths, with_width
+from ism_core.solver import (
+    SHORT_CLIMB_DELTA,
+    first_width,
+    interaction_directions,
+    path_points,
+    path_widths,
+    widest_width,
+    with_width,
+)
 
-WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened rows (tuned on Wine, WDBC, Cancer, Iris)
 PATH_LENGTH = 8  # kernels on a path: down to 1/11 of the widest
 PATH_LENGTH_BESIDE_NEIGHBORS = 6  # down to 1/6, if neighbors are tried too: those do better with narrow kernels
 PATH_LENGTH_OF_NEIGHBORS = 9  # down to 1/16, for a Γ that counts neighbors
+PATH_LENGTH_OF_INTERACTIONS = 4  # down to a quarter of the median distance between projected rows
+MOST_COLUMNS_FOR_INTERACTIONS = 500  # columns beyond which interactions are not tried: there are too many pairs
 SIGNIFICANT = 2.0  # standard errors of a difference between two candidates
 HALVING_ROWS = 200  # rows that must have been scored before half of the candidates drop out
 FEWEST_CANDIDATES = 3  # candidates of each q that go on to the next fold, unless they are significantly behind
+MOST_AXES = 10  # directions of interactions that are computed at once, for all q
 NARROWER = 3  # number of narrower kernels than the chosen one that are tried on the larger subsample
-
-
-@dataclass(eq=False)
-class ScoredKernel:
-    """One candidate: the kernel at a place of its path, with its scores so far."""
-
-    scale: Scale
-    q: int
-    neighbors: bool
-    place: int
-    scores: list[Array] = field(default_factory=list)  # one array per fold, with a score for each row
-    predictions: list[Array] = field(default_factory=list)  # one array per fold: the SVM's class or values of each row
-    seconds: float = 0.0
-    is_open: bool = True  # whether it goes on to the next fold
-
-    @property
-    def score(self) -> float:
-        return float(np.concatenate(self.scores).mean())
-
-    @property
-    def error(self) -> float:
-        """The standard error of the score, corrected for the overlap of training sets."""
-        return standard_error(np.concatenate(self.scores))
-
-    def is_ahead_of(self, other: "ScoredKernel", errors: float = 1.0) -> bool:
-        """Tell whether the score is higher by more than `errors` standard errors, over the folds that both saw."""
-        seen = min(len(self.scores), len(other.scores))
-        return is_ahead(np.concatenate(self.scores[:seen]), np.concatenate(other.scores[:seen]), errors)
-
-
-@dataclass(eq=False)
-class CandidatePath:
-    """The candidates with the same scale, q and kind of Γ: kernels from wide to narrow, or one given kernel."""
-
-    scale: Scale
-    q: int
-    neighbors: bool
-    points: list[ScoredKernel] = field(default_factory=list)
-
-    @property
-    def widest(self) -> float:
-        """The width of the first kernel, relative to the usual first width.
-
-        All directions of whitened rows vary alike, so that most of the median distance between them is noise. At q = 2
-        half of it was as good on Wine, WDBC and Cancer, and better by 0.7 points on Iris.
-        """
-        return WHITENED_START if self.scale == "whiten" and not self.neighbors else 1.0
-
-    @property
-    def length(self) -> int:
-        """Number of kernels up to the last one that is still open."""
-        return max((point.place + 1 for point in self.points if point.is_open), default=0)
 
 
 @dataclass(eq=False)
@@ -123,6 +81,7 @@ class SuccessiveHalving:
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
+        self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
         self._scaled_rows: dict[tuple[Scale, int], tuple[Array, Array]] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
@@ -131,7 +90,7 @@ class SuccessiveHalving:
         """Score all candidates of some paths in the first fold."""
         for path in paths:
             places = range(self._length(path))
-            path.points = [ScoredKernel(path.scale, path.q, path.neighbors, place) for place in places]
+            path.points = [path.at(place) for place in places]
             yield from self._iter_fold(path, 0)
             path.points = [point for point in path.points if point.scores]
 
@@ -159,17 +118,42 @@ class SuccessiveHalving:
             for point in points:
                 point.is_open = point in going_on
 
+    def interactions_lead(self, path: CandidatePath, rival: ScoredKernel) -> bool:
+        """Tell whether interactions are significant, and their directions score higher than a rival in the first fold.
+
+        No ascent is needed for this.
+        """
+        train, test = self._splits[0]
+        rows, test_rows = self._scaled(path.scale, 0)
+        if not self._is_open or rows.shape[1] > MOST_COLUMNS_FOR_INTERACTIONS:
+            return False
+        directions, are_significant = self._interactions(path, 0)
+        if not are_significant:
+            return False
+        W = directions[:, : path.q]
+        return bool(self._scores(rows @ W, train, test_rows @ W, test)[0].mean() > rival.scores[0].mean())
+
+    def _interactions(self, path: CandidatePath, fold: int) -> tuple[Array, bool]:
+        """Return the directions of interactions in the training rows of a fold, and whether they are significant."""
+        known = self._directions.get((path.scale, fold))
+        if known is None or known[0].shape[1] < path.q:
+            rows = self._scaled(path.scale, fold)[0]
+            gamma, count = self._paradigm.restricted(self._splits[fold][0]).guidance(), min(rows.shape[1], MOST_AXES)
+            known = interaction_directions(rows, gamma, max(count, path.q), np.random.default_rng(self._seed))
+            self._directions[path.scale, fold] = known
+        return known
+
     def narrowed(self, known: ScoredKernel) -> Generator[Trial, None, CandidatePath]:
         """Score the best kernel of a smaller subsample in the first fold, then narrower ones while the score rises.
 
         With more rows W overfits less, so that a narrower kernel pays. No rule tells how much narrower: on MNIST at
         q = 2 the best width is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
         """
-        path, best = CandidatePath(known.scale, known.q, known.neighbors), -np.inf
+        path, best = CandidatePath(known.scale, known.q, known.neighbors, known.interactions), -np.inf
         began = time.perf_counter()
         fold_path = self._fold_path(path, 0)
         for place in range(known.place, known.place + NARROWER + 1):
-            point = ScoredKernel(path.scale, path.q, path.neighbors, place)
+            point = path.at(place)
             path.points.append(point)
             began = self._score(point, fold_path, 0, began)
             yield self._trial(path, 0)
@@ -233,7 +217,9 @@ class SuccessiveHalving:
         kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
         options = EvaluationOptions(precision="single")
         problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
-        ascents = path_points(problem, self._kernels(problem, rows, path.widest, rng), self._ascent_delta)
+        start = space.into(self._interactions(path, fold)[0][:, : path.q]) if path.interactions else None
+        kernels = self._kernels(problem, rows if start is None else space.Z @ start, path, rng)
+        ascents = path_points(problem, kernels, self._ascent_delta, start)
         return _FoldPath(rows, test_rows, space, ascents)
 
     def _scaled(self, scale: Scale, fold: int) -> tuple[Array, Array]:
@@ -245,17 +231,26 @@ class SuccessiveHalving:
             self._scaled_rows[scale, fold] = rows, scaling.apply(self._X[test])
         return self._scaled_rows[scale, fold]
 
-    def _kernels(self, problem: Problem, rows: Array, widest: float, rng: np.random.Generator) -> Iterator[Kernel]:
+    def _kernels(
+        self, problem: Problem, rows: Array, path: CandidatePath, rng: np.random.Generator
+    ) -> Iterator[Kernel]:
+        """Yield the kernels of a path; `rows` are projected by the start if it is from interactions."""
         if not self._is_open:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, KernelWithWidth)
-        for width in path_widths(widest * first_width(problem, rows, rng)):
+        kernel = problem.kernel
+        first = widest_width(kernel, rows, rng) if path.interactions else first_width(problem, rows, rng)
+        for width in path_widths(path.widest * first):
             yield with_width(problem.kernel, width)
 
     def _length(self, path: CandidatePath) -> int:
         """Number of kernels on a path."""
-        return 1 if not self._is_open else PATH_LENGTH_OF_NEIGHBORS if path.neighbors else self._path_length
+        if not self._is_open:
+            return 1
+        if path.interactions:
+            return PATH_LENGTH_OF_INTERACTIONS
+        return PATH_LENGTH_OF_NEIGHBORS if path.neighbors else self._path_length
 
     def _scores(self, P: Array, train: Ints, P_test: Array, test: Ints) -> tuple[Array, Array]:
         codes, values = self._paradigm.codes, self._paradigm.values

@@ -3,7 +3,8 @@
 The rule:
 
 1. Choose the smallest q whose best score is within one standard error of the overall best.
-2. With this q, take the best candidate with neighbors if it leads all others by more than one standard error.
+2. With this q, take the best candidate with neighbors, or with a start from interactions, if it leads all others by
+   more than one standard error.
 3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, because their wide
    kernels amount to discriminant analysis, then the widest kernel.
 
@@ -42,6 +43,10 @@ class Ranked(Protocol):
     @property
     def neighbors(self) -> bool:
         """Whether Γ counts nearest neighbors."""
+
+    @property
+    def interactions(self) -> bool:
+        """Whether the ascent starts from interactions."""
 
     @property
     def place(self) -> int:
@@ -95,7 +100,7 @@ def decide(candidates: Sequence[Ranked], scores: Array) -> tuple[int, int]:
         best = best_of(same_q)
         if not is_ahead(scores[overall], scores[best]):
             break
-    plain = [place for place in same_q if not candidates[place].neighbors]
+    plain = [place for place in same_q if not candidates[place].neighbors and not candidates[place].interactions]
     if not plain:
         return best, best
     leading = best_of(plain)

@@ -1,7 +1,8 @@
 """The order in which candidates are tried: first in q, then with neighbors.
 
 All q are compared in the first fold. The search goes to larger q until the score does not rise any more. q = 2 is
-always tried, unless q = 1 misses no row: two features may matter only together. Then the candidates that are left go
+always tried, unless q = 1 misses no row: two features may matter only together. If products of two columns tell more
+than the best candidate so far, a path starts from these interactions too. Then the candidates that are left go
 through the other folds. Neighbors take longer, so they are tried last: with the q that is chosen without them, with
 smaller q as long as these are not significantly behind, and with larger q as long as the score rises.
 """
@@ -9,8 +10,9 @@ smaller q as long as these are not significantly behind, and with larger q as lo
 from collections.abc import Generator, Iterable
 
 from ism_core.linalg import Scale
+from ism_core.selection.candidates import CandidatePath, ScoredKernel
 from ism_core.selection.choice import Trial
-from ism_core.selection.cross_validation import SIGNIFICANT, CandidatePath, ScoredKernel, SuccessiveHalving
+from ism_core.selection.cross_validation import SIGNIFICANT, SuccessiveHalving
 from ism_core.selection.rule import decide, stacked
 
 PERFECT = 1.0  # the largest possible score: the search stops
@@ -32,7 +34,7 @@ def iter_search(
 def _iter_plain(
     halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...]
 ) -> Generator[Trial, None, list[CandidatePath]]:
-    """Try larger and larger q in the first fold, then the other folds."""
+    """Try larger and larger q in the first fold, then the other folds; without neighbors."""
     paths: list[CandidatePath] = []
     left = list(axes)
     while left:
@@ -40,8 +42,12 @@ def _iter_plain(
         is_rising = True
         while left and is_rising:
             q = left.pop(0)
-            some = [CandidatePath(scale, q, False) for scale in scales]
+            some = [CandidatePath(scale, q) for scale in scales]
             yield from halving.iter_first_fold(some)
+            other = CandidatePath(scales[0], q, interactions=True)
+            if halving.interactions_lead(other, halving.best(some, 1)):
+                yield from halving.iter_first_fold([other])
+                some.append(other)
             new += some
             best = halving.best([*paths, *new], 1)
             if best.score >= PERFECT:
@@ -63,7 +69,7 @@ def _iter_neighbors(
     paths: list[CandidatePath] = []
 
     def first_fold(q: int) -> Generator[Trial, None, ScoredKernel]:
-        some = [CandidatePath(scale, q, True) for scale in scales]
+        some = [CandidatePath(scale, q, neighbors=True) for scale in scales]
         yield from halving.iter_first_fold(some)
         paths.extend(some)
         return halving.best(some, 1)

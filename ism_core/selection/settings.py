@@ -19,7 +19,7 @@ DELTA_ON_A_PATH = (
 )
 CLUSTERING_STARTS = 1  # starts of a clustering with chosen settings: large tables first cluster a sample to the end
 
-Starts = int | Literal["path"] | None
+Starts = int | Literal["path", "interactions"] | None
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ def iter_settings(
         delta = DELTA_ON_A_PATH if on_path else DELTA
     if starts is None:
         starts = "path" if on_path else CLUSTERING_STARTS if paradigm.alternates else None
+        starts = "interactions" if chosen.interactions else starts
     if isinstance(paradigm, Supervised):
         paradigm = paradigm.with_neighbors(chosen.neighbors)
     return Settings(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

@@ -26,7 +26,7 @@ class SolveOptions:
 
     delta: float = 0.01
     max_iter: int = 300
-    starts: int | Literal["path"] | None = None
+    starts: int | Literal["path", "interactions"] | None = None
     seed: int = 0
     initial_W: ArrayLike | None = field(default=None, repr=False)  # noqa: N815
     precision: Literal["double", "single"] = "double"
@@ -49,10 +49,10 @@ class SolveOptions:
         if not _is_number(self.delta) or not 0 < self.delta <= 1:
             raise InvalidInput("delta", f"delta is {self.delta!r}; it must be a number above 0 and at most 1.")
         _check_whole("max_iter", self.max_iter, 1)
-        if self.starts == "path":
-            _check_path(kernel, paradigm)
+        if self.starts in ("path", "interactions"):
+            _check_path(self.starts, kernel, paradigm)
         elif self.starts is not None:
-            _check_whole("starts", self.starts, 1, ', "path", or None for the default')
+            _check_whole("starts", self.starts, 1, ', "path", "interactions", or None for the default')
         _check_whole("seed", self.seed, 0)
         if self.memory_limit is not None:
             _check_whole("memory_limit", self.memory_limit, 1, " (bytes), or None for no limit")
@@ -108,18 +108,18 @@ class SolveInput:
             options,
             delta=float(options.delta),
             max_iter=int(options.max_iter),
-            starts=options.starts if options.starts is None or options.starts == "path" else int(options.starts),
+            starts=options.starts if isinstance(options.starts, str | None) else int(options.starts),
             seed=int(options.seed),
         )
         return SolveInput(table, paradigm, named, int(q), options, evaluation, initial_W, warnings)
 
 
-def _check_path(kernel: Kernel, paradigm: Paradigm) -> None:
+def _check_path(starts: str, kernel: Kernel, paradigm: Paradigm) -> None:
     if paradigm.alternates:
         raise InvalidInput(
-            "starts", 'starts is "path", which is not available for clusterings; give a number, or None.'
+            "starts", f'starts is "{starts}", which is not available for clusterings; give a number, or None.'
         )
-    if not isinstance(kernel, KernelWithWidth):
+    if starts == "path" and not isinstance(kernel, KernelWithWidth):
         raise InvalidInput(
             "starts",
             'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width;'

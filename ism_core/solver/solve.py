@@ -28,6 +28,7 @@ from ism_core.solver.starts import (
     Start,
     constant_derivative_maximum,
     has_constant_derivative,
+    interaction_directions,
     iter_continuation,
     iter_search,
     path_kernels,
@@ -44,7 +45,7 @@ def iter_solve(
     *,
     delta: float = 0.01,
     max_iter: int = 300,
-    starts: int | Literal["path"] | None = None,
+    starts: int | Literal["path", "interactions"] | None = None,
     seed: int = 0,
     initial_W: ArrayLike | None = None,
     precision: Literal["double", "single"] = "double",
@@ -60,9 +61,9 @@ def iter_solve(
     The paradigm defines the weights Γ, and the kernel defines f. X is not scaled: standardize it first, unless its
     columns have comparable units.
 
-    `iter_solve` is the generator form of `solve`: it yields a `Step` for each start tried and each iteration, and
-    returns the Result. Steps of the stages "search" and "sparsity" may have the J of a sample of the rows, and are not
-    part of `Result.steps`. A caller that stops early can continue from the W of the last Step with `initial_W`.
+    `iter_solve` yields a `Step` for each start tried and each iteration, and returns the Result. Steps of the stages
+    "search" and "sparsity" may have the J of a sample of the rows, and are not part of `Result.steps`. A caller that
+    stops early can continue from the W of the last Step with `initial_W`.
 
     Parameters
     ----------
@@ -79,11 +80,11 @@ def iter_solve(
         radians) and the relative gradient must be below a tenth of it.
     max_iter : int
         The largest number of iterations.
-    starts : int, "path" or None
+    starts : int, "path", "interactions" or None
         The number of starting points to try. 1 is the start of the paper, Φ0. None means 3 if Γ is fixed, and 1 for a
         clustering. If a number is given, the subsample of a large clustering is iterated to convergence. "path" is
         continuation from a wide kernel to the given one. It is the default for a fixed Γ and a gaussian narrower than
-        0.75 times the median distance.
+        0.75 times the median distance. "interactions" is a start from products of columns that the target depends on.
     seed : int
         Seed of all random numbers. The same seed gives the same result.
     initial_W : array-like of shape (d, q) or None
@@ -239,6 +240,8 @@ def _iter_reduce(
         start = before.padded(space)
     elif given.initial_W is not None:
         start = Start(space.into(given.initial_W))
+    elif options.starts == "interactions":
+        start = Start(space.into(interaction_directions(given.X, problem.gamma, given.q, rng)[0]))
     else:
         start = yield from _iter_start(problem, given, rng)
     size = None
@@ -270,10 +273,7 @@ def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -
 
 
 def _centered(table: Array) -> Array:
-    """Return the table with centered columns, or the table itself if all means are small.
-
-    A large mean causes cancellation in differences of rows.
-    """
+    """Return the table, centered unless all means are small: a large mean causes cancellation in differences."""
     mean, square = row_passes.column_means(table)
     if (mean**2 <= SMALL_MEAN**2 * square).all():
         return table

@@ -27,7 +27,7 @@ class CommonSpec(Strict):
         " from the data, and so are q and scale unless they are given.",
         examples=["auto", "gaussian", {"name": "polynomial", "degree": 3}],
     )
-    q: Annotated[int | Literal["auto"] | None, Integer(1, 20_000, word="auto", optional=True)] = Field(
+    q: Annotated[int | Literal["auto"] | None, Integer(1, 20_000, words=("auto",), optional=True)] = Field(
         None,
         description='The number of new features to find; at most the number of features. "auto" is chosen from the'
         ' data. The default is "auto" if the kernel is "auto", else 2.',
@@ -74,11 +74,14 @@ class CommonSpec(Strict):
         ' The default is "auto" if the kernel is "auto", else "standard".',
     )
     max_iter: Annotated[int, Integer(1, 100_000)] = Field(300, description="The largest number of iterations.")
-    starts: Annotated[int | Literal["path"] | None, Integer(1, 1_000, word="path", optional=True)] = Field(
+    starts: Annotated[
+        int | Literal["path", "interactions"] | None, Integer(1, 1_000, words=("path", "interactions"), optional=True)
+    ] = Field(
         None,
         description="The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the"
         ' paper\'s start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is'
-        " the default for a Gaussian narrower than 0.75 times the median distance, and for a width that is chosen.",
+        " the default for a Gaussian narrower than 0.75 times the median distance, and for a width that is chosen."
+        ' "interactions", also for supervised jobs, starts from products of two features that the target depends on.',
     )
     seed: Annotated[int, Integer(0, 2**32 - 1)] = Field(
         0, description="The seed of all random numbers: the same seed gives the same result."

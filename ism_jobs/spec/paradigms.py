@@ -83,8 +83,8 @@ class _Clustering(CommonSpec):
     @field_validator("starts")
     @classmethod
     def _check_path(cls, starts: Any) -> Any:
-        if starts == "path":
-            raise refused_with('starts is "path", which is for supervised jobs; give a number, or leave it out.')
+        if isinstance(starts, str):
+            raise refused_with(f'starts is "{starts}", which is for supervised jobs; give a number, or leave it out.')
         return starts
 
 

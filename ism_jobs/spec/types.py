@@ -49,14 +49,14 @@ class Integer(_FieldType):
     minimum: int
     maximum: int
     also: int | None = None  # a number outside the range that is also allowed
-    word: str | None = None  # a word that is allowed in place of a number
+    words: tuple[str, ...] = ()  # words that are allowed in place of a number
     optional: bool = False
 
     def check(self, value: Any) -> int | str | None:
         if value is None and self.optional:
             return None
-        if self.word is not None and value == self.word:
-            return self.word
+        if isinstance(value, str) and value in self.words:
+            return value
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
@@ -71,15 +71,14 @@ class Integer(_FieldType):
         words = f"a whole number from {self.minimum:,} to {self.maximum:,}"
         if self.also is not None:
             words = f"{self.also:,} or {words}"
-        if self.word is not None:
-            words = f"{named(self.word)} or {words}"
+        if self.words:
+            words = f"{', '.join(map(named, self.words))} or {words}"
         return f"{words}, or null for the default" if self.optional else words
 
     def schema(self) -> JsonSchemaValue:
         schema: JsonSchemaValue = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
         others: list[JsonSchemaValue] = []
-        if self.word is not None:
-            others.append({"type": "string", "const": self.word})
+        others += [{"type": "string", "const": word} for word in self.words]
         if self.also is not None:
             others.append({"type": "integer", "const": self.also})
         if self.optional:

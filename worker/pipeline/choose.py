@@ -95,6 +95,7 @@ def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
                 "scale": candidate.scale,
                 "q": candidate.q,
                 "neighbors": candidate.neighbors,
+                "interactions": candidate.interactions,
                 "score": candidate.score if np.isfinite(candidate.score) else None,
                 "error": candidate.error,
                 "seconds": candidate.seconds,

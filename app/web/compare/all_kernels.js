@@ -23,7 +23,7 @@ export function runAllKernels(spec) {
 // The spec with a list of all single kernels. Random features and continuation ("path") work for some kernels only.
 async function allKernels(spec) {
   const { items } = await get("/kernels");
-  const isPath = spec.starts === "path";
+  const isPath = ["path", "interactions"].includes(spec.starts);
   return {
     ...spec,
     kernel: items.filter(({ name, form }) => name !== "auto" && form !== "combination").map(({ name }) => name),

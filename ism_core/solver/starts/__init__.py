@@ -13,6 +13,7 @@ from ism_core.solver.starts.continuation import (
     widest_width,
     with_width,
 )
+from ism_core.solver.starts.interactions import interaction_directions
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, iter_search
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "constant_derivative_maximum",
     "first_width",
     "has_constant_derivative",
+    "interaction_directions",
     "iter_continuation",
     "iter_search",
     "open_kernel",

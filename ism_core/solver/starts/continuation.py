@@ -106,12 +106,18 @@ def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked:
     return [*(with_width(kernel, width) for width in before), kernel]
 
 
-def path_points(problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT_CLIMB_DELTA) -> Iterator[Array]:
-    """Yield the W that each of the kernels leads to, from Φ0 on; delta is for ascents whose neighbors count."""
-    start: Start | None = None
+def path_points(
+    problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT_CLIMB_DELTA, W: Array | None = None
+) -> Iterator[Array]:
+    """Yield the W that each of the kernels leads to; delta is for ascents whose neighbors count.
+
+    The first kernel starts from Φ0, and each of the others from the W before. If W is given, all of them start from it.
+    """
+    start = None if W is None else Start(W)
     for kernel in kernels:
-        start = drain(_iter_leg(problem, kernel, start, delta))
-        yield start.W
+        found = drain(_iter_leg(problem, kernel, start, delta))
+        yield found.W
+        start = found if W is None else start
 
 
 def iter_continuation(

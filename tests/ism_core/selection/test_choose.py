@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
-from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised
+from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, Supervised, SupervisedISM
 from ism_core.arrays import Array, Ints
 from ism_core.linalg import Scale, Scaling
+from ism_core.selection.candidates import ScoredKernel
 from ism_core.selection.choose import SAMPLE, choose, iter_choose
-from ism_core.selection.cross_validation import ScoredKernel
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_candidates_begin_at_the_median_distance_of_all_rows_or_at_half_of_it(sc
 
 def test_three_rows_more_are_a_lead_and_two_are_not() -> None:
     """Of a hundred, judged in folds whose rows to learn from are nearly the same."""
-    better, other = (ScoredKernel("standard", 2, False, 0) for _ in range(2))
+    better, other = (ScoredKernel("standard", 2, False, False, 0) for _ in range(2))
     for more, ahead in ((2, False), (3, True)):
         other.scores = [np.ones(50), np.ones(50)]
         other.scores[0][:more] = 0
@@ -114,6 +114,17 @@ def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:
     spread = rng.standard_normal((240, 8))
     spread[np.arange(240), y] += 4
     assert choose(spread, Supervised(y), "auto", "auto").chosen.q > 2
+
+
+@pytest.mark.parametrize("kind", ["xor", "ring", "product"])
+def test_columns_that_matter_only_together_are_found(rng: np.random.Generator, kind: str) -> None:
+    X = rng.standard_normal((300, 15))
+    x0, x1 = X[:, 0], X[:, 1]
+    y = {"xor": (x0 * x1 > 0).astype(int), "ring": (x0**2 + x1**2 > 1.4).astype(int), "product": x0 * x1}[kind]
+    fitted = SupervisedISM("auto", "auto").fit(X, y)
+    assert fitted.choice_ is not None
+    assert fitted.choice_.chosen.q == 2
+    assert fitted.feature_importances_[:2].sum() > 0.8
 
 
 def test_nothing_more_is_tried_once_no_row_is_missed(rng: np.random.Generator) -> None:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ism_core.selection.cross_validation import ScoredKernel
+from ism_core.selection.candidates import ScoredKernel
 from ism_core.selection.rule import OVERLAP_CORRECTION
 
 
 def candidate(*folds: list[float]) -> ScoredKernel:
-    return ScoredKernel("standard", 2, False, 0, [np.array(fold) for fold in folds])
+    return ScoredKernel("standard", 2, False, False, 0, [np.array(fold) for fold in folds])
 
 
 def test_the_shown_error_is_the_one_that_decides() -> None:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from ism_core.linalg import Scale
-from ism_core.selection.cross_validation import ScoredKernel
+from ism_core.selection.candidates import ScoredKernel
 from ism_core.selection.rule import corrected_score, decide
 
 
 def candidate(q: int = 2, scale: Scale = "standard", place: int = 0, neighbors: bool = False) -> ScoredKernel:
-    return ScoredKernel(scale, q, neighbors, place)
+    return ScoredKernel(scale, q, neighbors, False, place)
 
 
 def rows(*correct: int) -> np.ndarray:

@@ -71,7 +71,11 @@ WRONG_BODIES: list[tuple[Any, str, str]] = [
     ),
     (body(kernel="linear", starts="path"), "starts", "has no width to follow"),
     (body("unsupervised", starts="path"), "starts", "is for supervised jobs"),
-    (body(starts="road"), "starts", 'is "road"; it must be "path" or a whole number from 1 to 1,000, or null'),
+    (
+        body(starts="road"),
+        "starts",
+        'is "road"; it must be "path", "interactions" or a whole number from 1 to 1,000, or null',
+    ),
     (body(delta=0), "delta", "must be a number above 0 and at most 1"),
     (body(delta=1.5), "delta", "is 1.5"),
     (body(delta=math.nan), "delta", "is NaN"),
