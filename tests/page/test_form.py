@@ -176,6 +176,8 @@ def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> 
             expect(page.get_by_label(label, exact=True)).to_be_visible()
         expect(page.get_by_label("Column to explain")).to_have_count(0)
         spec = spec_of(page)
+        assert "class" not in spec.get("features", [])
+        assert ("features" in spec) == (purpose == "Find clusters")  # else the class has another role
         if purpose == "Find clusters":
             page.get_by_text("Advanced settings").click()
             page.get_by_label("Compare with").select_option("class")

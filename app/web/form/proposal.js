@@ -11,7 +11,8 @@ export const DEFAULT_CLUSTERS = 3;
 // The first state of the form: {paradigm, kernel, values, features}.
 export function proposal(dataset) {
   const target = likelyTarget(dataset);
-  const features = dataset.columns.filter((column) => column.use === "feature");
+  // Known classes are no feature of a clustering either, unless the user says so.
+  const features = dataset.columns.filter((column) => column !== target && column.use === "feature");
   const values = { clusters: DEFAULT_CLUSTERS };
   if (target) Object.assign(values, { target: target.name, scores: target.name, clustering: target.name });
   const isLarge = dataset.rows * features.length > LARGE_TABLE;

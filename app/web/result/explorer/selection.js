@@ -64,7 +64,8 @@ export function selectionPanel(source, onClear) {
 export async function loadDifferences(source, groups) {
   const { spec } = source.job;
   const known = source.dataset.columns.map(({ name }) => name);
-  const wanted = spec.features ? new Set([...spec.features, spec.target, spec.reference].flat()) : new Set(known);
+  const features = source.result.encoding?.columns ?? spec.features ?? known; // earlier results have no encoding
+  const wanted = new Set([features, spec.target, spec.reference].flat());
   return (
     await post(`/datasets/${source.dataset.id}/differences`, {
       groups,
