@@ -46,7 +46,8 @@ def _by_an_estimator(problem: PlantedProblem, settings: tuple[Any, ...]) -> Foun
         model: Any = SupervisedISM(*settings).fit(encoded.X, encoded.target)
     else:
         model = UnsupervisedISM(*settings, n_clusters=problem.clusters).fit(encoded.X)
-    return Found(model.feature_importances_, model.transform(encoded.X), encoded.rows)
+    informative = [each.informative for each in model.interpretation_.contributions]
+    return Found(model.feature_importances_, model.transform(encoded.X)[:, informative], encoded.rows)
 
 
 def _by_a_job(problem: PlantedProblem) -> Found:
@@ -60,7 +61,8 @@ def _by_a_job(problem: PlantedProblem) -> Found:
     document = result_document(outcome)
     columns = [source.name for source in outcome.training.encoding.sources for _ in range(source.width)]
     importance = of_columns(problem, columns, np.array(document["importance"]))
-    return Found(importance, outcome.embedding, np.asarray(outcome.training.rows))
+    informative = [each["informative"] for each in document["contributions"]]
+    return Found(importance, outcome.embedding[:, informative], np.asarray(outcome.training.rows))
 
 
 def _table(problem: PlantedProblem) -> Any:
