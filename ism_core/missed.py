@@ -43,6 +43,7 @@ MOST_LEVERAGE = 0.75  # of a row on its own fit that is corrected for; the resid
 FREQUENCIES = 100  # random Fourier frequencies
 MOST_PAIRED = 64  # features whose products are all tested; of more features, half of the rows select as many
 MOST_SCREENED = 500  # features with the largest weights that this selection is from
+BLOCK_COLUMNS = 1_000  # functions that are tested at a time, to save memory
 TINY = 1e-4  # share of a function's variance that P must leave unexplained for the function to be tested
 LEAST_GAIN = 0.05  # relative gain of J on other rows that counts as a gain; a noise axis gains up to 0.03 on 300 rows
 SCALES = (1.0, 0.7, 0.5)  # of the rows at which J is compared, since more axes need a wider kernel
@@ -124,19 +125,21 @@ class _Test:
 
     def run(self, deviations: Sequence[Array]) -> Missed:
         signed = self._signed(deviations)
+        if not signed:  # the axes determine the target
+            return Missed(1.0, len(self._X), "nothing", ())
         pairs, paired = self._products()
-        features, products = self._scores(self._Z, signed), self._scores(paired, signed[:PRODUCT_OUTPUTS])
-        statistics = [features.max(axis=1), products.max(axis=1), self._kernel_statistic(signed)]
-        p_values = np.array([_p_values(each) for each in statistics])
+        of_features, feature = self._strongest(self._Z, signed)
+        of_products, pair = self._strongest(paired, signed[:PRODUCT_OUTPUTS])
+        p_values = np.array([_p_values(each) for each in (of_features, of_products, self._kernel_statistic(signed))])
         p_value = float((p_values.min(axis=0) <= p_values[:, 0].min()).mean())
         advice: Advice = "nothing"
         found: tuple[int, ...] = ()
         if p_value <= LEVEL:
             strongest = int(p_values[:, 0].argmin())
             if strongest == 0:
-                found = (int(features[0].argmax()),)
+                found = (feature,)
             elif strongest == 1:
-                found = tuple(sorted(set(pairs[int(products[0].argmax())].tolist())))
+                found = tuple(sorted(set(pairs[pair].tolist())))
             advice = "more_axes" if self._gains(found if strongest == 1 else None) else "another_kernel"
         return Missed(p_value, len(self._X), advice, found)
 
@@ -158,15 +161,18 @@ class _Test:
             ]
         return [np.vstack([R, draw]).astype(np.float32) for R, draw in zip(self._R.T, draws, strict=True)]
 
-    def _scores(self, H: Array, signed: list[Tile]) -> Array:
-        """Return the squared studentized correlation of each column of H with the residuals, for each draw."""
-        columns = self._residual(H).astype(np.float32)
-        variances, squares = np.zeros(H.shape[1]), np.zeros((DRAWS + 1, H.shape[1]))
-        for each in signed:
-            variances += each[0] ** 2 @ columns**2
-            squares += (each @ columns) ** 2
-        scores: Array = np.divide(squares, variances, out=np.zeros_like(squares), where=variances > 0)
-        return scores
+    def _strongest(self, H: Array, signed: list[Tile]) -> tuple[Array, int]:
+        """Return the largest squared studentized correlation with a column for each draw, and the observed column."""
+        statistics, best = np.zeros(DRAWS + 1), 0
+        for start in range(0, H.shape[1], BLOCK_COLUMNS):
+            columns = self._residual(H[:, start : start + BLOCK_COLUMNS]).astype(np.float32)
+            variances = sum(each[0] ** 2 @ columns**2 for each in signed)
+            squares = sum((each @ columns) ** 2 for each in signed)
+            scores = np.divide(squares, variances, out=np.zeros_like(squares), where=np.asarray(variances) > 0)
+            if scores[0].max() > statistics[0]:
+                best = start + int(scores[0].argmax())
+            statistics = np.maximum(statistics, scores.max(axis=1))
+        return statistics, best
 
     def _residual(self, H: Array) -> Array:
         """Return H minus its regression on P; 0 for columns that P explains."""

@@ -138,6 +138,11 @@ def test_nothing_is_missed_if_the_axes_have_all_of_x() -> None:
     assert missed_dependence(X, y, np.eye(6), Linear()).advice == "nothing"
 
 
+def test_nothing_is_missed_if_the_axes_determine_the_target() -> None:
+    X, _ = values(0, 200, 6)
+    assert missed_dependence(X, X[:, 0], np.eye(6)[:, :1], Linear()).p_value == 1
+
+
 def test_constant_columns_copies_and_many_classes_do_no_harm() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 4))
