@@ -27,7 +27,7 @@ class ColumnView(Column):
     def of(cls, column: Column, rows: int) -> Self:
         """Return the document of a column."""
         reason = column_use(column, rows).reason
-        return cls(**column.model_dump(), use="feature" if reason is None else "left_out", reason=reason)
+        return cls(**dict(column), use="feature" if reason is None else "left_out", reason=reason)
 
 
 class DatasetView(BaseModel):

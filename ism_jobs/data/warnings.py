@@ -7,7 +7,7 @@ import pyarrow as pa
 from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.source import MISSING_LEVEL
 from ism_jobs.sentences import counted, named
-from ism_jobs.spec import JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, UnsupervisedSpec
 
 MAX_NAMED = 50  # columns that one sentence names
 
@@ -41,12 +41,12 @@ def filled_warnings(table: pa.Table, encoding: Encoding, spec: JobSpec) -> list[
 
 
 def class_warnings(encoding: Encoding, spec: JobSpec) -> list[str]:
-    """Ask whether the only text column of a clustering holds known classes, which it should not learn from."""
-    texts = [source.name for source in encoding.sources if source.levels is not None]
-    if isinstance(spec, SupervisedSpec) or spec.reference is not None or len(texts) != 1:
+    """Ask whether a text column of a clustering holds known classes, which it should not learn from."""
+    texts = [named(source.name) for source in encoding.sources if source.levels is not None]
+    if not isinstance(spec, UnsupervisedSpec) or spec.reference is not None or not texts:
         return []
-    sentence = f"The clusters are learned from {named(texts[0])} too. If it holds known classes, name it in reference"
-    return [f"{sentence}: then the clusters are only compared with it."]
+    advice = "If a column holds known classes, name it in reference: then the clusters are only compared with it."
+    return [f"The clusters are learned from text too: {_joined(texts)}. {advice}"]
 
 
 def _joined(parts: Sequence[str]) -> str:

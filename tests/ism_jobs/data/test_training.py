@@ -132,9 +132,9 @@ def test_a_job_whose_features_all_copy_the_target_is_refused(training) -> None:
         training(messy().select(["price", "log_price"]), paradigm="supervised", target="price")
 
 
-def test_clusters_of_a_table_with_one_text_column_ask_whether_it_holds_classes(training) -> None:
+def test_clusters_of_a_table_with_text_ask_whether_it_holds_classes(training) -> None:
     table = messy().select(["income", "price", "kind"])
-    assert "name it in reference" in training(table, paradigm="unsupervised", clusters=2).warnings[0]
+    assert 'text too: "kind". If a column' in training(table, paradigm="unsupervised", clusters=2).warnings[0]
     assert training(table, paradigm="unsupervised", clusters=2, reference="kind").warnings == ()
 
 
