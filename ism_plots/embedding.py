@@ -33,13 +33,16 @@ def embedding_plot(
     format: Format = "svg",
     kind: Kind = "auto",
     legend: str | None = None,
+    picture: NDArray[np.float64] | None = None,
 ) -> bytes:
     """Draw a scatter plot of the first two axes, or the distribution of a single axis.
 
+    `picture` is the second coordinate of each row for a scatter plot of a single axis.
     `groups` has an item for each row. Text or a few integers are classes with a legend, other numbers are values with a
     color bar; `kind` overrides this. `legend` is the title of the legend or color bar.
     """
-    points, items = _sample(embedding, groups)
+    plane = embedding if picture is None else np.column_stack([embedding[:, 0], picture])
+    points, items = _sample(plane, groups)
     known = None if items is None else group_items(items, kind)
     remarks = []
     if len(points) < len(embedding):
@@ -57,6 +60,7 @@ def embedding_plot(
             _draw_line(axes, points[:, 0], known, legend)
         else:
             _draw_plane(figure, axes, points, known, legend)
+            axes.set(xlabel="axis 1", ylabel="axis 2" if picture is None else "for the picture only")
         if title:
             axes.set_title(one_line(title, TITLE_WIDTH), pad=12 if remarks else 6)
         if remarks:
@@ -98,7 +102,6 @@ def _draw_plane(
     spans = np.ptp(points, axis=0)
     if spans.min() > 0 and spans.max() <= 4 * spans.min():  # otherwise one axis would be a thin strip
         axes.set_aspect("equal", adjustable="datalim")
-    axes.set(xlabel="axis 1", ylabel="axis 2")
     few_ticks(axes.xaxis)
     few_ticks(axes.yaxis)
 

@@ -100,7 +100,10 @@ def draw_plot(
     else:
         kind, legend = "classes", "cluster"
     legend = legend if isinstance(legend, str) else None
-    return ism_plots.embedding_plot(values, groups, spec["label"], format=format, kind=kind, legend=legend)
+    picture = table.column("picture").to_numpy() if "picture" in table.column_names else None
+    return ism_plots.embedding_plot(
+        values, groups, spec["label"], format=format, kind=kind, legend=legend, picture=picture
+    )
 
 
 def _open(upload: Upload, settings: Settings, text: Sequence[str] = ()) -> Reader:

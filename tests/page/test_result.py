@@ -54,7 +54,7 @@ def test_the_loadings_of_each_axis_are_ranked_by_size(result: Page, api: Api, jo
         card.get_by_text("All loadings as a table").click()
         order = np.argsort(-np.abs(W[:, axis]), kind="stable")
         expect(card.locator("tbody tr").first).to_contain_text(found["features"][order[0]])
-        shown = [float(text) for text in card.locator("tbody td.number").all_text_contents()]
+        shown = [float(text) for text in card.locator("tbody td.number:nth-child(2)").all_text_contents()]
         assert shown == pytest.approx(W[order, axis].tolist(), rel=1e-3, abs=1e-3)
 
 
@@ -117,9 +117,9 @@ def test_points_can_be_colored_by_any_column_and_classes_hidden(result: Page) ->
 
 def test_any_two_or_three_axes_can_be_shown(result: Page) -> None:
     result.get_by_label("X axis").select_option("axis 3")
-    expect(result.locator(".scatter-plot .xtitle")).to_have_text("axis 3")
+    expect(result.locator(".scatter-plot .xtitle")).to_contain_text("axis 3: ")
     result.get_by_label("Y axis").select_option("axis 1")
-    expect(result.locator(".scatter-plot .ytitle")).to_have_text("axis 1")
+    expect(result.locator(".scatter-plot .ytitle")).to_contain_text("axis 1: ")
     result.get_by_label("Z axis").select_option("axis 2")
     expect(result.locator(".plot-area .plot")).to_have_attribute("data-points", "178")
     result.get_by_label("Z axis").select_option("none")
@@ -188,6 +188,32 @@ def test_clusters_are_counted_against_the_known_classes(opened: Opener, api: Api
         assert cells == [*counts.iloc[place].tolist(), int(counts.iloc[place].sum())]
     sizes = page.locator("section", has=page.get_by_role("heading", name="Clusters", exact=True)).locator("tbody tr")
     expect(sizes.first).to_contain_text(str(int((labels == 0).sum())))
+
+
+def collinear_table() -> str:
+    """Two classes along x0; x4 and x5 are nearly equal and tell nothing."""
+    X = np.random.default_rng(0).standard_normal((160, 6))
+    X[:, 5] = X[:, 4] + 0.05 * X[:, 3]
+    lines = [",".join([*map("{:.4f}".format, row), "ab"[int(row[0] > 0)]]) for row in X]
+    return "\n".join(["x0,x1,x2,x3,x4,x5,y", *lines])
+
+
+def test_an_axis_that_adds_nothing_is_said_to_be_for_the_picture_only(opened: Opener, api: Api) -> None:
+    job = done(api, collinear_table(), "collinear.csv", target="y", q=2)
+    page = drawn(opened(f"#/jobs/{job}"), 160)
+    expect(page.locator(".headline")).to_contain_text("The most important feature is x0")
+    expect(page.locator(".headline")).to_contain_text("Axis 2 adds nothing; it is there for the picture only.")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("axis 2: for the picture only")
+    card = page.locator("figure", has_text="Which features matter")
+    expect(card.locator(".plot .ytick", has_text="x4 / x5")).to_have_count(1)  # a group is one bar
+    expect(card.locator(".plot .xerror")).to_have_count(5)
+
+
+def test_a_single_axis_is_drawn_with_a_second_one_that_is_not_ranked(opened: Opener, api: Api) -> None:
+    job = done(api, collinear_table(), "collinear.csv", target="y", q=1)
+    page = drawn(opened(f"#/jobs/{job}"), 160)
+    expect(page.locator(".scatter-plot .xtitle")).to_have_text("axis 1: 100 %")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("for the picture only")
 
 
 def image_table(pixels: int) -> str:

@@ -1,9 +1,12 @@
 """Jobs that say what they want to explain and nothing else: what the service chooses, tells and lets go of."""
 
+from typing import Any
+
 import pandas as pd
 import pytest
 
 from tests.support.api import Api, problem
+from tests.support.tables import planted_csv
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +46,23 @@ def test_the_result_tells_what_was_tried_and_pins_what_was_taken(api: Api, chose
     again = api.get(f"/jobs/{pinned}/result").json()
     assert again["choice"] is None
     assert [pytest.approx(row, abs=1e-8) for row in result["W"]] == again["W"]
+
+
+@pytest.mark.parametrize("settings", [{"kernel": "gaussian", "q": 2}, {"kernel": "gaussian", "q": 1}, {}])
+def test_planted_features_are_ranked_first_and_collinear_noise_is_not(api: Api, settings: dict[str, Any]) -> None:
+    dataset = api.upload(planted_csv(), "planted.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="class", folds=0, **settings)
+    api.succeeded(job)
+    result = api.get(f"/jobs/{job}/result").json()
+    importance = dict(zip(result["features"], result["importance"], strict=True))
+    assert sorted(importance, key=lambda name: -importance[name])[:3] == ["x0", "x1", "x2"]
+    assert importance["x0"] + importance["x1"] + importance["x2"] > 0.9
+    assert [group["features"] for group in result["groups"]] == [["x27", "x28"]]
+    assert [each["informative"] for each in result["contributions"]] == [True, False][: len(result["axes"])]
+    assert not {"x0", "x1", "x2"} & set(result["unclear"])
+    assert (result["picture"] is None) == (len(result["axes"]) > 1)
+    table = api.get(f"/jobs/{job}/embedding").json()
+    assert ("picture" in table["columns"]) == (len(result["axes"]) == 1)
 
 
 def test_those_who_follow_hear_of_trials_and_of_the_choice(api: Api, chosen: str) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ism_jobs.tables import Description, open_table
@@ -32,3 +33,14 @@ def read(folder: Path, content: bytes | str, name: str = "table", **options: Any
     reader = open_table(path, filename=name, **options)
     table = pa.Table.from_batches(list(reader), schema=reader.schema)
     return Read(table, reader.description(), reader.digest(), reader.format, reader.notes)
+
+
+def planted_csv() -> bytes:
+    """Return 600 rows with two classes along x0, x1 and x2; x27 and x28 are nearly equal and tell nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 30))
+    X[:, 28] = X[:, 27] + 0.05 * rng.standard_normal(600)
+    classes = X[:, 0] + 0.8 * X[:, 1] - 0.6 * X[:, 2] + 0.5 * rng.standard_normal(600) > 0
+    lines = [",".join([f"x{column}" for column in range(30)] + ["class"])]
+    lines += [",".join([f"{value:.5f}" for value in row] + ["ab"[int(one)]]) for row, one in zip(X, classes, strict=True)]
+    return "\n".join(lines).encode()

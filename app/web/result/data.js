@@ -5,18 +5,19 @@ import { get } from "../api.js";
 const MAX_CLASS_VALUES = 20; // integers with more distinct values are measurements; the service has the same rule
 const MAX_GROUPS = 20; // more groups are too many to show one by one
 
-// {job, result, dataset, rows, axes, group, columns(names)}; `dataset` is null if the table has been deleted.
+// {job, result, dataset, rows, axes, picture, group, columns(names)}; `dataset` is null if the table has been deleted.
 export async function loadResult(job, { signal }) {
   const [result, table, dataset] = await Promise.all([
     get(`/jobs/${job.id}/result`, { signal }),
     get(`/jobs/${job.id}/embedding?format=json`, { signal }),
     get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
   ]);
-  const { rows, axes, group } = parseEmbedding(table);
-  return { job, result, dataset, rows, axes, group, columns: columnLoader(dataset, rows, signal) };
+  const embedding = parseEmbedding(table);
+  return { job, result, dataset, ...embedding, columns: columnLoader(dataset, embedding.rows, signal) };
 }
 
-// The row numbers, an array for each axis, and the class, value or cluster of each row (null if there is none).
+// The row numbers, an array for each axis, the class, value or cluster of each row (null if there is none), and the
+// second coordinate for a plot of a single axis (null if there are more axes).
 export function parseEmbedding({ columns, rows }) {
   const column = (name) => columns.indexOf(name);
   const axes = columns
@@ -25,6 +26,7 @@ export function parseEmbedding({ columns, rows }) {
   return {
     rows: Int32Array.from(rows, (row) => row[column("row")]),
     axes,
+    picture: column("picture") < 0 ? null : Float64Array.from(rows, (row) => row[column("picture")]),
     group: column("group") < 0 ? null : rows.map((row) => row[column("group")]),
   };
 }
@@ -93,6 +95,32 @@ export function ranking(values, size = (value) => value) {
     .map((value, index) => [size(value), index])
     .sort(([a], [b]) => b - a)
     .map(([, index]) => index);
+}
+
+// The features and groups of features as {name, importance, error, unclear}, the most important first. A group of
+// features that stand for each other is one entry.
+export function rankedEntries({ features, importance, importance_errors: errors, groups = [], unclear = [] }) {
+  const places = new Map(features.map((name, index) => [name, index]));
+  const grouped = new Set(groups.flatMap((group) => group.features));
+  const entry = (names) => {
+    const sum = (values) => names.reduce((total, name) => total + values[places.get(name)], 0);
+    return {
+      name: names.join(" / "),
+      importance: sum(importance),
+      error: errors ? sum(errors) : null,
+      unclear: unclear.includes(names[0]),
+    };
+  };
+  const single = features.filter((name) => !grouped.has(name)).map((name) => [name]);
+  const entries = [...groups.map((group) => group.features), ...single].map(entry);
+  return ranking(entries, (each) => each.importance).map((index) => entries[index]);
+}
+
+// What an axis contributes: "62 %", or that it is for the picture only; empty for results that do not say it.
+export function contributionText({ contributions }, axis) {
+  const found = contributions?.[axis];
+  if (!found) return "";
+  return found.informative ? `${Math.round(100 * found.share)} %` : "for the picture only";
 }
 
 // The features as [name, importance], the most important first.

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { counted, listed, number, percent } from "../format.js";
-import { rankedFeatures } from "./data.js";
+import { rankedEntries } from "./data.js";
 
 const MAX_NAMED = 4; // features
 const ENOUGH_IMPORTANCE = 0.5; // no more features are named once these reach this share
@@ -16,7 +16,7 @@ export function headline({ job, result }) {
     { class: "headline", "aria-label": "Summary" },
     h("p", { class: "claim" }, [`${reduced} ${aim(job.spec, one)}.`, quality(metrics)].filter(Boolean).join(" ")),
     result.baseline ? h("p", { class: "lead" }, result.baseline.sentence) : null,
-    h("p", { class: "lead" }, importantFeatures(result)),
+    h("p", { class: "lead" }, importantFeatures(result), axesForThePicture(result)),
     result.missed && result.missed.advice !== "nothing" ? h("p", { class: "notice" }, result.missed.sentence) : null,
     converged ? null : h("p", { class: "notice" }, stop),
     warnings.length
@@ -47,15 +47,28 @@ function quality({ accuracy, r2, nmi_reference: nmi, silhouette, novelty }) {
 function importantFeatures(result) {
   let sum = 0;
   const names = [];
-  for (const [name, importance] of rankedFeatures(result).slice(0, MAX_NAMED)) {
+  for (const { name, importance } of rankedEntries(result).slice(0, MAX_NAMED)) {
+    if (!importance) break;
     names.push(name);
     sum += importance;
     if (sum >= ENOUGH_IMPORTANCE) break;
   }
+  if (!names.length) return "No feature stands out: the axes tell nothing about rows that were held out.";
   const one = names.length === 1;
   return [
     `The most important ${one ? "feature is" : "features are"} `,
     h("strong", {}, listed(names)),
     `, with ${percent(sum)} of the total importance.`,
   ];
+}
+
+// A sentence about the axes that tell nothing about held-out rows; empty if all axes count.
+function axesForThePicture({ contributions }) {
+  const names = (contributions ?? []).filter((each) => !each.informative).map(({ axis }) => axis.replace("axis", "axis "));
+  if (!names.length) return "";
+  if (names.length === contributions.length)
+    return " No axis tells more about rows that were held out than chance, so this ranking may be noise.";
+  const one = names.length === 1;
+  const subject = listed(names).replace("axis", "Axis");
+  return ` ${subject} ${one ? "adds" : "add"} nothing; ${one ? "it is" : "they are"} there for the picture only.`;
 }

@@ -3,43 +3,59 @@
 import { h } from "../../dom.js";
 import { expandable, integer, number, percent, table } from "../../format.js";
 import { plotLabel } from "../../plotly.js";
-import { ranking } from "../data.js";
+import { contributionText, rankedEntries, ranking } from "../data.js";
 import { figure } from "./figure.js";
 
 const MAX_BARS = 15; // features in a chart; the table below has all
 const SHOWN_AT_FIRST = 6; // axes
 
 export function importanceFigure({ job, result }, signal) {
-  const ranked = ranking(result.importance);
-  const rows = () =>
-    table(
-      ["Feature", { number: "Share" }],
-      ranked.map((index) => [result.features[index], percent(result.importance[index])]),
-      "Importance of all features",
-    );
+  const entries = rankedEntries(result);
+  const places = entries.map((_, index) => index);
+  const names = entries.map(({ name }) => name);
+  const hasErrors = Boolean(result.importance_errors);
+  const notes = [
+    "The importance of a feature is its share of the axes that count. The shares add up to 100 %.",
+    ...(result.groups?.length ? ["Features that stand for each other are one bar."] : []),
+    ...(hasErrors ? ["Gray: within two standard errors of 0. The error bars are one standard error."] : []),
+  ];
   return figure(
     {
       title: "Which features matter",
       heading: "h2",
       name: `importance-${job.id}`,
-      height: heightOf(ranked.length),
-      note: "The importance of a feature is its share of the squared loadings of all axes. The shares add up to 100 %.",
-      description: `Importance: ${ranked
+      height: heightOf(entries.length),
+      note: notes.join(" "),
+      description: `Importance: ${entries
         .slice(0, 5)
-        .map((index) => `${result.features[index]} ${percent(result.importance[index])}`)
+        .map(({ name, importance }) => `${name} ${percent(importance)}`)
         .join(", ")}`,
-      draw: (colors) =>
+      draw: ({ series, soft, ink }) =>
         bars(
-          ranked,
-          result.features,
-          (index) => 100 * result.importance[index],
-          () => colors.series[0],
+          places,
+          names,
+          (index) => 100 * entries[index].importance,
+          (index) => (entries[index].unclear ? soft : series[0]),
           "%",
+          hasErrors ? { of: (index) => 100 * entries[index].error, ink } : null,
         ),
-      table: expandable(`All ${integer(result.features.length)} features as a table`, rows),
+      table: expandable(`All ${integer(result.features.length)} features as a table`, () => importanceTable(result)),
     },
     signal,
   );
+}
+
+function importanceTable({ features, importance, importance_errors: errors, unclear = [], permutation }) {
+  const heads = ["Feature", { number: "Share" }];
+  if (errors) heads.push({ number: "Standard error" }, "");
+  if (permutation) heads.push({ number: "Drop if permuted" });
+  const rows = ranking(importance).map((index) => [
+    features[index],
+    percent(importance[index]),
+    ...(errors ? [percent(errors[index]), unclear.includes(features[index]) ? "unclear" : ""] : []),
+    ...(permutation ? [`${number(permutation.drop[index], 2)} ± ${number(permutation.error[index], 1)}`] : []),
+  ]);
+  return table(heads, rows, "Importance of all features");
 }
 
 export function loadingsSection({ job, result }, signal) {
@@ -70,14 +86,16 @@ export function loadingsSection({ job, result }, signal) {
     h(
       "p",
       { class: "hint" },
-      `A row's coordinate on an axis is the sum of its standardized features, each multiplied by its loading. The eigenvalue of an axis measures its contribution to the objective.${errorBars}`,
+      `A row's coordinate on an axis is the sum of its standardized features, each multiplied by its loading. The contribution of an axis is its share of what held-out rows would lose without an axis.${errorBars}`,
     ),
     grid,
     more,
   );
 }
 
-function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) {
+function axisFigure(job, result, axis, signal) {
+  const { features, W, eigenvalues, stability } = result;
+  const contribution = contributionText(result, axis);
   const loading = (index) => W[index][axis];
   const error = stability ? (index) => stability.errors[index][axis] : null;
   const ranked = ranking(W, (row) => Math.abs(row[axis]));
@@ -86,7 +104,9 @@ function axisFigure(job, { features, W, eigenvalues, stability }, axis, signal) 
       title: `Axis ${axis + 1}`,
       name: `axis-${axis + 1}-${job.id}`,
       height: heightOf(ranked.length),
-      note: `Eigenvalue ${number(eigenvalues[axis])}`,
+      note: [contribution && `Contribution: ${contribution}`, `Eigenvalue ${number(eigenvalues[axis])}`]
+        .filter(Boolean)
+        .join(" · "),
       description: `Loadings of axis ${axis + 1}: ${ranked
         .slice(0, 5)
         .map((index) => `${features[index]} ${number(loading(index), 2)}`)

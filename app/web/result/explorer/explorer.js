@@ -3,7 +3,7 @@
 import { errorLine, h, newId, replace } from "../../dom.js";
 import { onThemeChange } from "../../plotly.js";
 import { exportButtons } from "../charts/figure.js";
-import { groupKind, groupTitle, holdsClasses } from "../data.js";
+import { contributionText, groupKind, groupTitle, holdsClasses } from "../data.js";
 import { arrowReach, biplotArrows } from "./biplot.js";
 import { coloring } from "./colors.js";
 import { legend } from "./legend.js";
@@ -24,9 +24,11 @@ export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
   const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
-  const heights = jitter(rows.length); // the y coordinates if there is one axis only
+  const titles = names.map((name, index) => [name, contributionText(result, index)].filter(Boolean).join(": "));
+  const heights = source.picture ?? jitter(rows.length); // the y coordinates if there is one axis only
   const description = `Scatter plot of ${rows.length} rows in the new axes. The loadings below show what the axes consist of.`;
   const hasTwoAxes = axes.length > 1;
+  const singleTitle = source.picture ? "for the picture only" : "";
   const shown = {
     x: 0,
     y: hasTwoAxes ? 1 : -1,
@@ -62,7 +64,7 @@ export function explorer(source, signal) {
       points,
       newPoints: newAxes && { ...coordinates(newAxes, jitter(count)), markIndex: new Uint8Array(count) },
       coloring: colors,
-      titles: { x: names[shown.x] ?? "", y: names[shown.y] ?? "", z: names[shown.z] ?? "" },
+      titles: { x: titles[shown.x] ?? "", y: titles[shown.y] ?? singleTitle, z: titles[shown.z] ?? "" },
       arrows:
         shown.arrows && hasTwoAxes
           ? biplotArrows(result, shown.x, shown.y, arrowReach(points.x, points.y), isNarrow)
