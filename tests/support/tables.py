@@ -42,5 +42,7 @@ def planted_csv() -> bytes:
     X[:, 28] = X[:, 27] + 0.05 * rng.standard_normal(600)
     classes = X[:, 0] + 0.8 * X[:, 1] - 0.6 * X[:, 2] + 0.5 * rng.standard_normal(600) > 0
     lines = [",".join([f"x{column}" for column in range(30)] + ["class"])]
-    lines += [",".join([f"{value:.5f}" for value in row] + ["ab"[int(one)]]) for row, one in zip(X, classes, strict=True)]
+    lines += [
+        ",".join([f"{value:.5f}" for value in row] + ["ab"[int(one)]]) for row, one in zip(X, classes, strict=True)
+    ]
     return "\n".join(lines).encode()
