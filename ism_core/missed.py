@@ -69,10 +69,10 @@ class Missed:
         if found:
             where += f", most on {found[0]}" if len(found) == 1 else f", most on {' and '.join(found)} together"
         claim = f"The axes miss something: {target} still depends on {where} ({p})."
-        if self.advice == "more_axes":
-            return f"{claim} More axes would show it."
         if len(found) == 2:
             claim += " Maximizing HSIC can miss features that matter only together."
+        if self.advice == "more_axes":
+            return f"{claim} More axes would show it."
         return f"{claim} More axes of this kernel would gain nothing; try another kernel or scale."
 
 
