@@ -47,6 +47,11 @@ class TrainingData:
             if lacking.any():
                 rows, table = rows[~lacking], table.filter(pa.array(~lacking))
         with_target = len(rows)
+        if with_target < 2:
+            sentence = (
+                f"Only {with_target} of {description.rows} rows have a value in all targets; at least 2 are needed."
+            )
+            raise InvalidSpec(sentence, [FieldError("target", sentence)])
         copies = copies_of(table, roles.features, targets) if spec.features == "auto" else []
         features = [name for name in roles.features if name not in copies]
         if not features:

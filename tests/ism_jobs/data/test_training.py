@@ -138,6 +138,12 @@ def test_clusters_of_a_table_with_text_ask_whether_it_holds_classes(training) ->
     assert training(table, paradigm="unsupervised", clusters=2, reference="kind").warnings == ()
 
 
+def test_targets_that_are_never_known_together_are_refused(training) -> None:
+    table = pa.table({"x": [1.0, 2.5, 3.0, 0.5], "y": [1.5, 2.0, None, None], "z": [None, 4.5, 1.0, 2.0]})
+    with pytest.raises(InvalidSpec, match="Only 1 of 4 rows have a value in all targets"):
+        training(table, paradigm="supervised", target=["y", "z"])
+
+
 def test_too_few_rows_are_refused(training) -> None:
     with pytest.raises(InvalidSpec, match=r'"drop" leaves 1 of the 5 rows; at least 2 are needed') as refused:
         training(
