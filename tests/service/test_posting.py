@@ -49,13 +49,15 @@ def test_only_the_features_asked_for_are_learnt_from(api: Api, wine_id: str) -> 
 
 def test_missing_values_are_refused_filled_or_dropped(api: Api, small_id: str) -> None:
     columns = ["x", "y", "gap"]
-    document = problem(api.post("/jobs", json=spec(small_id, features=columns)), 422)
-    assert '"gap"' in document["detail"] or "gap" in document["detail"]
-    assert '"mean"' in document["detail"]
-    mean, drop = (api.submit(**spec(small_id, features=columns, missing=way)) for way in ("mean", "drop"))
-    api.succeeded(mean)
+    document = problem(api.post("/jobs", json=spec(small_id, features=columns, missing="refuse")), 422)
+    assert '"gap"' in document["detail"]
+    assert '"auto"' in document["detail"]
+    auto, drop = (api.submit(**spec(small_id, features=columns, **way)) for way in ({}, {"missing": "drop"}))
+    api.succeeded(auto)
     api.succeeded(drop)
-    assert api.get(f"/jobs/{mean}/result").json()["rows"] == 6
+    filled = api.get(f"/jobs/{auto}/result").json()
+    assert filled["rows"] == 6
+    assert any('"gap" (1 value, with the median)' in warning for warning in filled["warnings"])
     result = api.get(f"/jobs/{drop}/result").json()
     assert result["rows"] == 5
     assert any("1 of 6 rows" in warning for warning in result["warnings"])
@@ -64,9 +66,9 @@ def test_missing_values_are_refused_filled_or_dropped(api: Api, small_id: str) -
 
 
 def test_text_columns_become_readable_features(api: Api, small_id: str) -> None:
-    document = problem(api.post("/jobs", json=spec(small_id, features=["x", "color"], missing="drop")), 422)
+    document = problem(api.post("/jobs", json=spec(small_id, features=["x", "color"], categorical="refuse")), 422)
     assert "onehot" in document["detail"]
-    job = api.submit(**spec(small_id, features=["x", "color"], missing="drop", categorical="onehot"))
+    job = api.submit(**spec(small_id, features=["x", "color"], missing="drop"))
     api.succeeded(job)
     names = ["x", "color=blue", "color=green", "color=red"]
     assert api.get(f"/jobs/{job}/result").json()["features"] == names
