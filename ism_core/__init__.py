@@ -6,6 +6,7 @@ result = solve(X, Supervised(y), Gaussian(), q=2)
 from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM, UnsupervisedISM
+from ism_core.interpretation import Interpretation, interpret
 from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.missed import Missed, missed_dependence
 from ism_core.objective import aligned
@@ -22,6 +23,7 @@ __all__ = [
     "Engine",
     "Error",
     "Gaussian",
+    "Interpretation",
     "InvalidInput",
     "Linear",
     "Missed",
@@ -41,6 +43,7 @@ __all__ = [
     "UnsupervisedISM",
     "aligned",
     "choose",
+    "interpret",
     "iter_choose",
     "iter_solve",
     "missed_dependence",

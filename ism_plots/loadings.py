@@ -22,7 +22,7 @@ from ism_plots.names import one_line
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MAX_FEATURES = 20  # features with the largest norm in W
+MAX_FEATURES = 20  # features with the largest norm in W, weighed by the shares of the axes
 MAX_AXES = 4  # panels
 NAME_WIDTH = 28  # characters of a feature name
 POSITIVE_COLOR, NEGATIVE_COLOR = "#0072B2", "#D55E00"
@@ -34,17 +34,20 @@ def loadings_plot(
     errors: NDArray[np.float64] | None = None,
     *,
     format: Format = "svg",
+    shares: Sequence[float] | None = None,
 ) -> bytes:
     """Draw bars for the 20 features with the largest row norm in W, in a panel for each of the first 4 axes.
 
-    `errors` has the shape of W and holds standard errors, which are drawn as whiskers.
+    `errors` has the shape of W and holds standard errors, which are drawn as whiskers. `shares` weigh the axes in the
+    norm; an axis with the share 0 is there for the picture only.
     """
     d, q = W.shape
     if len(features) != d:
         raise ValueError(f"There are {len(features)} names for the {d} rows of W; give one for each row.")
     if errors is not None and errors.shape != W.shape:
         raise ValueError(f"The errors have the shape {errors.shape}; it must be that of W, {W.shape}.")
-    strongest = np.argsort(-np.linalg.norm(W, axis=1), kind="stable")[:MAX_FEATURES]
+    weights = np.ones(q) if shares is None or not any(shares) else np.sqrt(np.asarray(shares))
+    strongest = np.argsort(-np.linalg.norm(W * weights, axis=1), kind="stable")[:MAX_FEATURES]
     names = [one_line(features[row], NAME_WIDTH) for row in strongest]
     bars = W[strongest, :MAX_AXES]
     whiskers = np.zeros_like(bars) if errors is None else errors[strongest, :MAX_AXES]
@@ -71,7 +74,8 @@ def loadings_plot(
             axes.grid(axis="y", color=GRAY, alpha=0.2, linewidth=0.3)
             axes.set_axisbelow(True)
             axes.set_xlim(low - margin, high + margin)
-            axes.set_xlabel(f"loading on axis {axis + 1}")
+            remark = "" if weights[axis] else "\n(for the picture only)"
+            axes.set_xlabel(f"loading on axis {axis + 1}{remark}")
             axes.spines["left"].set_visible(False)
             axes.tick_params(axis="y", length=0)
             few_ticks(axes.xaxis, 5 if panels == 1 else 3)

@@ -97,10 +97,13 @@ async def get_plot(
     if etag_matches(request, etag):
         return not_modified(etag)
     table = await run_sync(store.jobs.artifact, record, PLOT_SOURCES[plot])
-    errors = None
-    if plot == "loadings" and "stability" in record.artifacts:
-        errors = await run_sync(store.jobs.artifact, record, "stability")
-    body = await sandbox.run(draw_plot, plot, table, format, record.spec, errors)
+    errors, shares = None, None
+    if plot == "loadings":
+        if "stability" in record.artifacts:
+            errors = await run_sync(store.jobs.artifact, record, "stability")
+        result = json.loads(await run_sync(store.jobs.artifact, record, "result"))
+        shares = [each["share"] for each in result.get("contributions") or ()] or None
+    body = await sandbox.run(draw_plot, plot, table, format, record.spec, errors, shares)
     headers = {"Content-Security-Policy": content_security_policy(PICTURE_POLICY)}
     return file_response(request, body, format, f"{plot}-{record.id}", etag, headers)
 

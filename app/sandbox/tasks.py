@@ -84,16 +84,25 @@ def export_onnx(model: bytes) -> bytes:
 
 
 def draw_plot(
-    plot: Plot, packed: bytes, format: PlotFormat, spec: Mapping[str, Any], packed_errors: bytes | None = None
+    plot: Plot,
+    packed: bytes,
+    format: PlotFormat,
+    spec: Mapping[str, Any],
+    packed_errors: bytes | None = None,
+    shares: Sequence[float] | None = None,
 ) -> bytes:
-    """Draw a plot of an artifact of a job. Loadings are drawn with their standard errors if these are known."""
+    """Draw a plot of an artifact of a job.
+
+    Loadings are drawn with their standard errors and the shares of the axes in the importance, if these are known.
+    """
     table = unpack(packed)
     if plot == "trace":
         return _draw_trace(table, format)
     values = _axis_columns(table)
     if plot == "loadings":
         errors = None if packed_errors is None else _axis_columns(unpack(packed_errors))
-        return ism_plots.loadings_plot(table.column("feature").to_pylist(), values, errors, format=format)
+        names = table.column("feature").to_pylist()
+        return ism_plots.loadings_plot(names, values, errors, format=format, shares=shares)
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
         kind, legend = spec["target_kind"], spec["target"]

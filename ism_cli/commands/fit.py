@@ -113,6 +113,8 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     plot_formats: tuple[PlotFormat, ...] = ("svg", "png")
     for plot in PLOTS:
         errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
+        shares = [each["share"] for each in document["contributions"]]
+        source, spec = pack(tables[PLOT_SOURCES[plot]]), outcome.spec.model_dump()
         for plot_format in plot_formats:
-            picture = draw_plot(plot, pack(tables[PLOT_SOURCES[plot]]), plot_format, outcome.spec.model_dump(), errors)
+            picture = draw_plot(plot, source, plot_format, spec, errors, shares)
             (out / f"{plot}.{plot_format}").write_bytes(picture)

@@ -284,3 +284,15 @@ def test_errors_are_drawn_as_whiskers() -> None:
 
 def whiskers(svg: bytes) -> int:
     return sum("LineCollection" in (element.get("id") or "") for element in ElementTree.fromstring(svg).iter())
+
+
+def test_features_of_an_axis_for_the_picture_only_are_not_the_strongest() -> None:
+    W = np.column_stack([np.linspace(1, 0.5, 30), np.linspace(0, 2, 30)])
+    names = [f"f{row}中" for row in range(30)]
+    shown = as_text(loadings_plot, names, W, shares=[1.0, 0.0])
+    assert [name for name in shown if name in names] == names[:20]
+    assert any("for the picture only" in text for text in shown)
+
+
+def test_a_single_axis_is_drawn_against_the_picture() -> None:
+    assert "for the picture only" in as_text(embedding_plot, points(30, 1), title="中", picture=points(30, 1)[:, 0])
