@@ -1,0 +1,1 @@
+"""Clusterings that labels guide, compared with label spreading and constrained k-means."""
