@@ -5,7 +5,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ism_core.arrays import Array, Ints, as_table
 from ism_core.errors import InvalidInput
@@ -103,7 +102,7 @@ class Whitening:
         mean = float(np.vdot(rows, rows)) / (n * d)
         if mean == 0:  # every row equals its class mean
             return Whitening(np.empty((d, 0)), np.empty(0), 1.0)
-        shrinkage = float(ledoit_wolf_shrinkage(rows, assume_centered=True)) if n > 1 else 1.0
+        shrinkage = _ledoit_wolf(rows) if n > 1 else 1.0
         variances, directions = _principal(rows)
         shrunk = (1 - shrinkage) * variances + shrinkage * mean
         stretches = 1 / np.sqrt(np.maximum(shrunk, SMALLEST_VARIANCE * mean))
@@ -122,6 +121,18 @@ class Whitening:
         V = self.directions
         product: Array = V @ ((stretches - base)[:, None] * (V.T @ M))
         return product + base * M if base else product
+
+
+def _ledoit_wolf(rows: Array) -> float:
+    """Return the shrinkage for centered rows. scikit-learn's function forms d×d matrices, even if n < d."""
+    n, d = rows.shape
+    lengths = np.einsum("ij,ij->i", rows, rows)
+    squares = rows @ rows.T if n < d else rows.T @ rows
+    variance = float(np.vdot(squares, squares)) / n**2  # the squared norm of the covariance
+    mean = float(lengths.sum()) / (n * d)
+    deviation = variance - d * mean**2
+    noise = min((float(lengths @ lengths) / n - variance) / n, deviation)
+    return max(noise / deviation, 0.0) if deviation > 0 else 0.0
 
 
 def _within(X: Array, codes: Ints) -> Array:

@@ -82,6 +82,7 @@ class SuccessiveHalving:
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
         self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
+        self._spaces: dict[tuple[Scale, int], RowSpace] = {}
         self._scaled_rows: dict[tuple[Scale, int], tuple[Array, Array]] = {}
         self._tried = 0
         self._leading = -np.inf  # the best score so far
@@ -212,7 +213,7 @@ class SuccessiveHalving:
     def _fold_path(self, path: CandidatePath, fold: int) -> _FoldPath:
         paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(path.neighbors)
         rows, test_rows = self._scaled(path.scale, fold)
-        space = RowSpace.of(rows, path.q, self._seed)
+        space = self._space(path, fold)
         gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
         kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
         options = EvaluationOptions(precision="single")
@@ -221,6 +222,13 @@ class SuccessiveHalving:
         kernels = self._kernels(problem, rows if start is None else space.Z @ start, path, rng)
         ascents = path_points(problem, kernels, self._ascent_delta, start)
         return _FoldPath(rows, test_rows, space, ascents)
+
+    def _space(self, path: CandidatePath, fold: int) -> RowSpace:
+        """Return the row space of scaled training rows, which all q up to its rank share."""
+        known = self._spaces.get((path.scale, fold))
+        if known is None or known.rank < path.q:
+            known = self._spaces[path.scale, fold] = RowSpace.of(self._scaled(path.scale, fold)[0], path.q, self._seed)
+        return known
 
     def _scaled(self, scale: Scale, fold: int) -> tuple[Array, Array]:
         """Return the scaled training rows and test rows of a fold, which all paths with this scale share."""

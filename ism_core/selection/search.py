@@ -4,7 +4,7 @@ All q are compared in the first fold. The search goes to larger q until the scor
 always tried, unless q = 1 misses no row: two features may matter only together. If products of two columns tell more
 than the best candidate so far, a path starts from these interactions too. Then the candidates that are left go
 through the other folds. Neighbors take longer, so they are tried last: with the q that is chosen without them, with
-smaller q as long as these are not significantly behind, and with larger q as long as the score rises.
+smaller q as long as these are within one standard error of the best, and with larger q as long as the score rises.
 """
 
 from collections.abc import Generator, Iterable
@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from ism_core.linalg import Scale
 from ism_core.selection.candidates import CandidatePath, ScoredKernel
 from ism_core.selection.choice import Trial
-from ism_core.selection.cross_validation import SIGNIFICANT, SuccessiveHalving
+from ism_core.selection.cross_validation import SuccessiveHalving
 from ism_core.selection.rule import decide, stacked
 
 PERFECT = 1.0  # the largest possible score: the search stops
@@ -77,7 +77,7 @@ def _iter_neighbors(
     best = yield from first_fold(axes[middle])
     for q in reversed(axes[:middle]):
         found = yield from first_fold(q)
-        if any(each is not None and each.is_ahead_of(found, SIGNIFICANT) for each in (best, rival)):
+        if any(each is not None and each.is_ahead_of(found) for each in (best, rival)):
             break
     for q in axes[middle + 1 :]:
         found = yield from first_fold(q)
