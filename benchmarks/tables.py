@@ -23,6 +23,7 @@ from worker.pipeline import iter_run
 
 QUICK = {"kernel": "linear", "q": 1, "folds": 0}
 SHOWN = 3  # features at the head of the ranking that the list shows
+LEAST_SHARE = 0.005  # importance of a feature that the list shows
 
 # Package, table, target, and the columns that only number or name rows, persons or groups. "rownames" always does.
 # A space in a name is written "_".
@@ -123,8 +124,10 @@ class Report:
     def line(self) -> str:
         """Return a row of the Markdown table."""
         left_out = ", ".join(f"`{name}`" for name in self.left_out) or "–"
-        leading = ", ".join(f"`{name}` {share:.0%}" for name, share in self.leading)
-        outcome = self.refusal or (f"ranks {', '.join(self.identifiers)}" if self.identifiers else leading)
+        leading = ", ".join(f"`{name}` {share:.0%}" for name, share in self.leading if share >= LEAST_SHARE)
+        outcome = self.refusal or (
+            f"ranks {', '.join(self.identifiers)}" if self.identifiers else leading or "no axis counts"
+        )
         size = f"{self.rows:,}×{self.columns}"
         return f"| {self.table} | {size} | `{self.target}` | {self.features} | {left_out} | {outcome} |"
 
