@@ -200,8 +200,9 @@ class _Features:
         squares = self.structure(W) ** 2 if self.groups else within
         for members in self.groups:
             parts[self.group[members[0]]] = (self.rows[:, members] @ W[members]).var(axis=0)
-            within[members] = _normalized(squares[members])
-        parts = _normalized(parts) * shares
+            known = squares[members].sum(axis=0) > 0  # else the axis is constant, and the members share it equally
+            within[members] = _normalized(np.where(known, squares[members], 1.0))
+        parts = _normalized(parts) * _normalized(np.where(parts.sum(axis=0) > 0, shares, 0.0))
         importance: Array = (parts[self.group] * within).sum(axis=1)
         return importance, parts.sum(axis=1)
 

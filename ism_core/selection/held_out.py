@@ -154,7 +154,7 @@ class KernelRidge:
         """Return the kernel between rows and landmarks."""
         scaled = P / self._width
         squares = (scaled**2).sum(axis=1)[:, None] + (self._landmarks**2).sum(axis=1)
-        values: Array = np.exp(2 * (scaled @ self._landmarks.T) - squares)
+        values: Array = np.exp(np.minimum(2 * (scaled @ self._landmarks.T) - squares, 0))
         return values
 
 

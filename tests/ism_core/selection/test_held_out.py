@@ -36,3 +36,8 @@ def test_ridge_regression_predicts_a_smooth_function(rng: np.random.Generator) -
 def test_ridge_regression_of_noise_explains_about_nothing(rng: np.random.Generator) -> None:
     P, Y = rng.standard_normal((400, 2)), rng.standard_normal((400, 1))
     assert abs(explained_variance(KernelRidge(P[:300], Y[:300], seed=0).predict(P[300:]), Y[300:])) < 0.15
+
+
+def test_ridge_regression_far_from_the_origin_stays_finite(rng: np.random.Generator) -> None:
+    P, Y = 1e9 + rng.standard_normal((40, 1)), rng.standard_normal((40, 1))
+    assert np.isfinite(KernelRidge(P, Y, seed=0).predict(P + 10)).all()
