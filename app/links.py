@@ -42,7 +42,9 @@ def job_links(record: "Record") -> dict[str, str]:
     self = f"/jobs/{record.id}"
     links = {"self": self, "events": f"{self}/events"}
     if not record.state.ended:
-        links["cancel"] = f"{self}/cancel"
+        links |= {"cancel": f"{self}/cancel", "finish": f"{self}/finish"}
+    if record.best:
+        links["picture"] = f"{self}/picture"
     if record.state == "succeeded":
         tables = [name for name in TABLES if name in record.artifacts]
         links |= {name: f"{self}/{name}" for name in ("result", *tables, "model", "transform")}

@@ -1,5 +1,6 @@
 """What a worker does with a queued job: claim it, run it, save its results, and record how it ended."""
 
+import json
 import os
 import threading
 import time
@@ -19,7 +20,8 @@ from ism_jobs.spec import JOB_SPEC
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
 from worker.artifacts import artifacts_of, summary_document
 from worker.checkpoint import Checkpoints, unpack_trace
-from worker.pipeline import Outcome, ProgressEvent, iter_run
+from worker.pipeline import Outcome, iter_run
+from worker.progress import ProgressEvent
 from worker.trace import Trace
 
 FULL_STORE_SECONDS = 60.0  # how long a job waits for room in a full store before it fails
@@ -88,6 +90,7 @@ def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Se
         trace,
         memory_limit=settings.memory_per_job,
         scheduler=settings.dask_scheduler,
+        finish=lambda: attempt.finish_requested,
     )
     del table  # frees its memory once the pipeline has encoded it
     outcome = _report(events, attempt, Checkpoints(attempt, trace))
@@ -106,6 +109,9 @@ def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, c
         if stop_requested.is_set():
             checkpoints.save()
             raise JobReturned
+        if event.kind == "picture":
+            _save_picture(attempt, event)
+            continue
         now = time.monotonic()
         if event.kind or event.progress.stage != stage or now - reported_at > REPORT_SECONDS:
             attempt.report(event.progress.document(), event.kind, event.document())
@@ -115,6 +121,18 @@ def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, c
         elif event.kind == "step":
             checkpoints.save_if_due()
     return capture.value
+
+
+def _save_picture(attempt: Attempt, event: ProgressEvent) -> None:
+    """Save a picture and tell the followers. A full store keeps the previous one, because another will come."""
+    try:
+        attempt.save_picture(json.dumps(event.row, allow_nan=False).encode())
+    except RedisError as error:
+        if not is_full(error):
+            raise
+        log.warning("picture not saved: the store is full")
+    else:
+        attempt.report(event.progress.document(), event.kind, event.document())
 
 
 def _save_artifacts(attempt: Attempt, artifacts: dict[str, bytes]) -> None:

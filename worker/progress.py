@@ -6,9 +6,12 @@ from collections import deque
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from ism_core import Step
+from ism_core import Step, Trial
 
+TYPICAL_TRIALS = 60  # projections that a choice scores (median of the tables of benchmarks.first_insight)
+LEAST_LEFT = 0.2  # of the trials so far: those that may be left after more trials than is typical
 RATE_STEPS = 6  # number of most recent steps from which the rate of convergence is estimated
+BEST_FIELDS = ("number", "score", "q", "kernel", "scale")  # of a picture, to describe the best candidate so far
 
 Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
 
@@ -33,10 +36,42 @@ class Progress:
 
     def document(self) -> dict[str, Any]:
         """Return the progress as a JSON object."""
-        return {
+        fields = {
             name: round(value, 3) if name.endswith("_seconds") and value is not None else value
             for name, value in asdict(self).items()
         }
+        return fields | {"percent": self.percent}
+
+    @property
+    def percent(self) -> int | None:
+        """The share of the time that has passed, if the time left is known."""
+        if self.remaining_seconds is None:
+            return None
+        return int(100 * self.elapsed_seconds / (self.elapsed_seconds + self.remaining_seconds or 1.0))
+
+
+@dataclass(frozen=True)
+class ProgressEvent:
+    """The progress of a job, and what has just happened.
+
+    The kind is a "step" (with its row of the trace), a "trial" of other settings, the "choice" of settings,
+    a "resample" of the rows, a fold of the "validation", or a "picture" of the best W so far. It is empty if only the
+    progress has changed.
+    """
+
+    progress: Progress
+    kind: Literal["step", "trial", "choice", "resample", "validation", "picture", ""] = ""
+    row: dict[str, Any] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return the data of the event for the event stream of the job."""
+        progress = self.progress.document()
+        times = {name: progress[name] for name in ("elapsed_seconds", "remaining_seconds")}
+        if self.kind in ("resample", "validation"):
+            return {"fold": self.progress.fold, "folds": self.progress.folds, **times}
+        if self.kind == "picture" and self.row:
+            return {name: self.row[name] for name in BEST_FIELDS}
+        return {**(self.row or {}), **times}
 
 
 class JobClock:
@@ -57,6 +92,13 @@ class JobClock:
     def elapsed(self) -> float:
         """Seconds since the job started."""
         return time.monotonic() - self._began
+
+    def after_trial(self, trial: Trial, began: float) -> float | None:
+        """Return the estimated seconds left after a trial of a choice that started at time `began`."""
+        if not trial.tried:
+            return None
+        left = max(TYPICAL_TRIALS - trial.tried, LEAST_LEFT * trial.tried)
+        return (self.elapsed - began) / trial.tried * left
 
     def after_step(self, step: Step, iteration: int, delta: float) -> float | None:
         """Return the estimated seconds left after a step of a solve with convergence tolerance delta."""

@@ -22,6 +22,7 @@ class Trace:
     out_of_fold: Row | None = None  # the predictions that the choice made, and their scores
     resumed_at: int = 0  # the iteration that this attempt started from
     resumed_round: int = 0  # the round of that iteration
+    is_cut_short: bool = False  # whether the ascent ended on request
 
     def add(self, step: Step) -> Row:
         """Return a step as a row, and append it to the trace if it belongs to the ascent."""
@@ -41,6 +42,11 @@ class Trace:
             if not self.rows or row["iteration"] > self.rows[-1]["iteration"]:
                 self.rows.append(row)
         return row
+
+    def cut_short(self) -> None:
+        """Record that the ascent ends on request, and count the steps that follow from here."""
+        self.is_cut_short = True
+        self.resumed_at, self.resumed_round = self.rows[-1]["iteration"], self.rows[-1]["round"]
 
     def table(self) -> pa.Table:
         """Return the trace as a table."""

@@ -1,4 +1,4 @@
-"""Jobs: post, list, follow, cancel, delete."""
+"""Jobs: post, list, follow, finish, cancel, delete."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from app.dependencies import EventsDep, JobDep, KeyCheckDep, SandboxDep, Setting
 from app.http import decode_cursor, encode_cursor, etag_matches, etag_of, not_modified
 from app.problems import problem_responses
 from app.routes.parameters import CursorParameter, LimitParameter
-from app.schemas import BatchView, JobPage, JobView, job_view
+from app.schemas import BatchView, JobPage, JobView, PictureView, job_view
 from app.services import batch_view, submit_jobs
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
@@ -193,6 +193,24 @@ def cancel_job(record: JobDep, store: StoreDep) -> JobView:
     return job_view(store.jobs.cancel(record.id))
 
 
+@router.post(
+    "/{id}/finish",
+    status_code=202,
+    operation_id="finishJob",
+    summary="Finish a job early",
+    responses=problem_responses(404, 409, 422),
+)
+def finish_job(record: JobDep, store: StoreDep) -> JobView:
+    """The search ends and the job succeeds with the best result so far; its warnings say what was cut short."""
+    return job_view(store.jobs.finish(record.id))
+
+
+@router.get("/{id}/picture", operation_id="getPicture", summary="Get a picture", responses=problem_responses(404, 422))
+def get_picture(record: JobDep, store: StoreDep) -> PictureView:
+    """The latest picture of a job: at most 2,000 rows in two axes of the best candidate so far."""
+    return PictureView.model_validate_json(store.jobs.picture(record.id))
+
+
 @router.delete(
     "/{id}",
     status_code=204,
@@ -229,6 +247,7 @@ async def follow_job(
 
     `state`: the job has changed its state. `step`: an iteration with objective, eigenvalues, change and angle.
     `trial` and `choice`: settings were tried or chosen. `resample` and `validation`: a resample or a fold is done.
+    `picture`: rows, loadings and score of the best candidate so far; only the latest picture is sent.
     The stream ends when the job ends, when Redis is unreachable, or when the API key is revoked.
     """
     last = last_event_id or START
@@ -237,9 +256,11 @@ async def follow_job(
             news = await events.after(record.id, last, 0 if record.state.ended else LONGEST_WAIT)
             for event in news:
                 last = event.id
-                if event.kind == "state":
-                    continue
-                yield ServerSentEvent(id=event.id, event=event.kind, raw_data=event.data)
+                data = event.data
+                if event.kind == "picture":
+                    data = await run_sync(_picture, store, record.id, json.loads(data)["number"])
+                if data:
+                    yield ServerSentEvent(id=event.id, event=event.kind, raw_data=data)
             if not record.state.ended and (not news or any(event.kind == "state" for event in news)):
                 try:
                     record = await run_sync(store.jobs.get, record.id)
@@ -251,3 +272,12 @@ async def follow_job(
             elif record.state.ended and not news:  # the final state comes after all other events
                 yield ServerSentEvent(id=last, event="state", raw_data=job_view(record).model_dump_json())
                 return
+
+
+def _picture(store: Store, id: str, number: int) -> str:
+    """Return the picture with this number; empty if a later one has replaced it."""
+    with suppress(NotFound):
+        picture = store.jobs.picture(id)
+        if json.loads(picture)["number"] == number:
+            return picture.decode()
+    return ""

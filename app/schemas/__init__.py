@@ -12,7 +12,7 @@ from app.schemas.datasets import (
     dataset_view,
     utc,
 )
-from app.schemas.jobs import JobPage, JobView, job_view
+from app.schemas.jobs import JobPage, JobView, PictureView, job_view
 from app.schemas.results import ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
 
@@ -30,6 +30,7 @@ __all__ = [
     "JobView",
     "Kernels",
     "Paradigms",
+    "PictureView",
     "Readiness",
     "ResultView",
     "dataset_item",

@@ -25,12 +25,45 @@ class ProgressView(BaseModel):
     change: float | None = Field(description="The relative change of the eigenvalues in the last iteration.")
     angle: float | None = Field(description="The angle in radians by which the subspace turned in the last iteration.")
     elapsed_seconds: float = Field(description="Seconds since the job began.")
+    percent: int | None = Field(None, description="Estimated share of the time that has passed, in per cent.")
     remaining_seconds: float | None = Field(description="Estimated seconds left; null while there is no estimate.")
     fold: int | None = Field(None, description="The number of cross-validation folds or resamples done.")
     folds: int | None = Field(None, description="The number of cross-validation folds or resamples in all.")
     trying: dict[str, Any] | None = Field(
         None, description="While settings are chosen: the current scale and q, how many were tried, the best score."
     )
+
+
+class BestView(BaseModel):
+    """The best candidate so far of a job that chooses its settings, or the axes so far."""
+
+    number: int = Field(description="The number of its picture; each better candidate has a larger one.")
+    score: float | None = Field(
+        description="Its cross-validated accuracy or R², or consensus of a clustering; null if there is none yet."
+    )
+    q: int = Field(description="The number of axes.")
+    kernel: Any = Field(description="The kernel, with the width that it has for the rows that were tried.")
+    scale: str | None = Field(description="Preprocessing of the rows.")
+    picture: str = Field(description="The path of its picture.")
+
+
+class PictureView(BaseModel):
+    """Some rows in two axes of the best candidate so far."""
+
+    number: int = Field(description="The number of the picture; each better candidate has a larger one.")
+    score: float | None = Field(description="The score of the candidate; null if there is none yet.")
+    q: int = Field(description="The number of axes of the candidate.")
+    kernel: Any = Field(description="Its kernel.")
+    scale: str | None = Field(description="Preprocessing of the rows.")
+    axes: list[str] = Field(
+        description='The axes that are shown. "picture" is a direction of large variance beside the only axis.'
+    )
+    rows: list[int] = Field(description="The numbers of at most 2,000 rows of the table.")
+    coordinates: list[list[float]] = Field(description="For each of these rows, its coordinates.")
+    group: list[Any] | None = Field(description="For each of these rows, its target or cluster.")
+    features: list[str] = Field(description="The features with the largest importance, at most 200.")
+    W: list[list[float]] = Field(description="For each of these features, its weights in the axes shown.")
+    importance: list[float] = Field(description="For each of these features, its share of the squared weights.")
 
 
 class JobView(BaseModel):
@@ -51,6 +84,7 @@ class JobView(BaseModel):
         description="How many jobs are ahead of it in the queue; null once the job has started, and in lists."
     )
     progress: ProgressView | None = Field(description="The progress of a running job.")
+    best: BestView | None = Field(description="The best candidate so far; null until there is one.")
     error: ProblemView | None = Field(description="The reason why the job failed.")
     metrics: dict[str, int | float | None] | None = Field(description="The metrics of a job that has succeeded.")
     links: dict[str, str] = Field(description="Paths of related resources; they depend on the state.")
@@ -79,6 +113,7 @@ def job_view(record: Record, position: int | None = None) -> JobView:
         attempt=record.attempt,
         position=position,
         progress=ProgressView(**record.progress) if record.progress else None,
+        best=BestView(**record.best, picture=f"/jobs/{record.id}/picture") if record.best else None,
         error=ProblemView(**record.error) if record.error else None,
         metrics=record.summary["metrics"] if record.summary else None,
         links=job_links(record),

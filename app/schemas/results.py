@@ -89,6 +89,7 @@ class ChoiceView(BaseModel):
 
     criterion: str = Field(description="The score that candidates are compared by.", examples=["accuracy"])
     reason: str = Field(description="Why this candidate was chosen.")
+    cut_short: bool = Field(False, description="Whether the search ended on request, before all candidates were tried.")
     rows: int = Field(
         description="The number of rows that candidates were tried on; 0 if there were too few rows to choose."
     )

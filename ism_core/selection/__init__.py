@@ -1,6 +1,6 @@
 """Automatic choice of kernel, q and scale from the data; measures of a projection on held-out rows."""
 
-from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
+from ism_core.selection.choice import Auto, Candidate, Choice, Leader, OutOfFold, Trial, never
 from ism_core.selection.choose import choose, iter_choose
 from ism_core.selection.held_out import HeldOut, Target, sample
 from ism_core.selection.rule import standard_error
@@ -11,6 +11,7 @@ __all__ = [
     "Candidate",
     "Choice",
     "HeldOut",
+    "Leader",
     "OutOfFold",
     "Settings",
     "Starts",
@@ -20,6 +21,7 @@ __all__ = [
     "is_open",
     "iter_choose",
     "iter_settings",
+    "never",
     "sample",
     "standard_error",
 ]

@@ -53,6 +53,20 @@ class Choice:
     rows: int  # number of rows that the candidates were tried on
     reason: str  # a sentence
     out_of_fold: OutOfFold | None = None  # of supervised choices; None if there were too few rows
+    cut_short: bool = False  # whether the search ended on request, before all candidates were tried
+
+
+@dataclass(frozen=True, eq=False)
+class Leader:
+    """The best candidate so far, with the W that it learned from some of the rows."""
+
+    kernel: Kernel  # with the width that it has for these rows
+    scale: Scale
+    q: int
+    score: float  # over the folds that it saw
+    loadings: Array  # d×q weights of the scaled features, before whitening
+    rows: Ints | None = None  # the rows that were clustered, and their clusters, if the paradigm is a clustering
+    labels: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -65,3 +79,13 @@ class Trial:
     folds: int
     tried: int  # number of projections scored so far
     best: float
+    leader: Leader | None = None  # None until a candidate has been scored
+
+
+class SearchFinished(Exception):
+    """The caller has asked to end the search."""
+
+
+def never() -> bool:
+    """Return False: nobody asks to cut the search short."""
+    return False

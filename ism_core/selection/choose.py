@@ -11,7 +11,7 @@ that are values). `search` has the order in which candidates are tried, `rule` t
 used a sample of the rows and chose neighbors, narrower kernels are then tried on many more rows.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import islice
 
 import numpy as np
@@ -25,7 +25,7 @@ from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.selection.candidates import CandidatePath, ScoredKernel
-from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, Trial
+from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, SearchFinished, Trial, never
 from ism_core.selection.cross_validation import SuccessiveHalving
 from ism_core.selection.hidden_labels import iter_guided_choice
 from ism_core.selection.rule import corrected_score, decide, stacked
@@ -63,6 +63,7 @@ def iter_choose(
     *,
     scale: Scale | Auto = "auto",
     seed: int = 0,
+    finish: Callable[[], bool] = never,
 ) -> Generator[Trial, None, Choice]:
     """Choose the settings that are "auto": kernel, q, scale, or the width of a kernel.
 
@@ -83,6 +84,8 @@ def iter_choose(
         Preprocessing of the rows.
     seed : int, default=0
         Seed of subsamples and folds. The same seed gives the same choice.
+    finish : callable, default=never
+        Called after each trial. If it returns True, the search ends and keeps the best candidate so far.
 
     Returns
     -------
@@ -106,9 +109,9 @@ def iter_choose(
     given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
     if isinstance(paradigm, Unsupervised):
-        return iter_guided_choice(table, paradigm, given, is_open, kernel == "auto", given_q, scales, seed)
+        return iter_guided_choice(table, paradigm, given, is_open, kernel == "auto", given_q, scales, seed, finish)
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
-    return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed)
+    return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed, finish)
 
 
 choose = drained(iter_choose)
@@ -123,6 +126,7 @@ def _iter_cross_validate(
     axes: tuple[int, ...],
     scales: tuple[Scale, ...],
     seed: int,
+    finish: Callable[[], bool],
 ) -> Generator[Trial, None, Choice]:
     rng = np.random.default_rng(seed)
     rows = _sample(paradigm, table, max(SAMPLE, min(ROWS_PER_COLUMN * table.shape[1], LARGEST_SAMPLE)), rng)
@@ -136,17 +140,25 @@ def _iter_cross_validate(
         return Choice(
             criterion, (only,), only, 0, "The table has too few rows for cross-validation; this is the default setting."
         )
-    halving = SuccessiveHalving(table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng)
-    paths = yield from iter_search(halving, axes, scales, kinds)
+    halving = SuccessiveHalving(
+        table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng, finish
+    )
+    cut_short = False
+    try:
+        paths = yield from iter_search(halving, axes, scales, kinds)
+    except SearchFinished:
+        paths, cut_short = halving.scored_paths(), True
     finalists = halving.complete(paths)
     scores = stacked(finalists)
     place, best = decide(finalists, scores)
     chosen, reason = finalists[place], "It has the best score."
     if place != best:
         reason = f"It is the simplest candidate within one standard error of the best score, {scores[best].mean():.3f}."
-    out_of_fold = _out_of_fold(paradigm, rows[halving.order], finalists, place, np.random.default_rng(seed))
+    out_of_fold = _out_of_fold(
+        paradigm, rows[halving.order[: scores.shape[1]]], finalists, place, np.random.default_rng(seed)
+    )
     candidates = kernels.candidates(paths, len(rows) * (1 - 1 / folds))
-    if chosen.neighbors and is_open and len(table) >= LARGER_TABLE * len(rows):
+    if chosen.neighbors and is_open and not cut_short and len(table) >= LARGER_TABLE * len(rows):
         many = _sample(paradigm, table, NARROWED_ROWS, rng)
         larger = SuccessiveHalving(
             table[many],
@@ -156,13 +168,18 @@ def _iter_cross_validate(
             False,
             NARROWED_FOLDS,
             rng,
+            finish,
             ascent_delta=LONG_CLIMB_DELTA,
         )
         path = yield from larger.narrowed(chosen)
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))
         chosen = max(path.points, key=lambda point: point.score)
         reason = f"It has the best score of the candidates that were tried on {len(many):,} rows."
-    return Choice(criterion, tuple(candidates.values()), candidates[chosen], len(rows), reason, out_of_fold)
+        cut_short = finish()
+    if cut_short:
+        reason = f"The search was cut short. Of the {len(finalists)} candidates that were compared: {reason}"
+    found = tuple(candidates.values()), candidates[chosen]
+    return Choice(criterion, *found, len(rows), reason, out_of_fold, cut_short)
 
 
 def _out_of_fold(

@@ -9,8 +9,7 @@ rule was better on the paper's data.
 """
 
 import time
-from collections.abc import Generator
-from functools import partial
+from collections.abc import Callable, Generator
 
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
@@ -20,8 +19,8 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel, KernelWithWidth, Polynomial
 from ism_core.linalg import Scale, Scaling
 from ism_core.paradigms import Unsupervised
-from ism_core.selection.choice import Candidate, Choice, Trial
-from ism_core.solver import iter_solve, relay, widest_width, with_width
+from ism_core.selection.choice import Candidate, Choice, Leader, Trial
+from ism_core.solver import Result, ReturnCapture, iter_solve, widest_width, with_width
 
 WIDTHS = (1.0, 0.7, 0.5, 0.35)  # relative to the median distance (tuned on the paper's data)
 SAMPLE = 2_000  # rows of the subsample that is clustered, if the table has more
@@ -40,10 +39,11 @@ def iter_consensus(
     q: int | None,
     scale: Scale,
     seed: int,
+    finish: Callable[[], bool],
 ) -> Generator[Trial, None, Choice]:
     """Choose the width of the kernel if it is open, and q if it is None; yield a Trial for each step of each solve.
 
-    With `any_kernel`, a polynomial kernel is a candidate too.
+    With `any_kernel`, a polynomial kernel is a candidate too. The search ends when `finish` returns True.
     """
     k, d = paradigm.n_clusters, table.shape[1]
     axes = min(k, d) if q is None else q
@@ -54,31 +54,50 @@ def iter_consensus(
         usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
         few_rows = "The table has too few rows to compare clusterings; this" if len(kernels) > 1 else "This"
         return Choice("consensus", (usual,), usual, 0, f"{few_rows} is the default setting of a clustering.")
-    found: list[Ints] = []
+    found: list[Result] = []
     seconds: list[float] = []
-    few = Scaling.learnt(table[rows], scale)[1]
+    scaling, few = Scaling.learnt(table[rows], scale)
+    cut_short = False
     for number, each in enumerate(kernels, 1):
         began = time.perf_counter()
-        steps = iter_solve(few, some, each, axes, delta=DELTA, max_iter=ITERATIONS, seed=seed)
-        best = max(_agreement(found)[0]) if len(found) > 1 else 0.0
-        trial = Trial(scale, axes, number, len(kernels), len(found), best)
-        labels = (yield from relay(steps, partial(same, trial))).labels
-        assert labels is not None
-        found.append(labels)
+        solving = ReturnCapture(iter_solve(few, some, each, axes, delta=DELTA, max_iter=ITERATIONS, seed=seed))
+        leader = _leader(found, scaling, scale, rows)
+        trial = Trial(scale, axes, number, len(kernels), len(found), leader.score if leader else 0.0, leader)
+        for _ in solving:
+            yield trial
+            cut_short = finish()
+            if cut_short:
+                break
+        if cut_short:
+            break
+        found.append(solving.value)
         seconds.append(time.perf_counter() - began)
+    if not found:
+        usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
+        reason = "The search was cut short before the first candidate was tried; this is the default setting."
+        return Choice("consensus", (usual,), usual, 0, reason, cut_short=True)
     candidates = tuple(
         Candidate(each, scale, axes, False, score, error, taken)
-        for each, score, error, taken in zip(kernels, *_agreement(found), seconds, strict=True)
+        for each, score, error, taken in zip(kernels, *_agreement(found), seconds, strict=False)
     )
+    leader = _leader(found, scaling, scale, rows)
+    assert leader is not None
+    yield Trial(scale, axes, len(kernels), len(kernels), len(found), leader.score, leader)
     chosen = max(candidates, key=lambda candidate: candidate.score)
-    yield Trial(scale, axes, len(kernels), len(kernels), len(found), chosen.score)
     reason = "Its clusters agree best with those of the other candidates."
-    return Choice("consensus", candidates, chosen, len(rows), reason)
+    if cut_short:
+        reason = f"The search was cut short after {len(found)} of {len(kernels)} candidates. {reason}"
+    return Choice("consensus", candidates, chosen, len(rows), reason, cut_short=cut_short)
 
 
-def same(trial: Trial, _: object) -> Trial:
-    """Return the trial, whatever step of its solve was taken."""
-    return trial
+def _leader(found: list[Result], scaling: Scaling, scale: Scale, rows: Ints) -> Leader | None:
+    """Return the clustering that agrees most with the others so far."""
+    if not found:
+        return None
+    score, place = max((score, -place) for place, score in enumerate(_agreement(found)[0]))
+    best = found[-place]
+    loadings = best.loadings(scaling.whitening)
+    return Leader(best.kernel, scale, best.W.shape[1], score, loadings, rows, best.labels)
 
 
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:
@@ -107,8 +126,11 @@ def _can_be_compared(paradigm: Unsupervised, rows: int) -> bool:
     return rows >= max(FEWEST_ROWS, ROWS_PER_CLUSTER * paradigm.n_clusters)
 
 
-def _agreement(labels: list[Ints]) -> tuple[list[float], list[float]]:
-    """Return the mean NMI of each clustering with all others, and its standard error."""
+def _agreement(found: list[Result]) -> tuple[list[float], list[float]]:
+    """Return the mean NMI of each clustering with all others, and its standard error; 0 if there are no others."""
+    if len(found) == 1:
+        return [0.0], [0.0]
+    labels = [each.labels for each in found]
     shared = np.array(
         [[normalized_mutual_info_score(one, other, average_method="geometric") for other in labels] for one in labels]
     )

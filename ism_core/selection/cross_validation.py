@@ -5,7 +5,7 @@ than the best of all.
 """
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
 from ism_core.selection.candidates import CandidatePath, ScoredKernel
-from ism_core.selection.choice import Trial
+from ism_core.selection.choice import Leader, SearchFinished, Trial, never
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
 from ism_core.solver import (
     SHORT_CLIMB_DELTA,
@@ -47,7 +47,9 @@ class _FoldPath:
 
     rows: Array
     test_rows: Array
+    scaling: Scaling
     space: RowSpace
+    kernels: list[Kernel]  # those that the ascents have reached
     ascents: Iterator[Array]
     found: list[Array] = field(default_factory=list)
 
@@ -70,25 +72,30 @@ class SuccessiveHalving:
         beside_neighbors: bool,
         folds: int,
         rng: np.random.Generator,
+        finish: Callable[[], bool] = never,
         ascent_delta: float = SHORT_CLIMB_DELTA,
     ) -> None:
-        """`ascent_delta` is the convergence tolerance of the ascent if Γ counts neighbors."""
+        """`finish` tells whether to end the search; `ascent_delta` is the tolerance of ascents if neighbors count."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
         self._is_open = is_open
         self._ascent_delta = ascent_delta
+        self._finish = finish
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         self._seed = int(rng.integers(2**31))
         self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
         self._spaces: dict[tuple[Scale, int], RowSpace] = {}
-        self._scaled_rows: dict[tuple[Scale, int], tuple[Array, Array]] = {}
+        self._scaled_rows: dict[tuple[Scale, int], tuple[Scaling, Array, Array]] = {}
         self._tried = 0
-        self._leading = -np.inf  # the best score so far
+        self._paths: list[CandidatePath] = []
+        self._best: ScoredKernel | None = None  # the leader; others have been compared with it over common folds
+        self._leader: Leader | None = None
 
     def iter_first_fold(self, paths: list[CandidatePath]) -> Generator[Trial, None, None]:
         """Score all candidates of some paths in the first fold."""
+        self._paths += paths
         for path in paths:
             places = range(self._length(path))
             path.points = [path.at(place) for place in places]
@@ -125,7 +132,7 @@ class SuccessiveHalving:
         No ascent is needed for this.
         """
         train, test = self._splits[0]
-        rows, test_rows = self._scaled(path.scale, 0)
+        _, rows, test_rows = self._scaled(path.scale, 0)
         if not self._is_open or rows.shape[1] > MOST_COLUMNS_FOR_INTERACTIONS:
             return False
         directions, are_significant = self._interactions(path, 0)
@@ -138,7 +145,7 @@ class SuccessiveHalving:
         """Return the directions of interactions in the training rows of a fold, and whether they are significant."""
         known = self._directions.get((path.scale, fold))
         if known is None or known[0].shape[1] < path.q:
-            rows = self._scaled(path.scale, fold)[0]
+            rows = self._scaled(path.scale, fold)[1]
             gamma, count = self._paradigm.restricted(self._splits[fold][0]).guidance(), min(rows.shape[1], MOST_AXES)
             known = interaction_directions(rows, gamma, max(count, path.q), np.random.default_rng(self._seed))
             self._directions[path.scale, fold] = known
@@ -158,10 +165,19 @@ class SuccessiveHalving:
             path.points.append(point)
             began = self._score(point, fold_path, 0, began)
             yield self._trial(path, 0)
-            if point.score <= best:
+            if point.score <= best or self._finish():
                 break
             best = point.score
         return path
+
+    def scored_paths(self) -> list[CandidatePath]:
+        """Return all paths of a search that was cut short, with the folds that the leader saw."""
+        folds = len(self._best.scores) if self._best else 0
+        for path in self._paths:
+            path.points = [point for point in path.points if point.scores]
+            for point in path.points:
+                del point.scores[folds:], point.predictions[folds:]
+        return [path for path in self._paths if path.points]
 
     def best(self, paths: list[CandidatePath], folds: int | None = None) -> ScoredKernel:
         """Return the best of the candidates that saw all folds, or `folds` of them; of equals the first."""
@@ -172,8 +188,10 @@ class SuccessiveHalving:
         )
 
     def complete(self, paths: list[CandidatePath]) -> list[ScoredKernel]:
-        """Return the candidates that saw all folds."""
-        return [point for path in paths for point in path.points if len(point.scores) == len(self._splits)]
+        """Return the candidates that saw all folds, or the most folds if the search was cut short."""
+        points = [point for path in paths for point in path.points]
+        folds = max((len(point.scores) for point in points), default=0)
+        return [point for point in points if len(point.scores) == folds]
 
     @property
     def order(self) -> Ints:
@@ -188,6 +206,8 @@ class SuccessiveHalving:
             if point.is_open:
                 began = self._score(point, fold_path, fold, began)
                 yield self._trial(path, fold)
+                if self._finish():
+                    raise SearchFinished
             if fold == 0:
                 before = max(path.points[: point.place + 1], key=lambda each: each.score)
                 if before.is_ahead_of(point, SIGNIFICANT):
@@ -202,41 +222,46 @@ class SuccessiveHalving:
         point.scores.append(scores)
         point.predictions.append(predictions)
         self._tried += 1
-        self._leading = max(self._leading, point.score)
+        if self._best is None or point is self._best or point.is_ahead_of(self._best, 0.0):
+            loadings = fold_path.scaling.outside(W)
+            self._best = point
+            self._leader = Leader(fold_path.kernels[point.place], point.scale, point.q, point.score, loadings)
         now = time.perf_counter()
         point.seconds += now - began
         return now
 
     def _trial(self, path: CandidatePath, fold: int) -> Trial:
-        return Trial(path.scale, path.q, fold + 1, len(self._splits), self._tried, self._leading)
+        assert self._leader is not None
+        return Trial(path.scale, path.q, fold + 1, len(self._splits), self._tried, self._leader.score, self._leader)
 
     def _fold_path(self, path: CandidatePath, fold: int) -> _FoldPath:
         paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(path.neighbors)
-        rows, test_rows = self._scaled(path.scale, fold)
+        scaling, rows, test_rows = self._scaled(path.scale, fold)
         space = self._space(path, fold)
         gamma, rng = paradigm.guidance(), np.random.default_rng(self._seed)
         kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
         options = EvaluationOptions(precision="single")
         problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
         start = space.into(self._interactions(path, fold)[0][:, : path.q]) if path.interactions else None
+        reached: list[Kernel] = []
         kernels = self._kernels(problem, rows if start is None else space.Z @ start, path, rng)
-        ascents = path_points(problem, kernels, self._ascent_delta, start)
-        return _FoldPath(rows, test_rows, space, ascents)
+        ascents = path_points(problem, _recorded(kernels, reached), self._ascent_delta, start)
+        return _FoldPath(rows, test_rows, scaling, space, reached, ascents)
 
     def _space(self, path: CandidatePath, fold: int) -> RowSpace:
         """Return the row space of scaled training rows, which all q up to its rank share."""
         known = self._spaces.get((path.scale, fold))
         if known is None or known.rank < path.q:
-            known = self._spaces[path.scale, fold] = RowSpace.of(self._scaled(path.scale, fold)[0], path.q, self._seed)
+            known = self._spaces[path.scale, fold] = RowSpace.of(self._scaled(path.scale, fold)[1], path.q, self._seed)
         return known
 
-    def _scaled(self, scale: Scale, fold: int) -> tuple[Array, Array]:
-        """Return the scaled training rows and test rows of a fold, which all paths with this scale share."""
+    def _scaled(self, scale: Scale, fold: int) -> tuple[Scaling, Array, Array]:
+        """Return the scaling of a fold, its training rows and its test rows, which all paths with this scale share."""
         if (scale, fold) not in self._scaled_rows:
             train, test = self._splits[fold]
             codes = self._paradigm.restricted(train).codes
             scaling, rows = Scaling.learnt(self._X[train], scale, codes)
-            self._scaled_rows[scale, fold] = rows, scaling.apply(self._X[test])
+            self._scaled_rows[scale, fold] = scaling, rows, scaling.apply(self._X[test])
         return self._scaled_rows[scale, fold]
 
     def _kernels(
@@ -266,3 +291,10 @@ class SuccessiveHalving:
             return classification_scores(P, codes[train], P_test, codes[test])
         assert values is not None
         return regression_scores(P, values[train], P_test, values[test])
+
+
+def _recorded(kernels: Iterator[Kernel], reached: list[Kernel]) -> Iterator[Kernel]:
+    """Yield the kernels and append each of them to a list."""
+    for kernel in kernels:
+        reached.append(kernel)
+        yield kernel

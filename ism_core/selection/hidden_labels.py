@@ -5,7 +5,8 @@ themselves. Hidden labels can. Few labels say little, so rows are whitened only 
 standard errors.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,9 +15,9 @@ from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale, Scaling
 from ism_core.paradigms import SemiSupervised, Unsupervised
-from ism_core.selection.choice import Choice, Trial
-from ism_core.selection.consensus import DELTA, ITERATIONS, drawn_rows, iter_consensus, same
-from ism_core.solver import iter_solve, relay
+from ism_core.selection.choice import Choice, SearchFinished, Trial
+from ism_core.selection.consensus import DELTA, ITERATIONS, drawn_rows, iter_consensus
+from ism_core.solver import ReturnCapture, iter_solve
 
 FOLDS = 5  # parts of the labels that are hidden in turn
 MAX_ROWS = 800  # rows of the subsample on which labels are hidden, if the table has more
@@ -32,22 +33,30 @@ def iter_guided_choice(
     q: int | None,
     scales: tuple[Scale, ...],
     seed: int,
+    finish: Callable[[], bool],
 ) -> Generator[Trial, None, Choice]:
-    """Choose by consensus with the first scale, or with the second one if that finds more hidden labels."""
-    consensus = partial(iter_consensus, table, paradigm, kernel, is_open, any_kernel, q, seed=seed)
+    """Choose by consensus with the first scale, or with the second one if that finds more hidden labels.
+
+    The search ends when `finish` returns True.
+    """
+    consensus = partial(iter_consensus, table, paradigm, kernel, is_open, any_kernel, q, seed=seed, finish=finish)
     usual = yield from consensus(scale=scales[0])
-    if len(scales) == 1 or usual.rows == 0 or not isinstance(paradigm, SemiSupervised):
+    if len(scales) == 1 or usual.rows == 0 or usual.cut_short or not isinstance(paradigm, SemiSupervised):
         return usual
     rows = drawn_rows(len(table), paradigm.guided, np.random.default_rng(seed), MAX_ROWS)
     known = paradigm.restricted(rows).known_clusters
     if known is None or np.bincount(known[known >= 0]).max() == 1:
         return usual
-    comparison = _HiddenLabels(table[rows], paradigm.restricted(rows), known, seed)
-    found = yield from comparison.iter_found(usual)
-    if not _is_better(np.ones_like(found), found):  # not even if all labels were found
-        return usual
-    other = yield from consensus(scale=scales[1])
-    more = yield from comparison.iter_found(other)
+    comparison = _HiddenLabels(table[rows], paradigm.restricted(rows), known, seed, finish)
+    try:
+        found = yield from comparison.iter_found(usual)
+        if not _is_better(np.ones_like(found), found):  # not even if all labels were found
+            return usual
+        other = yield from consensus(scale=scales[1])
+        more = yield from comparison.iter_found(other)
+    except SearchFinished:
+        reason = f"The search was cut short before {scales[1]} rows were compared. {usual.reason}"
+        return replace(usual, reason=reason, cut_short=True)
     if not _is_better(more, found):
         return usual
     reason = (
@@ -60,8 +69,10 @@ def iter_guided_choice(
 class _HiddenLabels:
     """Parts of the labels that are hidden in turn; one label of each class always stays."""
 
-    def __init__(self, table: Array, paradigm: SemiSupervised, known: Ints, seed: int) -> None:
-        self._table, self._paradigm, self._known, self._seed = table, paradigm, known, seed
+    def __init__(
+        self, table: Array, paradigm: SemiSupervised, known: Ints, seed: int, finish: Callable[[], bool]
+    ) -> None:
+        self._table, self._paradigm, self._known, self._seed, self._finish = table, paradigm, known, seed, finish
         self._fold = np.full(len(table), -1)  # −1 for rows whose label is missing or stays
         rng = np.random.default_rng(seed)
         for label in range(known.max() + 1):
@@ -86,7 +97,12 @@ class _HiddenLabels:
                 seed=self._seed,
             )
             trial = Trial(chosen.scale, chosen.q, int(fold) + 1, FOLDS, len(choice.candidates), chosen.score)
-            labels = (yield from relay(steps, partial(same, trial))).labels
+            solving = ReturnCapture(steps)
+            for _ in solving:
+                yield trial
+                if self._finish():
+                    raise SearchFinished
+            labels = solving.value.labels
             assert labels is not None
             found[hidden] = labels[hidden] == self._known[hidden]
         return found[self._fold >= 0]

@@ -1,6 +1,6 @@
 """Complete the settings of a solve: keep those that were given and choose those that are "auto"."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm, Supervised, Unsupervised
-from ism_core.selection.choice import Auto, Choice, Trial
+from ism_core.selection.choice import Auto, Choice, Trial, never
 from ism_core.selection.choose import iter_choose
 from ism_core.solver import open_kernel
 
@@ -50,6 +50,7 @@ def iter_settings(
     delta: float | None = None,
     starts: Starts = None,
     seed: int = 0,
+    finish: Callable[[], bool] = never,
 ) -> Generator[Trial, None, Settings]:
     """Yield a Trial for each candidate, or none if all settings are given; return the complete Settings.
 
@@ -63,7 +64,7 @@ def iter_settings(
         assert scale != "auto"
         return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
-    choice = yield from iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed)
+    choice = yield from iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish)
     chosen, on_path = choice.chosen, open_kernel(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA

@@ -26,6 +26,7 @@ class Attempt:
         self.number = number
         self._claim = claim  # unique, even if the job is deleted and another job gets its id
         self._reports = 0
+        self.finish_requested = False  # whether a client has asked to end the job with the best result so far
         self._record = record
         self._redis = redis
         self._settings = settings
@@ -33,7 +34,10 @@ class Attempt:
         self._finish_job = script(redis, "finish")
 
     def report(self, progress: Mapping[str, Any], kind: str = "", data: Mapping[str, Any] | None = None) -> None:
-        """Store the progress, and an event if `kind` is given; raise if the job must stop."""
+        """Store the progress, and an event if `kind` is given; raise if the job must stop.
+
+        The data of an event "picture" also become the job's best candidate so far.
+        """
         self._reports += 1
         answer = self._report(
             keys=[keys.job(self.job), keys.RUNNING, keys.events(self.job), keys.TOTALS],
@@ -50,12 +54,17 @@ class Attempt:
         )
         if answer == -1:
             raise LostAttempt(self.job)
-        if answer == 1:
+        self.finish_requested = answer >= 2
+        if answer % 2:
             raise CancelRequested(self.job)
 
     def save_checkpoint(self, value: bytes) -> None:
         """Store what the next attempt needs to resume from here."""
         self._save(lambda pipe: put_chunks(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds))
+
+    def save_picture(self, value: bytes) -> None:
+        """Store the picture of the best result so far in place of the previous one."""
+        self._save(lambda pipe: put_chunks(pipe, keys.picture(self.job), value, self._settings.job_seconds))
 
     def checkpoint(self) -> bytes | None:
         """Return the checkpoint of an earlier attempt, or None."""

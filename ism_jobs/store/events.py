@@ -20,8 +20,9 @@ BLOCK_MILLISECONDS = 100  # how long one XREAD blocks; followers that join meanw
 class Event:
     """Something that happened to a job.
 
-    `kind` is "state" (the state has changed), "trial", "choice", "step", "resample" or "validation". `data` is JSON; it
-    is empty if the kind is "state".
+    `kind` is "state" (the state has changed), "trial", "choice", "step", "resample", "validation" or "picture". `data`
+    is JSON; it is empty if the kind is "state". A picture is large, so that only the latest is stored, outside of the
+    events; `data` has its number.
     """
 
     id: str

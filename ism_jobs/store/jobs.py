@@ -1,4 +1,4 @@
-"""Jobs in Redis: create, find, claim, cancel, requeue, delete."""
+"""Jobs in Redis: create, find, claim, cancel, finish, requeue, delete."""
 
 import json
 import time
@@ -33,6 +33,7 @@ class Jobs(OwnedCollection):
         self._renew_lease = script(redis, "renew_lease")
         self._finish_job = script(redis, "finish")
         self._request_cancel = script(redis, "request_cancel")
+        self._request_finish = script(redis, "request_finish")
         self._expired_leases = script(redis, "expired_leases")
         self._delete_job = script(redis, "delete_job")
 
@@ -175,13 +176,24 @@ class Jobs(OwnedCollection):
             if done:
                 return self.get(id)
 
+    def finish(self, id: str) -> Record:
+        """Ask a queued or running job to end soon, with the best result so far."""
+        if not self._request_finish(keys=[keys.job(id)]):
+            raise Conflict(f"The job has already ended ({self.get(id).state}); there is nothing to finish.")
+        return self.get(id)
+
+    def picture(self, id: str) -> bytes:
+        """Return the latest picture of a job."""
+        if (value := get_chunks(self._redis, keys.picture(id))) is None:
+            raise NotFound("This job has no picture yet.")
+        return value
+
     def delete(self, id: str) -> None:
         """Delete an ended job and its artifacts."""
         record = self.get(id)
         if not record.state.ended:
             raise Conflict(f"The job is {record.state}; cancel it first.")
-        own_keys = [keys.job(id), keys.events(id), keys.checkpoint(id), keys.artifact_keys(id)]
-        if not self._delete_job(keys=[*own_keys, keys.jobs(record.owner)], args=[id]):
+        if not self._delete_job(keys=[*keys.of_job(id), keys.artifact_keys(id), keys.jobs(record.owner)], args=[id]):
             raise Conflict("The job has just been created again; cancel it first.")
         if record.batch is not None:
             self._delete_if_empty(record.batch)
@@ -207,10 +219,8 @@ class Jobs(OwnedCollection):
 
     def artifact(self, record: Record, name: str) -> bytes:
         """Return one output of a job that succeeded."""
-        value = None
-        if name in record.artifacts:
-            value = get_chunks(self._redis, keys.artifact(record.id, record.attempt, name))
-        if value is None:
+        key = keys.artifact(record.id, record.attempt, name)
+        if name not in record.artifacts or (value := get_chunks(self._redis, key)) is None:
             raise NotFound(f"This job has no {name}.")
         return value
 

@@ -51,7 +51,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of Record, and worker, claim, reported, cancel, missed and missed_at."""
+    """Hash: the fields of Record, and worker, claim, reported, cancel, finish, missed and missed_at."""
     return f"ism:job:{id}"
 
 
@@ -63,6 +63,16 @@ def events(id: str) -> str:
 def checkpoint(id: str) -> str:
     """List of chunks: where the next attempt of a job resumes."""
     return f"ism:job:{id}:checkpoint"
+
+
+def picture(id: str) -> str:
+    """List of chunks: the latest picture of a job."""
+    return f"ism:job:{id}:picture"
+
+
+def of_job(id: str) -> tuple[str, ...]:
+    """All keys of a job, except those of its artifacts."""
+    return job(id), events(id), checkpoint(id), picture(id)
 
 
 def artifact(id: str, attempt: int, name: str) -> str:

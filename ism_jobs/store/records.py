@@ -38,6 +38,7 @@ class Record:
     version: int = 0
     ticket: str | None = None  # the id of its job in RQ
     progress: dict[str, Any] | None = None
+    best: dict[str, Any] | None = None  # the best candidate so far, of which there is a picture
     error: dict[str, Any] | None = None
     summary: dict[str, Any] | None = None  # objective and metrics; only of a job that succeeded
     artifacts: list[str] = field(default_factory=list)
@@ -65,6 +66,7 @@ class Record:
             version=int(fields.get("version", 0)),
             ticket=fields.get("ticket"),
             progress=_document(fields.get("progress")),
+            best=_document(fields.get("best")),
             error=_document(fields.get("error")),
             summary=_document(fields.get("summary")),
             artifacts=json.loads(fields.get("artifacts", "[]")),

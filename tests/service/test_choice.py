@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tests.service.conftest import SLOW
 from tests.support.api import Api, problem
 from tests.support.tables import planted_csv
 
@@ -101,3 +102,77 @@ def test_what_cannot_be_chosen_is_refused_with_a_sentence(api: Api, few: str) ->
     summed = {"sum": [{"weight": 1, "kernel": {"name": "gaussian", "sigma": "auto"}}]}
     answer = api.post("/jobs", json={"dataset": few, "paradigm": "supervised", "target": "class", "kernel": summed})
     assert "in a sum of kernels; give a number" in problem(answer, 422)["detail"]
+
+
+def running_with_picture(api: Api, job: str) -> dict[str, Any]:
+    """Wait for the first picture; return the job."""
+    while (view := api.get(f"/jobs/{job}").json())["best"] is None or view["state"] == "queued":
+        assert view["state"] in ("queued", "running")
+    return view
+
+
+@pytest.fixture(scope="module")
+def finished(api: Api, slow_id: str) -> dict[str, Any]:
+    """A job that would take very long, finished after its first picture."""
+    job = api.submit(dataset=slow_id, **SLOW)
+    before = running_with_picture(api, job)
+    picture = api.get(before["best"]["picture"]).json()
+    answer = api.post(before["links"]["finish"])
+    assert answer.status_code == 202
+    return {"before": before, "picture": picture, "after": api.succeeded(job)}
+
+
+def test_a_running_job_tells_its_best_and_shows_it(finished: dict[str, Any]) -> None:
+    view, picture = finished["before"], finished["picture"]
+    assert view["best"].keys() == {"number", "score", "q", "kernel", "scale", "picture"}
+    assert view["links"]["picture"] == view["best"]["picture"]
+    assert picture["number"] >= view["best"]["number"]
+    assert len(picture["rows"]) == len(picture["coordinates"]) == len(picture["group"]) == 2_000
+    assert len(picture["features"]) == len(picture["W"]) == 60
+
+
+def test_a_finished_job_succeeds_and_says_what_was_cut_short(api: Api, finished: dict[str, Any]) -> None:
+    result = api.get(finished["after"]["links"]["result"]).json()
+    assert any("cut short on request" in warning for warning in result["warnings"])
+    assert "finish" not in finished["after"]["links"]
+
+
+def test_an_ended_job_is_not_finished_again(api: Api, done: str, finished: dict[str, Any]) -> None:
+    for job in (done, finished["after"]["id"]):
+        assert "already ended (succeeded)" in problem(api.post(f"/jobs/{job}/finish"), 409)["detail"]
+    problem(api.post("/jobs/nosuchjob/finish"), 404)
+
+
+def test_a_search_that_is_finished_says_so_in_its_choice(api: Api) -> None:
+    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
+    dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
+    job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
+    while (view := api.get(f"/jobs/{job}").json())["progress"] is None or view["progress"]["trying"] is None:
+        assert view["state"] in ("queued", "running")
+    assert view["progress"]["percent"] in range(101)
+    api.post(f"/jobs/{job}/finish")
+    api.succeeded(job)
+    result = api.get(f"/jobs/{job}/result").json()
+    assert result["choice"]["cut_short"]
+    assert "cut short" in result["choice"]["reason"]
+    assert any("search for settings was cut short" in warning for warning in result["warnings"])
+
+
+def test_a_queued_job_can_be_finished_before_it_starts(api: Api, slow_id: str) -> None:
+    jobs = [api.submit(dataset=slow_id, **SLOW, seed=seed) for seed in (11, 12, 13)]  # more than there are workers
+    for job in reversed(jobs):
+        assert api.post(f"/jobs/{job}/finish").status_code == 202
+    for job in jobs:
+        api.succeeded(job)
+
+
+def test_followers_get_pictures_and_late_ones_the_latest(api: Api, wine_id: str, features: list[str]) -> None:
+    job = api.submit(dataset=wine_id, paradigm="supervised", target="class", features=features, kernel="gaussian")
+    live = [data for _, kind, data in api.events(job) if kind == "picture"]
+    late = [data for _, kind, data in api.events(job) if kind == "picture"]
+    assert len(late) == 1
+    assert late[0] == live[-1] == api.get(f"/jobs/{job}/picture").json()
+    numbers = [picture["number"] for picture in live]
+    assert numbers == sorted(set(numbers))
+    api.delete(f"/jobs/{job}")
+    problem(api.get(f"/jobs/{job}/picture"), 404)

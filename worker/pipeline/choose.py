@@ -1,6 +1,6 @@
 """The automatic choice of settings that a job leaves open, and its description in the result."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
-from ism_core.selection import OutOfFold, Settings, iter_settings
+from ism_core.selection import OutOfFold, Settings, iter_settings, never
 from ism_jobs.spec import JOB_SPEC, JobSpec
 from worker.to_core import kernel_document, kernel_of
 
@@ -16,11 +16,12 @@ Document = dict[str, Any]
 
 
 def iter_choose_settings(
-    spec: JobSpec, X: Array, paradigm: Paradigm
+    spec: JobSpec, X: Array, paradigm: Paradigm, finish: Callable[[], bool] = never
 ) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
     """Choose the open settings of a spec from rows without missing values that are not scaled yet.
 
-    Returns the completed spec and the choice. A spec without open settings is returned as it is, with None.
+    The search ends when `finish` returns True. Returns the completed spec and the choice. A spec without open settings
+    is returned as it is, with None.
     """
     if not spec.is_open:
         return spec, None
@@ -34,6 +35,7 @@ def iter_choose_settings(
         delta=spec.delta,
         starts=spec.starts,
         seed=spec.seed,
+        finish=finish,
     )
     return with_settings(spec, decision), decision.choice
 
@@ -86,6 +88,7 @@ def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
     return {
         "criterion": choice.criterion,
         "reason": choice.reason,
+        "cut_short": choice.cut_short,
         "rows": choice.rows,
         "seconds": seconds,
         "spec": {name: value for name, value in spec.model_dump(mode="json").items() if value not in (None, {})},

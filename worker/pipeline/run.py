@@ -1,9 +1,9 @@
 """The pipeline of a job, the same in a worker and in `ism fit`."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,6 +12,7 @@ from ism_core.arrays import Array
 from ism_core.interpretation import Interpretation, iter_interpret
 from ism_core.linalg import with_fixed_signs
 from ism_core.paradigms import Paradigm, Supervised
+from ism_core.selection import never
 from ism_core.solver import ReturnCapture, relay
 from ism_jobs.data import Model, TrainingData
 from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
@@ -28,11 +29,14 @@ from worker.pipeline.choose import (
 )
 from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
 from worker.pipeline.missed import missed_document
+from worker.pipeline.picture import Pictures
 from worker.pipeline.prepare import Preparation, impute
 from worker.pipeline.validate import CrossValidation, Validation
-from worker.progress import JobClock, Progress, Stage
+from worker.progress import JobClock, Progress, ProgressEvent, Stage
 from worker.to_core import chosen_delta, chosen_q, chosen_scale, kernel_of, paradigm_of, solver_options
 from worker.trace import Row, Trace
+
+FINISH_SECONDS = 1.0  # that the ascent of a job that is to be finished may take, so that small jobs converge
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,27 +58,6 @@ class Outcome:
     baseline: Document | None = None  # the validated score beside baselines
 
 
-@dataclass(frozen=True)
-class ProgressEvent:
-    """The progress of a job, and what has just happened.
-
-    The kind is a "step" (with its row of the trace), a "trial" of other settings, the "choice" of settings,
-    a "resample" of the rows, or a fold of the "validation". It is empty if only the progress has changed.
-    """
-
-    progress: Progress
-    kind: Literal["step", "trial", "choice", "resample", "validation", ""] = ""
-    row: Row | None = None
-
-    def document(self) -> Row:
-        """Return the data of the event for the event stream of the job."""
-        progress = self.progress.document()
-        times = {name: progress[name] for name in ("elapsed_seconds", "remaining_seconds")}
-        if self.kind in ("resample", "validation"):
-            return {"fold": self.progress.fold, "folds": self.progress.folds, **times}
-        return {**(self.row or {}), **times}
-
-
 def iter_run(
     table: pa.Table,
     spec: JobSpec,
@@ -83,6 +66,7 @@ def iter_run(
     *,
     memory_limit: int | None = None,
     scheduler: str | None = None,
+    finish: Callable[[], bool] = never,
 ) -> Generator[ProgressEvent, None, Outcome]:
     """Run a job, yield its progress and return its outcome.
 
@@ -96,17 +80,21 @@ def iter_run(
         Bytes that the solver may use.
     scheduler
         Address of the Dask scheduler, for jobs with the engine "dask".
+    finish
+        Called after each event. If it returns True, the job ends soon, with the best result so far.
     """
     trace = trace or Trace()
     training = TrainingData.of(table, spec, description)
     del table
     with connected_engine(spec.engine, scheduler) as engine:
         clock = JobClock(spec.max_iter)
-        yield ProgressEvent(
-            Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None)
-        )
+        preparing = Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None)
+        yield ProgressEvent(preparing)
         paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
-        posted, spec = spec, (yield from _iter_choose(spec, training, paradigm, trace, clock))
+        pictures = Pictures(spec, training, paradigm)
+        if not trace.choice and not trace.rows and (first := pictures.first()):
+            yield ProgressEvent(preparing, "picture", first)
+        posted, spec = spec, (yield from _iter_choose(spec, training, paradigm, trace, clock, pictures, finish))
         validation = None
         if isinstance(posted, SupervisedSpec) and isinstance(spec, SupervisedSpec) and spec.folds:
             given = partial(solver_options, engine=engine, memory_limit=memory_limit)
@@ -120,8 +108,11 @@ def iter_run(
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         preparation, X = Preparation.fit(training.X, spec.missing, chosen_scale(spec), codes)
         options = solver_options(spec, engine, memory_limit) | {"whitening": preparation.scaling.whitening}
-        result = yield from _iter_solve(X, spec, paradigm, trace, clock, options)
+        result = yield from _iter_solve(X, spec, paradigm, trace, clock, options, pictures, finish)
         solved = clock.elapsed - began
+        whitening = preparation.scaling.whitening
+        picture = pictures.of_result(X, result, spec, whitening)
+        yield ProgressEvent(_progress("ascent", spec, trace.rows[-1], clock, None), "picture", picture)
         interpretation = yield from _iter_interpret(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
         missed = None
         if isinstance(spec, SupervisedSpec):
@@ -129,7 +120,7 @@ def iter_run(
         del X
         scores = None
         if validation is not None:
-            scores = yield from _iter_validate(validation, spec, trace.rows[-1], clock)
+            scores = yield from _iter_validate(validation, spec, trace.rows[-1], clock, finish)
     yield ProgressEvent(_progress("measuring", spec, trace.rows[-1], clock, None))
     baseline = baseline_document(training, spec, scores) if isinstance(spec, SupervisedSpec) else None
 
@@ -145,24 +136,32 @@ def iter_run(
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    warnings = [*training.warnings, *result.warnings, *(validation.warnings if validation else [])]
+    warnings = [*training.warnings, *_cut_short(trace), *result.warnings, *(validation.warnings if validation else [])]
     measured = metrics, warnings, interpretation, trace.choice, scores
     return Outcome(spec, training, model, result, embedding, trace, *measured, missed, baseline)
 
 
 def _iter_choose(
-    spec: JobSpec, training: TrainingData, paradigm: Paradigm, trace: Trace, clock: JobClock
+    spec: JobSpec,
+    training: TrainingData,
+    paradigm: Paradigm,
+    trace: Trace,
+    clock: JobClock,
+    pictures: Pictures,
+    finish: Callable[[], bool],
 ) -> Generator[ProgressEvent, None, JobSpec]:
     """Return the spec to solve: the choice of an earlier attempt, or the posted spec with its open settings chosen."""
     if trace.choice is not None:
         return JOB_SPEC.validate_python(trace.choice["spec"])
     began, last_candidate = clock.elapsed, None
-    trials = ReturnCapture(iter_choose_settings(spec, impute(training.X, spec.missing), paradigm))
+    trials = ReturnCapture(iter_choose_settings(spec, impute(training.X, spec.missing), paradigm, finish))
     for trial in trials:
-        progress, candidate = _choosing(spec, clock, trial), (trial.scale, trial.q, trial.fold)
+        progress, candidate = _choosing(spec, clock, trial, began), (trial.scale, trial.q, trial.fold)
         row = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
         yield ProgressEvent(progress) if candidate == last_candidate else ProgressEvent(progress, "trial", row)
         last_candidate = candidate
+        if picture := pictures.of_leader(trial.leader):
+            yield ProgressEvent(progress, "picture", picture)
     chosen, choice = trials.value
     if choice is not None:
         trace.choice = choice_document(choice, chosen, clock.elapsed - began)
@@ -172,23 +171,39 @@ def _iter_choose(
     return chosen
 
 
-def _choosing(spec: JobSpec, clock: JobClock, trial: Trial | None = None) -> Progress:
-    at = (None, None, None) if trial is None else (trial.fold, trial.folds, trial_document(trial))
-    return Progress("choosing", 0, spec.max_iter, None, None, None, clock.elapsed, None, *at)
+def _cut_short(trace: Trace) -> list[str]:
+    """Return warnings on what a request to finish the job has cut short."""
+    notes = []
+    if trace.choice and trace.choice.get("cut_short"):
+        notes.append("The search for settings was cut short on request; a complete search may find better ones.")
+    if trace.is_cut_short:
+        notes.append("The ascent was cut short on request, before it converged.")
+    return notes
+
+
+def _choosing(spec: JobSpec, clock: JobClock, trial: Trial | None = None, began: float = 0.0) -> Progress:
+    before = Progress("choosing", 0, spec.max_iter, None, None, None, clock.elapsed, None)
+    if trial is None:
+        return before
+    left, tried = clock.after_trial(trial, began), trial_document(trial)
+    return replace(before, remaining_seconds=left, fold=trial.fold, folds=trial.folds, trying=tried)
 
 
 def _iter_solve(
-    X: Array, spec: JobSpec, paradigm: Paradigm, trace: Trace, clock: JobClock, options: Mapping[str, Any]
+    X: Array,
+    spec: JobSpec,
+    paradigm: Paradigm,
+    trace: Trace,
+    clock: JobClock,
+    options: Mapping[str, Any],
+    pictures: Pictures,
+    finish: Callable[[], bool],
 ) -> Generator[ProgressEvent, None, Result]:
-    steps = iter_solve(
-        X,
-        paradigm,
-        kernel_of(spec),
-        chosen_q(spec),
-        max_iter=max(1, spec.max_iter - trace.resumed_at),
-        initial_W=trace.W,
-        **options,
-    )
+    """Solve; if the job is to be finished, give the ascent a little time and end it with one more iteration."""
+    began = clock.elapsed
+
+    def steps(max_iter: int) -> Generator[Step, None, Result]:
+        return iter_solve(X, paradigm, kernel_of(spec), chosen_q(spec), max_iter=max_iter, initial_W=trace.W, **options)
 
     def event(step: Step) -> ProgressEvent:
         row = trace.add(step)
@@ -204,7 +219,18 @@ def _iter_solve(
         )
         return ProgressEvent(progress, "step", row)
 
-    return (yield from relay(steps, event))
+    solving = ReturnCapture(steps(max(1, spec.max_iter - trace.resumed_at)))
+    for step in solving:
+        reported = event(step)
+        yield reported
+        if step.stage != "ascent":
+            continue
+        if picture := pictures.of_step(X, step, spec, options["whitening"]):
+            yield ProgressEvent(reported.progress, "picture", picture)
+        if finish() and clock.elapsed - began > FINISH_SECONDS:
+            trace.cut_short()
+            return (yield from relay(steps(1), event))
+    return solving.value
 
 
 def _iter_interpret(
@@ -237,7 +263,7 @@ def _iter_interpret(
 
 
 def _iter_validate(
-    validation: CrossValidation, spec: JobSpec, last: Row, clock: JobClock
+    validation: CrossValidation, spec: JobSpec, last: Row, clock: JobClock, finish: Callable[[], bool]
 ) -> Generator[ProgressEvent, None, Validation | None]:
     began, scores, fold = clock.elapsed, ReturnCapture(validation.iter_scores()), 0
     for done in scores:
@@ -245,6 +271,8 @@ def _iter_validate(
         remaining = clock.after_fold(fold, began)
         progress = _progress("validation", spec, last, clock, remaining, fold, validation.count)
         yield ProgressEvent(progress, "" if done is None else "validation")
+        if finish():
+            return validation.cut_short()
     return scores.value
 
 

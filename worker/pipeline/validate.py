@@ -97,6 +97,7 @@ class CrossValidation:
         self._known = known
         self._is_complete = known is not None and len(known.rows) == len(training.X) and not spec.features_per_axis
         self.warnings: list[str] = []
+        self._parts: list[tuple[Ints, Array, Array]] = []  # of each fold: test rows, predictions, relative losses
         self.count = 0
         if self._is_complete:
             return
@@ -119,23 +120,33 @@ class CrossValidation:
             return Validation.of_choice(self._known, measure)
         if self.count == 0:
             return None
-        parts: list[tuple[Ints, Array, Array]] = []
         yield 0
         for done, (train, test) in enumerate(self._splits(), 1):
             try:
-                parts.append((yield from self._predict(train, test)))
+                self._parts.append((yield from self._predict(train, test)))
             except InvalidInput as error:
                 # The training rows of this fold are degenerate, since the job was solved on all rows.
                 if error.parameter == "memory":
                     raise
             yield done
-        if len(parts) < self.count:
+        if missing := self.count - len(self._parts):
             self.warnings.append(
-                f"{self.count - len(parts)} of {self.count} folds could not be scored: their training rows do not vary."
+                f"{missing} of {self.count} folds could not be scored: their training rows do not vary."
             )
-        if not parts:
-            return None
-        found = self._validation(parts, measure)
+        return self._found()
+
+    def cut_short(self) -> Validation | None:
+        """Return the score of the folds so far, or the score of the choice if there are none."""
+        self.warnings.append(
+            f"The cross-validation was cut short on request: {len(self._parts)} of {self.count} folds are scored."
+        )
+        return self._found()
+
+    def _found(self) -> Validation | None:
+        measure: Measure = "r2" if self._codes is None else "accuracy"
+        if not self._parts:
+            return None if self._known is None else Validation.of_choice(self._known, measure)
+        found = self._validation(self._parts, measure)
         return found if self._known is None else found.corrected(self._known)
 
     def _validation(self, parts: list[tuple[Ints, Array, Array]], measure: Measure) -> Validation:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.settings import Settings
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, State, Store, keys
 from ism_jobs.store.redis import CHUNK_BYTES
@@ -16,12 +17,13 @@ SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
 REPORTS: list[Callable[[Attempt], None]] = [
     lambda attempt: attempt.report({"iteration": 99}, "step", {"iteration": 99}),
     lambda attempt: attempt.save_checkpoint(b"of the first"),
+    lambda attempt: attempt.save_picture(b"of the first"),
     lambda attempt: attempt.save_artifacts({"W": b"of the first"}),
     lambda attempt: attempt.succeed({"objective": 1.0}, ["W"]),
     lambda attempt: attempt.fail({"detail": "by the first"}),
     lambda attempt: attempt.cancel(),
 ]
-NAMES = ["report", "checkpoint", "artifact", "succeed", "fail", "cancel"]
+NAMES = ["report", "checkpoint", "picture", "artifact", "succeed", "fail", "cancel"]
 
 
 def begun(store: Store, id: str = "a", worker: str = "w1") -> Attempt:
@@ -105,11 +107,43 @@ def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
     assert list(content(store)) == [keys.TOTALS.encode()]
 
 
+def test_a_job_that_was_to_be_finished_tells_each_attempt_until_it_ends(store: Store) -> None:
+    store.jobs.create([("a", SPEC)])
+    store.jobs.finish("a")
+    for worker in ("w1", "w2"):
+        attempt = store.jobs.claim("a", worker)
+        assert attempt is not None
+        assert not attempt.finish_requested
+        attempt.report({"stage": "preparing"})
+        assert attempt.finish_requested
+        store.jobs.requeue(store.jobs.get("a"), crashed=True)
+    last = store.jobs.claim("a", "w3")
+    assert last is not None
+    last.succeed({}, [])
+    with pytest.raises(Conflict, match="already ended"):
+        store.jobs.finish("a")
+
+
+def test_the_latest_picture_and_what_it_shows_are_kept_until_the_job_is_deleted(store: Store) -> None:
+    attempt = begun(store)
+    with pytest.raises(NotFound):
+        store.jobs.picture("a")
+    for number in (1, 2):
+        attempt.save_picture(b"picture %d" % number)
+        attempt.report({"stage": "choosing"}, "picture", {"number": number})
+    attempt.report({"stage": "ascent"})
+    assert store.jobs.picture("a") == b"picture 2"
+    assert store.jobs.get("a").best == {"number": 2}
+    attempt.cancel()
+    store.jobs.delete("a")
+    assert not store.redis.exists(keys.picture("a"))
+
+
 def test_a_job_ends_once(store: Store) -> None:
     attempt = begun(store)
     attempt.succeed({"objective": 1.0}, [])
     attempt.succeed({"objective": 2.0}, ["W"])  # as when the answer was lost: it is told that it has
-    for report in REPORTS[:3] + REPORTS[4:]:
+    for report in REPORTS[:4] + REPORTS[5:]:
         with pytest.raises(LostAttempt):
             report(attempt)
     record = store.jobs.get("a")

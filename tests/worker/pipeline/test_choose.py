@@ -21,7 +21,8 @@ from tests.worker.pipeline.test_run import CLASSES, NAMES, X, drain, wine
 from worker.artifacts import result_document
 from worker.checkpoint import pack_trace, unpack_trace
 from worker.pipeline.choose import with_settings
-from worker.pipeline.run import Outcome, ProgressEvent, iter_run
+from worker.pipeline.run import Outcome, iter_run
+from worker.progress import ProgressEvent
 from worker.trace import Trace
 
 FEW = slice(None, None, 3)  # of the rows: what is chosen from them is found soon
@@ -74,8 +75,8 @@ def test_events_tell_what_is_tried_and_then_what_was_chosen(
     kinds = [moment.kind for moment in moments]
     place = kinds.index("choice")
     assert "trial" in kinds[:place]
-    assert set(kinds[:place]) <= {"trial", ""}
-    assert set(kinds[place + 1 :]) <= {"step", ""}
+    assert set(kinds[:place]) <= {"trial", "picture", ""}
+    assert set(kinds[place + 1 :]) <= {"step", "picture", ""}
     trials = [moment.document() for moment in moments[:place] if moment.kind == "trial"]
     assert {(trial["scale"], trial["fold"]) for trial in trials} >= {("standard", 1), ("whiten", 1)}
     assert {trial["fold"] for trial in trials} == {1, 2, 3, 4, 5}

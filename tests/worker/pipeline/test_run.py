@@ -15,7 +15,8 @@ from ism_core.paradigms import Paradigm
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
 from worker.checkpoint import pack_trace, unpack_trace
-from worker.pipeline.run import Outcome, ProgressEvent, iter_run
+from worker.pipeline.run import Outcome, iter_run
+from worker.progress import ProgressEvent
 from worker.trace import Trace
 
 WINE = load_wine()

@@ -1,0 +1,1 @@
+"""How soon a job shows something, beside scikit-learn."""
