@@ -25,6 +25,7 @@ COMMANDS = {
     "get": LazyCommand("ism_cli.commands.remote:get", "Download all results of a job."),
     "jobs": LazyCommand("ism_cli.commands.remote:jobs", "List jobs."),
     "compare": LazyCommand("ism_cli.commands.remote:compare", "List the jobs of a batch, best first."),
+    "finish": LazyCommand("ism_cli.commands.remote:finish", "End searches and keep the best results so far."),
     "cancel": LazyCommand("ism_cli.commands.remote:cancel", "Cancel jobs."),
     "transform": LazyCommand("ism_cli.commands.remote:transform", "Project new rows with the model of a job."),
 }

@@ -26,7 +26,7 @@ class NoStream(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """One event of a job: `type` is "state", "step" or "validation", `data` its decoded JSON.
+    """One event of a job: `type` is "state", "step", "picture" and so on, `data` its decoded JSON.
 
     for event in job.events():
         if event.type == "step":

@@ -36,6 +36,7 @@ class Progress:
     angle: float | None = None
     elapsed_seconds: float | None = None
     remaining_seconds: float | None = None
+    percent: int | None = None
     fold: int | None = None
     folds: int | None = None
 
@@ -65,6 +66,7 @@ class Job:
     finished: datetime | None = None
     attempt: int | None = None
     progress: Progress | None = None
+    best: dict[str, Any] | None = None  # score, q, kernel and scale of the best candidate so far
     error: dict[str, Any] | None = None
     position: int | None = None  # number of jobs ahead of it in the queue
     metrics: dict[str, float | None] | None = None  # after it has succeeded
@@ -179,12 +181,20 @@ class Job:
                 raise
         return self
 
+    def finish(self) -> Self:
+        """End the search and keep the best result so far. Raises ApiError (409) if the job has ended.
+
+        job.finish().wait().result()
+        """
+        self._update(self._http.json("POST", self._path("finish")))
+        return self
+
     def delete(self) -> None:
         """Delete the job and its results. Raises ApiError (409) while it is queued or running."""
         self._http.request("DELETE", self._path())
 
     def _update(self, document: Mapping[str, Any]) -> None:
-        for name in ("state", "label", "dataset", "batch", "attempt", "error", "position", "metrics"):
+        for name in ("state", "label", "dataset", "batch", "attempt", "best", "error", "position", "metrics"):
             setattr(self, name, document.get(name, getattr(self, name)))
         for name in ("created", "started", "finished"):
             setattr(self, name, parse_time(document.get(name)))

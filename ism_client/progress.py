@@ -86,7 +86,9 @@ class ProgressBar:
     def _step(self, step: dict[str, Any]) -> None:
         stage = str(step.get("stage"))
         if stage in ("validation", "choosing", "stability"):
-            postfix = _candidate_text(step.get("trying") or {}) or _step_text({**step, "objective": None})
+            candidate = _candidate_text(step.get("trying") or {})
+            step_text = _step_text({**step, "objective": None})
+            postfix = ", ".join(filter(None, [candidate, _time_text(step)])) if candidate else step_text
             self.show(_STAGES[stage], step.get("fold"), step.get("folds"), postfix)
             return
         total = self._max_iter if stage == "ascent" else None
@@ -100,12 +102,18 @@ def _candidate_text(trying: dict[str, Any]) -> str:
     return f"{trying.get('scale')}, q {trying.get('q')}, {trying.get('tried')} tried{best}"
 
 
+def _time_text(step: dict[str, Any]) -> str:
+    """Return the share of the time that has passed and the time left, if they are known."""
+    elapsed, left = step.get("elapsed_seconds"), step.get("remaining_seconds")
+    if elapsed is None or left is None:
+        return ""
+    return f"{100 * elapsed / (elapsed + left or 1):.0f} % done, about {left:.0f} s left"
+
+
 def _step_text(step: dict[str, Any]) -> str:
     parts = []
     if step.get("objective") is not None:
         parts.append(f"objective {step['objective']:.6g}")
     if step.get("change") is not None:
         parts.append(f"change {step['change']:.1e}")
-    if step.get("remaining_seconds") is not None:
-        parts.append(f"about {step['remaining_seconds']:.0f} s left")
-    return ", ".join(parts)
+    return ", ".join(filter(None, [*parts, _time_text(step)]))

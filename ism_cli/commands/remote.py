@@ -1,4 +1,4 @@
-"""The commands that call a service: upload, submit, watch, get, jobs, compare, cancel, transform."""
+"""The commands that call a service: upload, submit, watch, get, jobs, compare, finish, cancel, transform."""
 
 import sys
 from pathlib import Path
@@ -139,6 +139,19 @@ def compare(client: "Client", batch: str, wait: bool, as_json: bool) -> None:
     """List the jobs of a batch by their metric, best first."""
     found = client.batch(batch)
     _show_batch(found.wait() if wait else found, as_json)
+
+
+@click.command()
+@click.argument("job_ids", metavar="JOB...", nargs=-1, required=True)
+@remote
+def finish(client: "Client", job_ids: tuple[str, ...], as_json: bool) -> None:
+    """End the searches of jobs; they succeed soon with the best results so far."""
+    asked = [client.job(id).finish() for id in job_ids]
+    if as_json:
+        write_json([job.document for job in asked])
+    else:
+        for job in asked:
+            click.echo(f"{job.id}: {job.state}, ends soon with the best result so far")
 
 
 @click.command()

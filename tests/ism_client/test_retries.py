@@ -85,6 +85,17 @@ def test_a_cancellation_whose_answer_was_lost_has_succeeded(service, client):
     assert client.job("j1").cancel().state == "cancelled"
 
 
+def test_a_job_is_finished_and_one_that_has_ended_is_not(service, client):
+    best = {"number": 2, "score": 0.95, "q": 2, "kernel": "linear", "scale": "whiten", "picture": "/jobs/j1/picture"}
+    ended = httpx.Response(409, json={"detail": "It has ended."})
+    service.on("GET", "/jobs/j1", httpx.Response(200, json=job("running")))
+    service.on("POST", "/jobs/j1/finish", httpx.Response(202, json=job("running") | {"best": best}), ended)
+    found = client.job("j1")
+    assert found.finish().best == best
+    with pytest.raises(ApiError, match="It has ended"):
+        found.finish()
+
+
 def test_cancelling_a_job_that_has_ended_is_refused(service, client):
     service.on("POST", "/jobs/j1/cancel", httpx.Response(409, json={"detail": "It has ended."}))
     with pytest.raises(ApiError, match="It has ended"):
