@@ -125,7 +125,7 @@ def test_a_job_succeeds(kept: Store, dataset: str, alive: object) -> None:
     kinds = [entry[b"kind"].decode() for _, entry in kept.redis.xrange(keys.events("succeeds"))]
     assert kinds[:2] == ["state", "state"]
     assert kinds[-4:] == ["validation", "validation", "validation", "state"]
-    assert set(kinds[2:-4]) == {"step"}
+    assert set(kinds[2:-4]) == {"step", "picture"}
     assert not kept.redis.exists(keys.checkpoint("succeeds"))
     kept.jobs.delete("succeeds")
     assert list(kept.redis.scan_iter("ism:job:succeeds*")) == []

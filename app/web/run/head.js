@@ -3,27 +3,33 @@
 import { copyButton, errorLine, h, replace } from "../dom.js";
 import { DELETED_TABLE, isActive, requestLine, STATES } from "../jobs/labels.js";
 
-export function jobHead(job, dataset, cancel) {
+// `cancel` and `finish` request that the job ends, without and with a result.
+export function jobHead(job, dataset, { cancel, finish }) {
   const badge = h("span", { class: "badge" });
   const actions = h("div", { class: "row" });
   const problem = errorLine();
   const name = dataset?.name ?? DELETED_TABLE;
-  const onclick = async () => {
-    cancelButton.disabled = true;
-    try {
-      await cancel();
-    } catch (error) {
-      problem.show(error);
-    }
+  const button = (label, title, request) => {
+    const onclick = async () => {
+      element.disabled = true;
+      try {
+        await request();
+      } catch (error) {
+        problem.show(error);
+      }
+    };
+    const element = h("button", { type: "button", title, onclick }, label);
+    return element;
   };
-  const cancelButton = h("button", { type: "button", onclick }, "Cancel");
+  const finishButton = button("Good enough", "End the search and keep the best result so far.", finish);
+  const cancelButton = button("Cancel", "End the job without a result.", cancel);
   const edit = h("a", { class: "button", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
   const copyLink = copyButton(() => location.href, "Copy link");
 
   function show(newJob) {
     badge.className = `badge ${newJob.state}`;
     badge.textContent = STATES[newJob.state];
-    replace(actions, isActive(newJob) ? cancelButton : null, dataset ? edit : null, copyLink);
+    replace(actions, isActive(newJob) ? [finishButton, cancelButton] : null, dataset ? edit : null, copyLink);
   }
 
   show(job);

@@ -2,9 +2,10 @@
 
 import { follow } from "../api.js";
 import { h, replace } from "../dom.js";
-import { counted, number } from "../format.js";
+import { counted, number, percent } from "../format.js";
 import { settingLine, STAGES } from "../jobs/labels.js";
 import { lineChart } from "./chart.js";
+import { livePicture } from "./picture.js";
 
 const STAGE_OF_EVENT = { trial: "choosing", resample: "stability", validation: "validation" };
 const COUNTED_STAGES = new Set(["stability", "validation"]); // the number of their parts is known in advance
@@ -12,6 +13,7 @@ const COUNTED_STAGES = new Set(["stability", "validation"]); // the number of th
 // Shows the job until it has ended. Resolves to the job then, or to null if the user has left the view.
 export async function watch(container, job, { signal, onState }) {
   const steps = stepList();
+  const picture = livePicture(signal);
   const objective = lineChart("Objective", "The job maximizes the objective, so higher is better.");
   const eigenvalues = lineChart(
     "Eigenvalues",
@@ -29,6 +31,7 @@ export async function watch(container, job, { signal, onState }) {
   const facts = h("dl", { class: "facts" });
   container.append(
     h("div", { class: "card" }, stage, bar, time, choice, disconnected, facts),
+    picture.element,
     h("div", { class: "grid" }, objective.element, eigenvalues.element),
   );
   let current = job;
@@ -57,6 +60,7 @@ export async function watch(container, job, { signal, onState }) {
   };
   for await (const { kind, data } of follow(job.id, { signal, onConnection })) {
     if (kind === "step") steps.add(data);
+    if (kind === "picture") picture.show(data);
     if (STAGE_OF_EVENT[kind])
       current = { ...current, progress: { ...current.progress, ...data, stage: STAGE_OF_EVENT[kind] } };
     if (kind === "choice") {
@@ -131,9 +135,9 @@ function trialsText({ tried, best, trying }) {
 
 function showShare(bar, { progress }, step) {
   const { stage, fold, folds } = progress ?? {};
-  const remaining = step?.remaining_seconds ?? null;
+  const { elapsed_seconds: elapsed, remaining_seconds: remaining } = step ?? progress ?? {};
   if (COUNTED_STAGES.has(stage) && folds) bar.value = (fold ?? 0) / folds;
-  else if (remaining !== null) bar.value = step.elapsed_seconds / (step.elapsed_seconds + remaining);
+  else if (Number.isFinite(remaining)) bar.value = elapsed / (elapsed + remaining || 1);
   else bar.removeAttribute("value");
 }
 
@@ -141,7 +145,8 @@ function timeText({ elapsed_seconds: elapsed, remaining_seconds: remaining }) {
   if (elapsed === undefined) return "";
   const spent = `${duration(elapsed)} elapsed`;
   if (remaining === null || remaining === undefined) return spent;
-  return `${spent}, ${remaining < 1 ? "" : "about "}${duration(remaining)} left`;
+  const share = percent(elapsed / (elapsed + remaining || 1));
+  return `${share} done, ${spent}, ${remaining < 1 ? "" : "about "}${duration(remaining)} left`;
 }
 
 function duration(seconds) {

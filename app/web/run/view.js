@@ -11,7 +11,10 @@ export async function show(container, id, { signal }) {
   const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch((error) =>
     error.status === 404 ? null : Promise.reject(error),
   );
-  const head = jobHead(job, dataset, () => post(`/jobs/${id}/cancel`, {}, { signal }));
+  const head = jobHead(job, dataset, {
+    cancel: () => post(`/jobs/${id}/cancel`, {}, { signal }),
+    finish: () => post(`/jobs/${id}/finish`, {}, { signal }),
+  });
   setTitle(job.label ?? dataset?.name ?? id);
   const body = h("div", { class: "job" });
   container.append(head.element, body);
