@@ -10,9 +10,9 @@ from scipy.spatial.distance import pdist
 
 from ism_core import Gaussian, InvalidInput, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.arrays import Array
-from ism_core.kernels.base import Combination, Kernel
+from ism_core.kernels.base import Combination, Kernel, parameters
 from ism_core.kernels.family import KERNELS as BY_NAME
-from ism_core.kernels.family import as_kernel, parameters
+from ism_core.kernels.family import as_kernel
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY, KERNELS
 
