@@ -105,9 +105,10 @@ def _candidate_text(trying: dict[str, Any]) -> str:
 def _time_text(step: dict[str, Any]) -> str:
     """Return the share of the time that has passed and the time left, if they are known."""
     elapsed, left = step.get("elapsed_seconds"), step.get("remaining_seconds")
-    if elapsed is None or left is None:
+    if left is None:
         return ""
-    return f"{100 * elapsed / (elapsed + left or 1):.0f} % done, about {left:.0f} s left"
+    done = "" if elapsed is None else f"{100 * elapsed / (elapsed + left or 1):.0f} % done, "
+    return f"{done}about {left:.0f} s left"
 
 
 def _step_text(step: dict[str, Any]) -> str:

@@ -52,6 +52,8 @@ def uncorrelated_direction(rows: Array, w: Array) -> Array | None:
     else:
         operator: Any = LinearOperator((d, d), covariance, dtype=np.float64)
         start: Any = np.random.default_rng(0).standard_normal(d)  # any start leads to the same direction
+        if not covariance(start).any():
+            return None
         weights = eigsh(operator, 1, v0=start, tol=PRECISION)[1]
     direction: Array = with_fixed_signs(weights)[:, 0]
     varies = (rows @ direction).std() > NOT_CONSTANT * rows.std(axis=0).max()

@@ -45,3 +45,7 @@ def test_the_direction_has_the_largest_variance_of_all_uncorrelated_ones(d: int,
 
 def test_a_single_column_leaves_no_direction(rng: np.random.Generator) -> None:
     assert uncorrelated_direction(rng.standard_normal((20, 1)), np.ones(1)) is None
+
+
+def test_constant_columns_have_no_direction_that_varies() -> None:
+    assert uncorrelated_direction(np.zeros((20, 5)), np.eye(5)[0]) is None
