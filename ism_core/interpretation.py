@@ -16,7 +16,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.linalg import Whitening, collinear_groups, correlations, uncorrelated_direction, with_fixed_signs
 from ism_core.paradigms import Paradigm
-from ism_core.selection import HeldOut, Target, sample
+from ism_core.selection import HeldOut, Losses, Target, sample
 from ism_core.solver import Result, Stability, drained, iter_stability, scale_of_deviations
 
 FEWEST_ROWS = 20  # rows that resamples need; with fewer, contributions are those on all rows
@@ -30,12 +30,6 @@ ROWS = 5_000  # rows of the sample from which variances and correlations are com
 CORRELATED_ROWS = 2_000  # rows of it from which correlations between features are computed
 PERMUTED_ROWS = 20_000  # rows in all permutations of one resample together
 FEWEST_PERMUTED = 50  # rows in each permutation, if there are as many
-# An axis is informative if the loss without it exceeds the following. The loss without a superfluous axis is below 0 on
-# average, so half an error is enough. On seeds that the limits were not tuned on, 1 of 180 planted problems had a false
-# axis, and 173 had all true ones. A weak quadratic axis of values is harder: 7 false and 27 found of 30.
-LOST_ERRORS = 0.5  # standard errors of the loss
-SMALLEST_LOSS = 0.01  # share of the measure with all axes
-WHOLE_ERRORS = 1.0  # standard errors of the measure with all axes, which that measure itself exceeds
 CLEAR = 2.0  # standard errors by which a clear importance exceeds 0
 
 
@@ -213,9 +207,12 @@ def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
     The losses of halves deviate from their mean by about the standard error of the loss of all rows. If there is one
     loss only, nothing was held out: there is no error, and the score is not reported.
     """
-    objective = _Losses.of([each.objectives() for each in judged])
-    score = _Losses.of([each.scores() for each in judged])
-    informative = objective.informative | score.informative
+    for alone in (False, True):  # axes that replace each other lose nothing one at a time: judge each alone
+        objective = Losses.of([each.objectives(alone) for each in judged])
+        score = Losses.of([each.scores(alone) for each in judged])
+        informative = objective.informative | score.informative
+        if informative.any() or len(informative) == 1:
+            break
     weights = objective.relative + score.relative
     shares = _normalized(np.where(informative, weights, 0.0) if informative.any() else weights)
     size = max(objective.whole.mean(), objective.whole.std()) or 1.0  # J may be 0 but for its error
@@ -230,34 +227,6 @@ def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
         )
         for lost, lost_score, share, counts in zip(objective.lost.T, score.lost.T, shares, informative, strict=True)
     )
-
-
-@dataclass(frozen=True)
-class _Losses:
-    """A measure of the held-out rows of each resample with all axes, and its losses without each axis."""
-
-    whole: Array  # one for each resample
-    lost: Array  # resamples × axes
-
-    @staticmethod
-    def of(measured: list[tuple[float, Array]]) -> "_Losses":
-        """Return the losses from measures with all axes and without each axis."""
-        whole = np.array([whole for whole, _ in measured])
-        return _Losses(whole, whole[:, None] - np.array([without for _, without in measured]))
-
-    @property
-    def relative(self) -> Array:
-        """The share of the measure that is lost without each axis, between 0 and 1."""
-        mean = float(self.whole.mean())
-        return np.clip(self.lost.mean(axis=0) / mean, 0, 1) if mean > 0 else np.zeros(self.lost.shape[1])
-
-    @property
-    def informative(self) -> NDArray[np.bool_]:
-        """Whether the measure exceeds its error, and the loss without each axis a part of its own error."""
-        exceeds = self.lost.mean(axis=0) > LOST_ERRORS * self.lost.std(axis=0)
-        tells = self.whole.mean() > WHOLE_ERRORS * self.whole.std()
-        found: NDArray[np.bool_] = exceeds & (self.relative > SMALLEST_LOSS) & tells
-        return found
 
 
 def _permutation(

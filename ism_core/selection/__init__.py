@@ -2,7 +2,7 @@
 
 from ism_core.selection.choice import Auto, Candidate, Choice, Leader, OutOfFold, Trial, never
 from ism_core.selection.choose import choose, iter_choose
-from ism_core.selection.held_out import HeldOut, Target, sample
+from ism_core.selection.held_out import HeldOut, Losses, Target, sample
 from ism_core.selection.rule import standard_error
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
@@ -12,6 +12,7 @@ __all__ = [
     "Choice",
     "HeldOut",
     "Leader",
+    "Losses",
     "OutOfFold",
     "Settings",
     "Starts",

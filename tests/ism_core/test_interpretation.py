@@ -5,10 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from ism_core import Supervised, SupervisedISM, Unsupervised, solve
+from ism_core import Gaussian, Supervised, SupervisedISM, Unsupervised, solve
 from ism_core.arrays import Array, Ints
-from ism_core.interpretation import Interpretation, interpret
+from ism_core.gamma import LabelGamma
+from ism_core.interpretation import Interpretation, _contributions, interpret
 from ism_core.linalg import Scale, Scaling
+from ism_core.selection import HeldOut
 from tests.ism_core.conftest import Labelled, Planted
 
 
@@ -131,3 +133,12 @@ def test_an_interpretation_is_the_same_after_pickling(blobs: Labelled) -> None:
     fitted = SupervisedISM(q=2).fit(blobs.X, blobs.y)
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.feature_importances_, fitted.feature_importances_)
+
+
+def test_axes_that_can_replace_each_other_are_judged_alone(rng: np.random.Generator) -> None:
+    truth = rng.standard_normal((400, 1))
+    P = np.column_stack([truth + 0.01 * rng.standard_normal((400, 1)), truth])
+    codes = (truth[:, 0] > 0).astype(int)
+    Y, gamma = np.eye(2)[codes], LabelGamma.of(codes[200:])
+    judged = [HeldOut(P[:200], Y[:200], P[200:], Y[200:], gamma, Gaussian(0.3), seed) for seed in range(4)]
+    assert all(each.informative and each.share > 0.3 for each in _contributions(judged))
