@@ -12,7 +12,7 @@ export function lineChart(title, note) {
   const drawing = svg("svg", { role: "img", class: "chart", height: HEIGHT });
   const element = h(
     "figure",
-    { class: "card" },
+    { class: "card", hidden: true }, // until it has points
     h("figcaption", {}, h("h2", {}, title), h("p", { class: "hint" }, note)),
     drawing,
   );
@@ -48,6 +48,7 @@ export function lineChart(title, note) {
     show: (newXs, newLines) => {
       xs = newXs;
       lines = newLines;
+      element.hidden = !xs.length;
       scheduleDraw();
     },
   };
@@ -100,7 +101,6 @@ function polyline(points, { x, y }, index) {
 }
 
 function describe(title, xs, lines) {
-  if (!xs.length) return `${title}: no data yet`;
   return `${title}: ${lines
     .slice(0, MAX_LINES)
     .map((line) => number(line.at(-1), 5))
