@@ -8,7 +8,7 @@ find features that matter only together, which maximizing HSIC can miss (Liu and
 The null distribution comes from random signs of the residuals (wild bootstrap, Liu 1988), so that the variance of the
 residuals may differ between rows. All three statistics share the signs, and the smallest of their p-values is compared
 with those of the draws (Westfall and Young 1993). If deviations of W between resamples are given, each draw also
-turns W by a random combination of them: errors of W within its standard error are then no evidence.
+turns W by a random combination of them. So a W that is wrong by no more than its standard error is not rejected.
 """
 
 from collections.abc import Sequence

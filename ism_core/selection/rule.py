@@ -3,8 +3,8 @@
 The rule:
 
 1. Choose the smallest q whose best score is within one standard error of the overall best.
-2. With this q, take the best candidate with neighbors, or with a start from interactions, if it leads all others by
-   more than one standard error.
+2. A candidate is special if its Γ counts neighbors or its start comes from second moments. With this q, take the best
+   special candidate if it leads the best of the others by more than one standard error, or if there are no others.
 3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, because their wide
    kernels amount to discriminant analysis, then the widest kernel.
 

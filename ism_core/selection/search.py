@@ -1,6 +1,6 @@
 """The order in which candidates are tried: first in q, then with neighbors.
 
-All q are compared in the first fold. The search goes to larger q until the score does not rise any more. q = 2 is
+The first fold compares values of q, from 1 on, until the score does not rise any more. q = 2 is
 always tried, unless q = 1 misses no row: two features may matter only together. If products of two columns tell more
 than the best candidate so far, a path starts from these interactions too. Then the candidates that are left go
 through the other folds. Neighbors take longer, so they are tried last: with the q that is chosen without them, with

@@ -1,4 +1,4 @@
-"""The events of jobs, in order, for clients that follow a job."""
+"""Reads the events of jobs, in order, for clients that follow a job; `attempts.py` writes them."""
 
 import asyncio
 from collections.abc import Iterable

@@ -2,9 +2,9 @@
 
 A job with given settings is cross-validated. A job that chooses its settings has two ways:
 
-- "bootstrap": the choice has cross-validated all candidates already. Their scores give a score without the optimism of
-  choosing the best (`ism_core.selection.rule`). If the choice used a sample of the rows, or if the axes are sparse, the
-  chosen settings are cross-validated, and the optimism is subtracted.
+- "bootstrap": the choice has cross-validated all candidates already. `corrected_score` in
+  `ism_core.selection.rule` removes the optimism of choosing the best of them. If the choice used a sample of the
+  rows, or if the axes are sparse, the chosen settings are cross-validated, and the optimism is subtracted.
 - "nested": each fold repeats the choice on its training rows.
 
 The SVM is trained and tested on samples of at most 5,000 rows.
