@@ -88,6 +88,7 @@ class SuccessiveHalving:
         self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
         self._spaces: dict[tuple[Scale, int], RowSpace] = {}
         self._scaled_rows: dict[tuple[Scale, int], tuple[Scaling, Array, Array]] = {}
+        self._first_widths: dict[tuple[Scale, int], float] = {}  # of paths whose first width does not depend on q
         self._tried = 0
         self._paths: list[CandidatePath] = []
         self._best: ScoredKernel | None = None  # the leader; others have been compared with it over common folds
@@ -244,7 +245,7 @@ class SuccessiveHalving:
         problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
         start = space.into(self._interactions(path, fold)[0][:, : path.q]) if path.interactions else None
         reached: list[Kernel] = []
-        kernels = self._kernels(problem, rows if start is None else space.Z @ start, path, rng)
+        kernels = self._kernels(problem, rows if start is None else space.Z @ start, path, fold, rng)
         ascents = path_points(problem, _recorded(kernels, reached), self._ascent_delta, start)
         return _FoldPath(rows, test_rows, scaling, space, reached, ascents)
 
@@ -265,15 +266,21 @@ class SuccessiveHalving:
         return self._scaled_rows[scale, fold]
 
     def _kernels(
-        self, problem: Problem, rows: Array, path: CandidatePath, rng: np.random.Generator
+        self, problem: Problem, rows: Array, path: CandidatePath, fold: int, rng: np.random.Generator
     ) -> Iterator[Kernel]:
         """Yield the kernels of a path; `rows` are projected by the start if it is from interactions."""
         if not self._is_open:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, KernelWithWidth)
-        kernel = problem.kernel
-        first = widest_width(kernel, rows, rng) if path.interactions else first_width(problem, rows, rng)
+        if path.interactions:
+            first = widest_width(problem.kernel, rows, rng)
+        elif path.neighbors:
+            first = first_width(problem, rows, rng)
+        else:
+            if (path.scale, fold) not in self._first_widths:
+                self._first_widths[path.scale, fold] = first_width(problem, rows, rng)
+            first = self._first_widths[path.scale, fold]
         for width in path_widths(path.widest * first):
             yield with_width(problem.kernel, width)
 

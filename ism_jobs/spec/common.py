@@ -107,10 +107,11 @@ class CommonSpec(Strict):
         "local",
         description='Where to compute: in the "local" worker, or on the "dask" cluster of this service, if it has one.',
     )
-    folds: Annotated[int, Integer(2, 20, also=0)] = Field(
-        5,
+    folds: Annotated[int | None, Integer(2, 20, also=0, optional=True)] = Field(
+        None,
         description="The number of folds for cross-validating the accuracy (classes) or R² (values) of supervised jobs;"
-        " 0 skips it. Other jobs ignore it. A choice of settings that used all rows has its own folds.",
+        " 0 skips it. Other jobs ignore it. By default 5, or 3 if settings are chosen from a sample of the rows. A"
+        " choice of settings that used all rows has its own folds.",
     )
     resamples: Annotated[int, Integer(2, 200, also=0)] = Field(
         0,

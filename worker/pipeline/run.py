@@ -96,7 +96,7 @@ def iter_run(
             yield ProgressEvent(preparing, "picture", first)
         posted, spec = spec, (yield from _iter_choose(spec, training, paradigm, trace, clock, pictures, finish))
         validation = None
-        if isinstance(posted, SupervisedSpec) and isinstance(spec, SupervisedSpec) and spec.folds:
+        if isinstance(posted, SupervisedSpec) and isinstance(spec, SupervisedSpec) and spec.folds != 0:
             given = partial(solver_options, engine=engine, memory_limit=memory_limit)
             if posted.validation == "nested":
                 validation = CrossValidation(training, posted, given)

@@ -30,6 +30,8 @@ from worker.pipeline.choose import iter_choose_settings
 from worker.pipeline.prepare import Preparation, impute
 from worker.to_core import chosen_q, chosen_scale, kernel_of
 
+FOLDS = 5  # by default
+FOLDS_AFTER_SAMPLE = 3  # by default, if the settings were chosen from a sample: such tables are large
 SVM_ROWS = 5_000  # of training for the SVM at most; its time is quadratic: 0.7 s for 4,000 rows, 17 s for 16,000
 
 
@@ -106,11 +108,12 @@ class CrossValidation:
         else:
             most = int(np.bincount(codes).min())
             reason = f"The smallest class has {counted(most, 'row')}"
-        self.count = min(spec.folds, most)
-        if spec.folds and self.count < 2:
+        wanted = spec.folds or (FOLDS if known is None else FOLDS_AFTER_SAMPLE)
+        self.count = min(wanted, most)
+        if self.count < 2:
             self.count = 0
             self.warnings.append(f"{reason}, so there is no cross-validation.")
-        elif self.count < spec.folds:
+        elif self.count < wanted:
             self.warnings.append(f"{reason}, so there are {self.count} folds.")
 
     def iter_scores(self) -> Generator[int | None, None, Validation | None]:
