@@ -21,6 +21,8 @@ from threadpoolctl import LibController, ThreadpoolController
 
 T = TypeVar("T")
 
+SHARES = 4  # of the work on 1, 2 or 4 threads; other numbers of threads have a share each
+
 
 @dataclass(frozen=True)
 class Placed(Generic[T]):
@@ -65,23 +67,46 @@ def added(total: Any, part: Any) -> Any:
 
 
 class Threads(Engine):
-    """Threads of this process: as many as the BLAS may use, but at most `most`."""
+    """Threads of this process: as many as the BLAS may use.
 
-    most: int | None = None
+    The shares, and so the rounding of sums, are the same for 1, 2 and 4 threads.
+    """
 
     def place(self, value: T) -> Placed[T]:
         return Placed(value, value)
 
     def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        return [part for parts in self._iter_rounds(work, items, args) for part in parts]
+
+    def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
+        """Return the sum of the results of `run`; only the results of the running threads are kept."""
+        sums: list[T] = []
+        for parts in self._iter_rounds(work, items, args):
+            sums = [total_of([*sums, *parts])]
+        return sums[0]
+
+    def _iter_rounds(self, work: Callable[..., T], items: int, args: tuple[Any, ...]) -> Iterator[list[T]]:
+        """Yield the results of as many shares as there are threads at a time."""
         values = [arg.here if isinstance(arg, Placed) else arg for arg in args]
         with own_threads() as threads:
-            return in_threads(lambda share: work(share, *values), items, min(threads, self.most or threads))
+            count = SHARES if SHARES % threads == 0 else threads
+            shares = [list(range(first, items, count)) for first in range(max(1, min(count, items)))]
+            for first in range(0, len(shares), threads):
+
+                def work_on(place: list[int], first: int = first) -> T:
+                    return work(shares[first + place[0]], *values)
+
+                few = min(threads, len(shares) - first)
+                yield in_threads(work_on, few, few)
 
 
 class OneThread(Threads):
-    """The calling thread."""
+    """The calling thread, with a single share."""
 
-    most = 1
+    def _iter_rounds(self, work: Callable[..., T], items: int, args: tuple[Any, ...]) -> Iterator[list[T]]:
+        values = [arg.here if isinstance(arg, Placed) else arg for arg in args]
+        with own_threads():
+            yield in_threads(lambda share: work(share, *values), items, 1)
 
 
 LOCAL = Threads()  # the threads of this process, one for each core that it may use

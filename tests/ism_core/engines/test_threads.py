@@ -12,7 +12,7 @@ from ism_core.arrays import Array
 from ism_core.engines.base import in_threads, own_threads
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.subspaces import largest_angle
-from ism_core.objective import Problem
+from ism_core.objective import Problem, data
 from ism_core.objective import pairs as panels
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
@@ -133,6 +133,7 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
     name: str, blobs: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(panels, "TILE", 16)
+    monkeypatch.setattr(data, "THREAD_FLOPS", 0)
     kernel = EVERY[name].fitted_to(blobs.X, np.random.default_rng(0))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0]
 
@@ -140,9 +141,14 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
         with threadpool_limits(threads, user_api="blas"):
             return Problem.of(blobs.X, LabelGamma.of(blobs.y), kernel, 2).evaluate(W)
 
-    (one, J), (four, same) = evaluate(1), evaluate(4)
-    np.testing.assert_allclose(four, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
-    assert same == pytest.approx(J, rel=1e-12)
+    one, J = evaluate(1)
+    for threads in (2, 4):
+        several, same = evaluate(threads)
+        np.testing.assert_array_equal(several, one)
+        assert same == J
+    three, near = evaluate(3)
+    np.testing.assert_allclose(three, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
+    assert near == pytest.approx(J, rel=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])
