@@ -170,6 +170,7 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                 help="Use N random features instead of all pairs of rows, for large tables."),
         varying("--engine", type=click.Choice(["local", "dask"]),
                 help="Compute on this machine or worker, or on a Dask cluster."),
+        click.option("--budget", type=float, metavar="SECONDS", help="Time limit of the search for settings."),
         varying("--folds", type=int, metavar="N", help="Number of cross-validation folds; 0 for none."),
         click.option("--validation", type=click.Choice(["auto", "nested"]),
                      help="Score chosen settings by the folds of the choice, or by nested cross-validation."),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from redis.exceptions import RedisError
 
+from ism_core.selection import FoldScore, Journal
 from ism_jobs.logs import log
 from ism_jobs.store import Attempt, is_full
 from worker.trace import Trace
@@ -20,7 +21,9 @@ def pack_trace(trace: Trace) -> bytes:
     """Serialize a trace."""
     file = io.BytesIO()
     W = np.empty((0, 0)) if trace.W is None else trace.W
-    np.savez(file, W=W, rows=_encode(trace.rows), choice=_encode(trace.choice), predicted=_encode(trace.out_of_fold))
+    documents = {"rows": trace.rows, "choice": trace.choice, "predicted": trace.out_of_fold}
+    arrays: dict[str, Any] = {name: _encode(each) for name, each in documents.items()}
+    np.savez(file, W=W, **arrays, **_packed(trace.journal))
     return file.getvalue()
 
 
@@ -33,8 +36,9 @@ def unpack_trace(packed: bytes) -> Trace:
             json.loads(file[name].tobytes()) if name in file else None for name in ("choice", "predicted")
         )
         if not rows:
-            return Trace(choice=choice, out_of_fold=predicted)
-        return Trace(rows, file["W"], choice, predicted, rows[-1]["iteration"], rows[-1]["round"])
+            return Trace(choice=choice, out_of_fold=predicted, journal=_unpacked(file))
+        resumed = {"resumed_at": rows[-1]["iteration"], "resumed_round": rows[-1]["round"]}
+        return Trace(rows, file["W"], choice, predicted, **resumed)
 
 
 class Checkpoints:
@@ -47,12 +51,12 @@ class Checkpoints:
 
     def save_if_due(self) -> None:
         """Save the trace if the last checkpoint is old enough."""
-        if self._trace.rows and time.monotonic() - self._saved_at > CHECKPOINT_SECONDS:
+        if time.monotonic() - self._saved_at > CHECKPOINT_SECONDS:
             self.save()
 
     def save(self) -> None:
         """Save the trace now, if it has anything to resume from. A full store keeps the previous checkpoint."""
-        if not (self._trace.rows or self._trace.choice):
+        if not (self._trace.rows or self._trace.choice or self._trace.journal):
             return
         try:
             self._attempt.save_checkpoint(pack_trace(self._trace))
@@ -61,6 +65,33 @@ class Checkpoints:
                 raise
             log.warning("checkpoint not saved: the store is full")
         self._saved_at = time.monotonic()
+
+
+def _packed(journal: Journal) -> dict[str, Any]:
+    """Return the scores of a choice as a few arrays."""
+    if not journal:
+        return {}
+    found = [score for scores in journal.values() for score in scores]
+    index = [[*key, [[score.place, score.seconds, len(score.scores)] for score in journal[key]]] for key in journal]
+    scores = np.concatenate([score.scores for score in found])
+    return {"index": _encode(index), "scores": scores, "labels": np.concatenate([each.predictions for each in found])}
+
+
+def _unpacked(file: Any) -> Journal:
+    """Return the scores of a choice from the arrays of a checkpoint."""
+    journal: Journal = {}
+    if "index" not in file:
+        return journal
+    scores, predictions, start = file["scores"], file["labels"], 0
+    for *key, candidates in json.loads(file["index"].tobytes()):
+        found = []
+        for place, seconds, count in candidates:
+            rows = slice(start, start + count)
+            found.append(FoldScore(place, scores[rows], predictions[rows], seconds))
+            start += count
+        scale, q, neighbors, interactions, fold = key
+        journal[scale, q, neighbors, interactions, fold] = found
+    return journal
 
 
 def _encode(value: Any) -> NDArray[np.uint8]:

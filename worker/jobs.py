@@ -118,7 +118,7 @@ def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, c
             stage, reported_at = event.progress.stage, now
         if event.kind == "choice":  # the choice is expensive, so it is saved at once
             checkpoints.save()
-        elif event.kind == "step":
+        elif event.kind in ("step", "trial"):
             checkpoints.save_if_due()
     return capture.value
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ism_core import Step
 from ism_core.arrays import Array
+from ism_core.selection import Journal
 
 Row = dict[str, Any]
 
@@ -20,6 +21,7 @@ class Trace:
     W: Array | None = None  # the iterate of the last step
     choice: Row | None = None  # the document of the automatic choice, with the spec that the steps belong to
     out_of_fold: Row | None = None  # the predictions that the choice made, and their scores
+    journal: Journal = field(default_factory=dict)  # scores of a choice that is under way
     resumed_at: int = 0  # the iteration that this attempt started from
     resumed_round: int = 0  # the round of that iteration
     is_cut_short: bool = False  # whether the ascent ended on request
@@ -47,6 +49,16 @@ class Trace:
         """Record that the ascent ends on request, and count the steps that follow from here."""
         self.is_cut_short = True
         self.resumed_at, self.resumed_round = self.rows[-1]["iteration"], self.rows[-1]["round"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was cut short, in sentences."""
+        notes = []
+        if self.choice and self.choice.get("cut_short"):
+            notes.append("The search for settings was cut short; a complete search may find better ones.")
+        if self.is_cut_short:
+            notes.append("The ascent was cut short on request, before it converged.")
+        return notes
 
     def table(self) -> pa.Table:
         """Return the trace as a table."""

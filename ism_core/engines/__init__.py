@@ -3,11 +3,23 @@
 from typing import TYPE_CHECKING, Any
 
 from ism_core.engines.base import ALONE, LOCAL, Engine, Placed, Threads, added, allowed_threads, own_threads
+from ism_core.engines.helper import SharedWork
 
 if TYPE_CHECKING:
     from ism_core.engines.dask import Dask
 
-__all__ = ["ALONE", "LOCAL", "Dask", "Engine", "Placed", "Threads", "added", "allowed_threads", "own_threads"]
+__all__ = [
+    "ALONE",
+    "LOCAL",
+    "Dask",
+    "Engine",
+    "Placed",
+    "SharedWork",
+    "Threads",
+    "added",
+    "allowed_threads",
+    "own_threads",
+]
 
 
 def __getattr__(name: str) -> Any:

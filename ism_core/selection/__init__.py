@@ -1,7 +1,8 @@
 """Automatic choice of kernel, q and scale from the data; measures of a projection on held-out rows."""
 
-from ism_core.selection.choice import Auto, Candidate, Choice, Leader, OutOfFold, Trial, never
+from ism_core.selection.choice import Auto, Candidate, Choice, Journal, Leader, OutOfFold, Trial, never
 from ism_core.selection.choose import choose, iter_choose
+from ism_core.selection.fold_paths import FoldScore
 from ism_core.selection.held_out import HeldOut, Losses, Target, sample
 from ism_core.selection.rule import standard_error
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
@@ -10,7 +11,9 @@ __all__ = [
     "Auto",
     "Candidate",
     "Choice",
+    "FoldScore",
     "HeldOut",
+    "Journal",
     "Leader",
     "Losses",
     "OutOfFold",

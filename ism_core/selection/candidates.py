@@ -12,6 +12,9 @@ WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened ro
 INTERACTION_WIDTH = 0.7  # of that distance: the first width; wider kernels leave the start for the noise of the means
 
 
+PathKey = tuple[Scale, int, bool, bool, int]  # scale, q, neighbors, interactions, fold
+
+
 @dataclass(eq=False)
 class ScoredKernel:
     """One candidate: the kernel at a place of its path, with its scores so far."""
@@ -66,7 +69,16 @@ class CandidatePath:
             return INTERACTION_WIDTH
         return WHITENED_START if self.scale == "whiten" and not self.neighbors else 1.0
 
+    def key(self, fold: int) -> PathKey:
+        """Return what identifies the path in one fold."""
+        return self.scale, self.q, self.neighbors, self.interactions, fold
+
     @property
-    def length(self) -> int:
-        """Number of kernels up to the last one that is still open."""
-        return max((point.place + 1 for point in self.points if point.is_open), default=0)
+    def without_points(self) -> "CandidatePath":
+        """The same path without candidates."""
+        return CandidatePath(self.scale, self.q, self.neighbors, self.interactions)
+
+    @property
+    def open_places(self) -> list[int]:
+        """Places of the candidates that go on."""
+        return [point.place for point in self.points if point.is_open]

@@ -1,11 +1,14 @@
 """The outcome of an automatic choice: every candidate with its score, and the chosen one."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
+from ism_core.selection.candidates import PathKey
+from ism_core.selection.fold_paths import FoldScore
 
 Auto = Literal["auto"]
 
@@ -89,3 +92,15 @@ class SearchFinished(Exception):
 def never() -> bool:
     """Return False: nobody asks to cut the search short."""
     return False
+
+
+Journal = dict[PathKey, list[FoldScore]]  # the scores of the paths that are done, in each fold
+
+
+@dataclass(frozen=True, eq=False)
+class SearchControl:
+    """What a caller of a search may ask for."""
+
+    finish: Callable[[], bool] = never  # whether to end the search and keep the best candidate so far
+    journal: Journal = field(default_factory=dict)  # scores of an earlier search with the same arguments; grows
+    may_fork: bool = False  # whether a second process may share the work

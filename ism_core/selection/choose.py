@@ -12,7 +12,6 @@ used a sample of the rows and chose neighbors, narrower kernels are then tried o
 """
 
 from collections.abc import Callable, Generator
-from itertools import islice
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,24 +19,30 @@ from numpy.typing import ArrayLike
 from ism_core.arrays import Array, Ints, as_table, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import LabelGamma
-from ism_core.kernels import Kernel, KernelWithWidth, as_kernel
-from ism_core.linalg import SCALES, RowSpace, Scale, Scaling
-from ism_core.objective import Problem
+from ism_core.kernels import Kernel, as_kernel
+from ism_core.linalg import SCALES, Scale
 from ism_core.paradigms import Supervised, Unsupervised
 from ism_core.selection.candidates import CandidatePath, ScoredKernel
-from ism_core.selection.choice import Auto, Candidate, Choice, OutOfFold, SearchFinished, Trial, never
+from ism_core.selection.choice import (
+    Auto,
+    Candidate,
+    Choice,
+    Journal,
+    OutOfFold,
+    SearchControl,
+    SearchFinished,
+    Trial,
+    never,
+)
 from ism_core.selection.cross_validation import SuccessiveHalving
 from ism_core.selection.hidden_labels import iter_guided_choice
 from ism_core.selection.rule import corrected_score, decide, stacked
 from ism_core.selection.search import iter_search
+from ism_core.selection.table_kernels import TableKernels
 from ism_core.solver import (
     LONG_CLIMB_DELTA,
     drained,
-    first_width,
-    interaction_directions,
     open_kernel,
-    path_widths,
-    widest_width,
     with_width,
 )
 
@@ -64,6 +69,8 @@ def iter_choose(
     scale: Scale | Auto = "auto",
     seed: int = 0,
     finish: Callable[[], bool] = never,
+    journal: Journal | None = None,
+    may_fork: bool = False,
 ) -> Generator[Trial, None, Choice]:
     """Choose the settings that are "auto": kernel, q, scale, or the width of a kernel.
 
@@ -86,6 +93,11 @@ def iter_choose(
         Seed of subsamples and folds. The same seed gives the same choice.
     finish : callable, default=never
         Called after each trial. If it returns True, the search ends and keeps the best candidate so far.
+    journal : dict, optional
+        Scores of an earlier cross-validation with the same arguments, which are not computed again. New ones are added.
+    may_fork : bool, default=False
+        Whether a forked process of low priority may share the work of a cross-validation, if this machine has a second
+        core. The choice is the same with and without it.
 
     Returns
     -------
@@ -111,7 +123,8 @@ def iter_choose(
     if isinstance(paradigm, Unsupervised):
         return iter_guided_choice(table, paradigm, given, is_open, kernel == "auto", given_q, scales, seed, finish)
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
-    return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed, finish)
+    control = SearchControl(finish, {} if journal is None else journal, may_fork)
+    return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed, control)
 
 
 choose = drained(iter_choose)
@@ -126,13 +139,13 @@ def _iter_cross_validate(
     axes: tuple[int, ...],
     scales: tuple[Scale, ...],
     seed: int,
-    finish: Callable[[], bool],
+    control: SearchControl,
 ) -> Generator[Trial, None, Choice]:
     rng = np.random.default_rng(seed)
     rows = _sample(paradigm, table, max(SAMPLE, min(ROWS_PER_COLUMN * table.shape[1], LARGEST_SAMPLE)), rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
     folds = _folds(len(rows))
-    kernels = _Kernels(table, paradigm, kernel, is_open, seed)
+    kernels = TableKernels(table, paradigm, kernel, is_open, seed)
     kinds = {paradigm.neighbors, any_kernel and paradigm.can_have_neighbors and len(table) <= MOST_ROWS_WITH_NEIGHBORS}
     if not _can_be_validated(paradigm.codes, len(table)):
         usual = CandidatePath(scales[0], axes[0], paradigm.neighbors)
@@ -141,13 +154,15 @@ def _iter_cross_validate(
             criterion, (only,), only, 0, "The table has too few rows for cross-validation; this is the default setting."
         )
     halving = SuccessiveHalving(
-        table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng, finish
+        table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng, control
     )
     cut_short = False
     try:
         paths = yield from iter_search(halving, axes, scales, kinds)
     except SearchFinished:
         paths, cut_short = halving.scored_paths(), True
+    finally:
+        halving.close()
     finalists = halving.complete(paths)
     scores = stacked(finalists)
     place, best = decide(finalists, scores)
@@ -168,14 +183,14 @@ def _iter_cross_validate(
             False,
             NARROWED_FOLDS,
             rng,
-            finish,
+            control,
             ascent_delta=LONG_CLIMB_DELTA,
         )
         path = yield from larger.narrowed(chosen)
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))
         chosen = max(path.points, key=lambda point: point.score)
         reason = f"It has the best score of the candidates that were tried on {len(many):,} rows."
-        cut_short = finish()
+        cut_short = control.finish()
     if cut_short:
         reason = f"The search was cut short. Of the {len(finalists)} candidates that were compared: {reason}"
     found = tuple(candidates.values()), candidates[chosen]
@@ -201,59 +216,6 @@ def _out_of_fold(
     own = tuple(float(1 - loss.mean() / variance.mean()) for loss, variance in folds)
     order = np.argsort(rows)
     return OutOfFold(rows[order], predictions[place][order], own, corrected.score, corrected.error)
-
-
-class _Kernels:
-    """The kernels of the paths for all rows of the table, which are scaled on demand."""
-
-    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
-        self._table = table
-        self._paradigm = paradigm
-        self._kernel = kernel
-        self._is_open = is_open
-        self._seed = seed
-        self._first: dict[tuple[Scale, int, bool, bool], float] = {}
-
-    def candidates(self, paths: list[CandidatePath], training_rows: float) -> dict[ScoredKernel, Candidate]:
-        """Return each candidate with its kernel for the whole table; `training_rows` is their number in the search."""
-        return {
-            point: Candidate(
-                self.at(path, point.place, len(self._table) / training_rows),
-                path.scale,
-                path.q,
-                path.neighbors,
-                point.score,
-                point.error,
-                point.seconds,
-                path.interactions,
-            )
-            for path in paths
-            for point in path.points
-        }
-
-    def at(self, path: CandidatePath, place: int, times: float = 1.0) -> Kernel:
-        """Return the kernel at a place of a path, or the given kernel if none is open.
-
-        The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
-        shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.
-        """
-        if not self._is_open:
-            return self._kernel
-        assert isinstance(self._kernel, KernelWithWidth)
-        of = path.scale, path.q, path.neighbors, path.interactions
-        if of not in self._first:
-            rng = np.random.default_rng(self._seed)
-            rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
-            gamma = self._paradigm.with_neighbors(path.neighbors).guidance()
-            if path.interactions:
-                first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
-            else:
-                space = RowSpace.of(rows, path.q, self._seed)
-                problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
-                first = first_width(problem, rows, rng)
-            self._first[of] = path.widest * first
-        nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
-        return with_width(self._kernel, next(islice(path_widths(nearer * self._first[of]), place, None)))
 
 
 def _sample(paradigm: Supervised, table: Array, count: int, rng: np.random.Generator) -> Ints:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm, Supervised, Unsupervised
-from ism_core.selection.choice import Auto, Choice, Trial, never
+from ism_core.selection.choice import Auto, Choice, Journal, Trial, never
 from ism_core.selection.choose import iter_choose
 from ism_core.solver import open_kernel
 
@@ -51,11 +51,13 @@ def iter_settings(
     starts: Starts = None,
     seed: int = 0,
     finish: Callable[[], bool] = never,
+    journal: Journal | None = None,
+    may_fork: bool = False,
 ) -> Generator[Trial, None, Settings]:
     """Yield a Trial for each candidate, or none if all settings are given; return the complete Settings.
 
     A scale of None means "auto" if the kernel is "auto", else "standard". A delta of None means 0.01, or 0.1 for a
-    supervised reduction whose kernel width is chosen.
+    supervised reduction whose kernel width is chosen. `finish`, `journal` and `may_fork` are those of `iter_choose`.
     """
     if scale is None:
         scale = "auto" if kernel == "auto" else "standard"
@@ -64,7 +66,9 @@ def iter_settings(
         assert scale != "auto"
         return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
-    choice = yield from iter_choose(X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish)
+    choice = yield from iter_choose(
+        X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish, journal=journal, may_fork=may_fork
+    )
     chosen, on_path = choice.chosen, open_kernel(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA

@@ -113,6 +113,12 @@ class CommonSpec(Strict):
         " 0 skips it. Other jobs ignore it. By default 5, or 3 if settings are chosen from a sample of the rows. A"
         " choice of settings that used all rows has its own folds.",
     )
+    budget: Annotated[float | None, Number(0, 1e6, optional=True)] = Field(
+        None,
+        description="The number of seconds after which the search for settings ends and keeps the best candidate so"
+        " far. By default the search ends by itself.",
+        examples=[5],
+    )
     resamples: Annotated[int, Integer(2, 200, also=0)] = Field(
         0,
         description="The number of random halves of the rows to solve again, for standard errors of the loadings;"

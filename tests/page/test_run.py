@@ -90,7 +90,7 @@ def test_a_job_shows_its_picture_at_once_and_ends_when_it_is_good_enough(opened:
     check_accessible(page)
     page.get_by_role("button", name="Good enough").click()
     expect(page.locator("h1 .badge")).to_have_text("done")
-    expect(page.get_by_text("cut short on request").first).to_be_attached()
+    expect(page.get_by_text("cut short").first).to_be_attached()
 
 
 def test_leaving_a_job_closes_its_event_stream(opened: Opener, slow_job: str) -> None:

@@ -133,7 +133,7 @@ def test_a_running_job_tells_its_best_and_shows_it(finished: dict[str, Any]) -> 
 
 def test_a_finished_job_succeeds_and_says_what_was_cut_short(api: Api, finished: dict[str, Any]) -> None:
     result = api.get(finished["after"]["links"]["result"]).json()
-    assert any("cut short on request" in warning for warning in result["warnings"])
+    assert any("search for settings was cut short" in warning for warning in result["warnings"])
     assert "finish" not in finished["after"]["links"]
 
 

@@ -8,20 +8,26 @@ import numpy as np
 from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
-from ism_core.selection import OutOfFold, Settings, iter_settings, never
+from ism_core.selection import Journal, OutOfFold, Settings, iter_settings, never
 from ism_jobs.spec import JOB_SPEC, JobSpec
 from worker.to_core import kernel_document, kernel_of
 
 Document = dict[str, Any]
 
+SHARED_CELLS = 10_000_000  # of a table up to which a second process may hold copies, of 80 MB each
+
 
 def iter_choose_settings(
-    spec: JobSpec, X: Array, paradigm: Paradigm, finish: Callable[[], bool] = never
+    spec: JobSpec,
+    X: Array,
+    paradigm: Paradigm,
+    finish: Callable[[], bool] = never,
+    journal: Journal | None = None,
 ) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
     """Choose the open settings of a spec from rows without missing values that are not scaled yet.
 
-    The search ends when `finish` returns True. Returns the completed spec and the choice. A spec without open settings
-    is returned as it is, with None.
+    The search ends when `finish` returns True. `journal` has the scores of an earlier attempt and gets new ones.
+    Returns the completed spec and the choice. A spec without open settings is returned as it is, with None.
     """
     if not spec.is_open:
         return spec, None
@@ -36,8 +42,15 @@ def iter_choose_settings(
         starts=spec.starts,
         seed=spec.seed,
         finish=finish,
+        journal=journal,
+        may_fork=may_fork(spec, X),
     )
     return with_settings(spec, decision), decision.choice
+
+
+def may_fork(spec: JobSpec, X: Array) -> bool:
+    """Tell whether a second process may share the work on a table."""
+    return spec.engine == "local" and X.size <= SHARED_CELLS
 
 
 def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:

@@ -136,7 +136,7 @@ def iter_run(
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    warnings = [*training.warnings, *_cut_short(trace), *result.warnings, *(validation.warnings if validation else [])]
+    warnings = [*training.warnings, *trace.warnings, *result.warnings, *(validation.warnings if validation else [])]
     measured = metrics, warnings, interpretation, trace.choice, scores
     return Outcome(spec, training, model, result, embedding, trace, *measured, missed, baseline)
 
@@ -154,7 +154,12 @@ def _iter_choose(
     if trace.choice is not None:
         return JOB_SPEC.validate_python(trace.choice["spec"])
     began, last_candidate = clock.elapsed, None
-    trials = ReturnCapture(iter_choose_settings(spec, impute(training.X, spec.missing), paradigm, finish))
+    X = impute(training.X, spec.missing)
+
+    def is_enough() -> bool:
+        return finish() or (spec.budget is not None and clock.elapsed - began > spec.budget)
+
+    trials = ReturnCapture(iter_choose_settings(spec, X, paradigm, is_enough, trace.journal))
     for trial in trials:
         progress, candidate = _choosing(spec, clock, trial, began), (trial.scale, trial.q, trial.fold)
         row = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
@@ -166,19 +171,10 @@ def _iter_choose(
     if choice is not None:
         trace.choice = choice_document(choice, chosen, clock.elapsed - began)
         trace.out_of_fold = out_of_fold_document(choice.out_of_fold)
+        trace.journal.clear()
         row = {name: value for name, value in trace.choice.items() if name != "candidates"}
         yield ProgressEvent(_choosing(spec, clock), "choice", row)
     return chosen
-
-
-def _cut_short(trace: Trace) -> list[str]:
-    """Return warnings on what a request to finish the job has cut short."""
-    notes = []
-    if trace.choice and trace.choice.get("cut_short"):
-        notes.append("The search for settings was cut short on request; a complete search may find better ones.")
-    if trace.is_cut_short:
-        notes.append("The ascent was cut short on request, before it converged.")
-    return notes
 
 
 def _choosing(spec: JobSpec, clock: JobClock, trial: Trial | None = None, began: float = 0.0) -> Progress:

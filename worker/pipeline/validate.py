@@ -20,13 +20,14 @@ from sklearn.svm import SVC, SVR
 
 from ism_core import InvalidInput, iter_solve
 from ism_core.arrays import Array, Ints
+from ism_core.engines import SharedWork
 from ism_core.paradigms import Supervised, Targets
 from ism_core.selection import OutOfFold, standard_error
 from ism_core.solver import relay
 from ism_jobs.data import Guidance, TrainingData
 from ism_jobs.sentences import counted
 from ism_jobs.spec import JobSpec, SupervisedSpec
-from worker.pipeline.choose import iter_choose_settings
+from worker.pipeline.choose import iter_choose_settings, may_fork
 from worker.pipeline.prepare import Preparation, impute
 from worker.to_core import chosen_q, chosen_scale, kernel_of
 
@@ -35,6 +36,7 @@ FOLDS_AFTER_SAMPLE = 3  # by default, if the settings were chosen from a sample:
 SVM_ROWS = 5_000  # of training for the SVM at most; its time is quadratic: 0.7 s for 4,000 rows, 17 s for 16,000
 
 
+FoldPart = tuple[Ints, Array, Array]  # test rows, their predictions, and for each row its part of 1 − score
 Method = Literal["bootstrap", "nested", "cross_validation"]
 Measure = Literal["accuracy", "r2"]
 
@@ -99,7 +101,7 @@ class CrossValidation:
         self._known = known
         self._is_complete = known is not None and len(known.rows) == len(training.X) and not spec.features_per_axis
         self.warnings: list[str] = []
-        self._parts: list[tuple[Ints, Array, Array]] = []  # of each fold: test rows, predictions, relative losses
+        self._parts: dict[int, FoldPart] = {}  # of each fold that is done
         self.count = 0
         if self._is_complete:
             return
@@ -124,14 +126,17 @@ class CrossValidation:
         if self.count == 0:
             return None
         yield 0
-        for done, (train, test) in enumerate(self._splits(), 1):
-            try:
-                self._parts.append((yield from self._predict(train, test)))
-            except InvalidInput as error:
-                # The training rows of this fold are degenerate, since the job was solved on all rows.
-                if error.parameter == "memory":
-                    raise
-            yield done
+        splits = self._splits()
+        work = SharedWork(self._iter_predict, may_fork(self._spec, self._training.X))
+        try:
+            done = 0
+            for fold, parts in work.iter_parts(splits):
+                if parts is not None:
+                    self._parts.update((fold, part) for part in parts)
+                    done += 1
+                yield None if parts is None else done
+        finally:
+            work.close()
         if missing := self.count - len(self._parts):
             self.warnings.append(
                 f"{missing} of {self.count} folds could not be scored: their training rows do not vary."
@@ -149,10 +154,10 @@ class CrossValidation:
         measure: Measure = "r2" if self._codes is None else "accuracy"
         if not self._parts:
             return None if self._known is None else Validation.of_choice(self._known, measure)
-        found = self._validation(self._parts, measure)
+        found = self._validation([self._parts[fold] for fold in sorted(self._parts)], measure)
         return found if self._known is None else found.corrected(self._known)
 
-    def _validation(self, parts: list[tuple[Ints, Array, Array]], measure: Measure) -> Validation:
+    def _validation(self, parts: list[FoldPart], measure: Measure) -> Validation:
         """Return the score, given test rows, predictions and relative losses of each fold."""
         scores = tuple(1 - float(losses.mean()) for _, _, losses in parts)
         rows, predictions, losses = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -172,8 +177,17 @@ class CrossValidation:
         splitter = kind(self.count, shuffle=True, random_state=self._spec.seed)
         return list(splitter.split(self._training.X, self._codes))
 
-    def _predict(self, train: Ints, test: Ints) -> Generator[None, None, tuple[Ints, Array, Array]]:
-        """Return the test rows, their predictions, and for each row its part of 1 − score."""
+    def _iter_predict(self, split: tuple[Ints, Ints]) -> Generator[list[FoldPart] | None, None, None]:
+        """Yield the predictions of a fold, if it has any, and None after each step on the way."""
+        try:
+            yield [(yield from self._predict(*split))]
+        except InvalidInput as error:
+            # The training rows of this fold are degenerate, since the job was solved on all rows.
+            if error.parameter == "memory":
+                raise
+            yield []
+
+    def _predict(self, train: Ints, test: Ints) -> Generator[None, None, FoldPart]:
         rows, spec = self._training.X[train], self._spec
         paradigm = self._paradigm(train, spec)
         trials = iter_choose_settings(spec, impute(rows, spec.missing), paradigm)

@@ -30,6 +30,7 @@ const LABELS = {
   starts: "Number of starts",
   seed: "Random seed",
   folds: "Cross-validation folds",
+  budget: "Seconds to search for settings",
   validation: "Validation of chosen settings",
   resamples: "Resamples for standard errors",
   missing: "Missing values",

@@ -24,7 +24,7 @@ from ism_core.kernels import Gaussian, Kernel, KernelWithWidth, Multiquadratic, 
 from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
 from ism_core.solver.ascent import LbfgsAscent, Move, iter_ascend, iter_moves
 from ism_core.solver.options import SolveOptions
-from ism_core.solver.result import Step, drain, relay
+from ism_core.solver.result import Step, relay
 from ism_core.solver.starts.candidates import initial_surrogate
 from ism_core.solver.starts.search import Start, iter_grow
 
@@ -106,18 +106,23 @@ def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked:
     return [*(with_width(kernel, width) for width in before), kernel]
 
 
-def path_points(
+def iter_path_points(
     problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT_CLIMB_DELTA, W: Array | None = None
-) -> Iterator[Array]:
-    """Yield the W that each of the kernels leads to; delta is for ascents whose neighbors count.
+) -> Iterator[Array | None]:
+    """Yield the W that each of the kernels leads to, and None after each step on the way.
 
     The first kernel starts from Φ0, and each of the others from the W before. If W is given, all of them start from it.
+    `delta` is for ascents whose neighbors count.
     """
     start = None if W is None else Start(W)
     for kernel in kernels:
-        found = drain(_iter_leg(problem, kernel, start, delta))
+        found = yield from relay(_iter_leg(problem, kernel, start, delta), _nothing)
         yield found.W
         start = found if W is None else start
+
+
+def _nothing(_: Step) -> None:
+    """Hide the steps of an ascent."""
 
 
 def iter_continuation(

@@ -122,6 +122,7 @@ def test_what_is_asked_for_and_what_there_is_reach_every_solve(tmp_path: Path, m
         asked.append(options)
         return iter_solve(X, paradigm, kernel, q, delta=0.1, max_iter=5)
 
+    monkeypatch.setattr("worker.pipeline.choose.SHARED_CELLS", 0)  # another process would listen in vain
     monkeypatch.setattr("worker.pipeline.run.iter_solve", listening)
     monkeypatch.setattr("worker.pipeline.validate.iter_solve", listening)
     options = {"delta": 0.02, "starts": 2, "seed": 5, "precision": "single", "tolerance": 1e-4}
@@ -291,3 +292,10 @@ def test_the_time_left_is_told_or_unknown_but_never_negative(tmp_path: Path) -> 
         remaining = [moment.progress.remaining_seconds for moment in moments]
         assert all(seconds is None or 0 <= seconds < np.inf for seconds in remaining)
         assert any(seconds is not None for seconds in remaining)
+
+
+def test_a_budget_cuts_the_search_short(tmp_path: Path) -> None:
+    _, outcome = drain(wine(), tmp_path, paradigm="supervised", target="class", budget=0)
+    assert outcome.choice is not None
+    assert outcome.choice["cut_short"]
+    assert any("search for settings was cut short" in warning for warning in outcome.warnings)

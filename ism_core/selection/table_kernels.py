@@ -1,0 +1,69 @@
+"""The kernels of the candidates for all rows of a table, from their places on paths that were tried on few rows."""
+
+from itertools import islice
+
+import numpy as np
+
+from ism_core.arrays import Array
+from ism_core.engines import own_threads
+from ism_core.kernels import Kernel, KernelWithWidth
+from ism_core.linalg import RowSpace, Scale, Scaling
+from ism_core.objective import Problem
+from ism_core.paradigms import Supervised
+from ism_core.selection.candidates import CandidatePath, ScoredKernel
+from ism_core.selection.choice import Candidate
+from ism_core.solver import first_width, interaction_directions, path_widths, widest_width, with_width
+
+
+class TableKernels:
+    """The kernels of the paths for all rows of the table, which are scaled on demand."""
+
+    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
+        self._table = table
+        self._paradigm = paradigm
+        self._kernel = kernel
+        self._is_open = is_open
+        self._seed = seed
+        self._first: dict[tuple[Scale, int, bool, bool], float] = {}
+
+    def candidates(self, paths: list[CandidatePath], training_rows: float) -> dict[ScoredKernel, Candidate]:
+        """Return each candidate with its kernel for the whole table; `training_rows` is their number in the search."""
+        return {
+            point: Candidate(
+                self.at(path, point.place, len(self._table) / training_rows),
+                path.scale,
+                path.q,
+                path.neighbors,
+                point.score,
+                point.error,
+                point.seconds,
+                path.interactions,
+            )
+            for path in paths
+            for point in path.points
+        }
+
+    @own_threads()
+    def at(self, path: CandidatePath, place: int, times: float = 1.0) -> Kernel:
+        """Return the kernel at a place of a path, or the given kernel if none is open.
+
+        The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
+        shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.
+        """
+        if not self._is_open:
+            return self._kernel
+        assert isinstance(self._kernel, KernelWithWidth)
+        of = path.scale, path.q, path.neighbors, path.interactions
+        if of not in self._first:
+            rng = np.random.default_rng(self._seed)
+            rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
+            gamma = self._paradigm.with_neighbors(path.neighbors).guidance()
+            if path.interactions:
+                first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
+            else:
+                space = RowSpace.of(rows, path.q, self._seed)
+                problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
+                first = first_width(problem, rows, rng)
+            self._first[of] = path.widest * first
+        nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
+        return with_width(self._kernel, next(islice(path_widths(nearer * self._first[of]), place, None)))
