@@ -45,7 +45,7 @@ class TableKernels:
 
     @own_threads()
     def at(self, path: CandidatePath, place: int, times: float = 1.0) -> Kernel:
-        """Return the kernel at a place of a path, or the given kernel if none is open.
+        """Return the kernel at a place of a path, for the whole table; or the given kernel, if its width is given.
 
         The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
         shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.

@@ -35,8 +35,8 @@ def certify(
 ) -> Certificate:
     """Check gradient, eigengap, orthonormality and the second-order condition at a point.
 
-    If there are many rows, the second-order condition is that of a sample of them, or within a few directions. If Φ is
-    the same for every W, its eigengap is known and decides.
+    With many rows, the second-order condition is checked on a sample of the rows, or within a few directions. If Φ does
+    not depend on W, `known_gap` is its eigengap, and the condition follows from that.
     """
     W, q = point.W, problem.q
     gap, curvature = known_gap, None

@@ -104,7 +104,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         return EvaluatedPoint.at(self.problem, W)
 
     def _with_certain_gap(self, point: EvaluatedPoint) -> EvaluatedPoint:
-        """Return the point, with Φ recomputed if the error of Φ is large and exceeds half the eigengap."""
+        """Return the point; recompute Φ there if its error is large and may have swapped two eigenvectors."""
         if point.surrogate_error <= self.delta / 10 * point.size:
             return point
         if self.dominant(point)[1] > CERTAIN_GAP * point.surrogate_error:

@@ -18,7 +18,7 @@ from ism_core.linalg import RANK_TOLERANCE, block_krylov, dominant, project_out,
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint
 
-LOW_RANK_COLUMNS = 4  # columns of X for each column of U and W from which the r×r matrix is cheaper than Φ0
+LOW_RANK_COLUMNS = 4  # columns of X for each column of U and W from which the matrix of Γ's rank is cheaper than Φ0
 ROW_SUM_ROUNDING = 1e-10  # share of the largest |s| below which the row sums of Γ are 0
 KRYLOV_PRODUCTS = 200  # products with the scatter matrix at most
 KRYLOV_ANGLE = 1e-5  # radians; which of two directions of equal variance is taken hardly matters
@@ -33,7 +33,7 @@ class InitialSurrogate(NamedTuple):
 
 
 def initial_surrogate(problem: Problem) -> InitialSurrogate:
-    """Compute Φ0 and its dominant eigenvectors, from an r×r matrix if that is cheaper."""
+    """Compute Φ0 and its dominant eigenvectors, from a matrix of the rank of Γ if that is cheaper."""
     found = _of_low_rank(problem)
     if found is not None:
         return found
@@ -57,7 +57,7 @@ def constant_derivative_maximum(problem: Problem) -> tuple[EvaluatedPoint, float
 
 
 def _of_low_rank(problem: Problem) -> InitialSurrogate | None:
-    """Φ0 by an r×r matrix; None if its rank is not known to be low."""
+    """Compute Φ0 from an r×r matrix, where r is the rank of Γ; return None if r is not known to be low."""
     gamma, q, d = problem.gamma, problem.q, problem.X.shape[1]
     derivatives = problem.kernel.derivatives_at_zero
     row_sums = gamma.U @ (gamma.s * gamma.U.sum(axis=0))
