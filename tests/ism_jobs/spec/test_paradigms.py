@@ -252,7 +252,8 @@ def test_every_problem_is_told_at_once() -> None:
 
 
 def test_a_problem_that_stands_alone_is_the_detail() -> None:
-    assert refusal_of(body(folds=1)).detail == "folds is 1; it must be 0 or a whole number from 2 to 20, or null for the default."
+    allowed = "0 or a whole number from 2 to 20, or null for the default"
+    assert refusal_of(body(folds=1)).detail == f"folds is 1; it must be {allowed}."
 
 
 def test_a_misspelled_paradigm_does_not_hide_other_problems() -> None:
