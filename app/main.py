@@ -14,11 +14,10 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app.auth import AccessMiddleware, ApiKeys, InvalidKeys, check_address
 from app.dependencies import check_rate_limit
-from app.http import install_exception_handlers, install_swagger, limited_protocol
+from app.http import install_exception_handlers, install_page, install_swagger, limited_protocol
 from app.links import DOCS_FILES
 from app.middleware import RequestMiddleware
 from app.openapi import DESCRIPTION, install_openapi
-from app.page import install_page
 from app.routes import METRICS_ROUTER, ROUTERS
 from app.sandbox import SandboxPool
 from ism_jobs.logs import configure

@@ -1,4 +1,4 @@
-"""HTTP details that are the same for every route: negotiation, paging, security headers, exception handlers."""
+"""HTTP details that are the same for every route: negotiation, paging, pages, security headers, exception handlers."""
 
 from app.http.exception_handlers import install_exception_handlers
 from app.http.negotiation import (
@@ -10,14 +10,13 @@ from app.http.negotiation import (
     negotiate_format,
     not_modified,
 )
+from app.http.pages import install_page, install_swagger
 from app.http.pagination import decode_cursor, encode_cursor
-from app.http.security_headers import PAGE_POLICY, PICTURE_POLICY, add_security_headers, content_security_policy
-from app.http.swagger import install_swagger
+from app.http.security_headers import PICTURE_POLICY, add_security_headers, content_security_policy
 from app.http.uvicorn_limits import MAX_READ_BYTES, headers_too_large, limited_protocol
 
 __all__ = [
     "MAX_READ_BYTES",
-    "PAGE_POLICY",
     "PICTURE_POLICY",
     "VARY_ACCEPT",
     "add_security_headers",
@@ -30,6 +29,7 @@ __all__ = [
     "file_responses",
     "headers_too_large",
     "install_exception_handlers",
+    "install_page",
     "install_swagger",
     "limited_protocol",
     "negotiate_format",

@@ -8,7 +8,7 @@ let loading = null;
 
 export function loadPlotly() {
   loading ??= new Promise((resolve, reject) => {
-    const script = h("script", { src: absoluteUrl("/page/plotly.min.js") });
+    const script = h("script", { src: absoluteUrl("/page/vendor/plotly.min.js") });
     script.addEventListener("load", () => resolve(window.Plotly));
     script.addEventListener("error", () => {
       loading = null;

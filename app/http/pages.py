@@ -1,21 +1,40 @@
-"""The page at /docs: Swagger UI, served from local files under a strict content security policy."""
+"""The pages at / and /docs, served from local files under a strict content security policy."""
 
 import base64
 import hashlib
 import re
+from pathlib import Path
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
 
 from app.http.security_headers import PAGE_POLICY, content_security_policy
-from app.links import DOCS, DOCS_FILES
+from app.links import DOCS, DOCS_FILES, PAGE, PAGE_FILES
 
+WEB = Path(__file__).parents[1] / "web"
+# plotly.js adds inline styles whose text changes with its version, so they cannot be allowed by their hash.
+# Scripts still come from this service only.
+PLOTLY_POLICY = content_security_policy({**PAGE_POLICY, "style-src": "'self' 'unsafe-inline'"})
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 
+def install_page(app: FastAPI) -> None:
+    """Add the page and its files. They contain no data and need no key; the API calls of the page do."""
+    files = StaticFiles(directory=WEB)
+
+    async def page(request: Request) -> Response:
+        answer = await files.get_response("index.html", request.scope)
+        answer.headers["Content-Security-Policy"] = PLOTLY_POLICY
+        return answer
+
+    app.add_route(PAGE, page, include_in_schema=False)
+    app.mount(PAGE_FILES, files)
+
+
 def install_swagger(app: FastAPI) -> None:
-    """Add the route of the page."""
+    """Add the page at /docs: Swagger UI."""
 
     @app.get(DOCS, include_in_schema=False)
     async def _(request: Request) -> HTMLResponse:
