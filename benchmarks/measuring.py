@@ -11,17 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
-from ism_core import Gaussian
-from ism_core.engines import LOCAL
-from ism_core.gamma import LabelGamma
-from ism_core.kernels import Taylor
-from ism_core.objective import Precision, features_of, tiles
-from ism_core.objective.pairs import COMPILED_ROWS
+from ism_core.objective import compile_all, pairs
 
 Row = dict[str, Any]
 
@@ -100,14 +94,10 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def load_compiled() -> None:
-    """Load the compiled functions for many rows. The first call on a machine compiles them, in about 30 s."""
-    P, classes = np.random.default_rng(0).standard_normal((COMPILED_ROWS, 2)), np.arange(COMPILED_ROWS) % 2
-    placed = LOCAL.place(P), LOCAL.place(LabelGamma.of(classes)), LOCAL.place(Gaussian(1.0))
-    for precision in get_args(Precision):
-        tiles.half_gradient(*placed, np.eye(2), precision=precision)
-        tiles.kernel_product(P, Gaussian(1.0), P, precision=precision)
-    features = features_of(Taylor(2, 3, 1.0), P, rows=10**9)
-    features.times(features.gathered(P))
+    """Import the compiled functions for many rows. On a new machine, compile them first, in about 30 s."""
+    compile_all()
+    for name in ("pairs", "features"):
+        pairs.load_compiled(name)
 
 
 def medians(

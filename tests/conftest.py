@@ -5,12 +5,19 @@ from collections.abc import Iterator
 import pytest
 
 from ism_cli.embedded import RedisServer
+from ism_core.objective import compile_all
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
 from tools.local_service import running_service
 
 # The tests of these folders start processes or compute for long.
 SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("benchmarks", "page", "drills", "service", "worker", "ism_cli"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the numerics before the tests, which would otherwise begin with numpy in their place."""
+    if not hasattr(config, "workerinput"):  # not in every process of pytest-xdist
+        compile_all()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,8 @@ or over features of the rows (`features`).
 """
 
 from ism_core.objective.alignment import aligned
+from ism_core.objective.compilation import compile_all
+from ism_core.objective.compilation import is_ready as compiled_is_ready
 from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 from ism_core.objective.pairs import TILE, pairs_of
@@ -26,6 +28,8 @@ __all__ = [
     "Problem",
     "aligned",
     "are_compiled",
+    "compile_all",
+    "compiled_is_ready",
     "features_of",
     "kernel_matrix",
     "kernel_product",

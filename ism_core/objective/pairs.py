@@ -28,6 +28,7 @@ from ism_core.kernels import (
     RelativeGaussian,
     Squared,
 )
+from ism_core.objective.compilation import is_ready
 
 logger = logging.getLogger(__name__)
 
@@ -195,9 +196,14 @@ def multiply(tile: Tile, rows: slice, columns: slice, factor: Tile, out: Array, 
         mirrored += tile.T @ factor[rows]
 
 
-@cache
 def load_compiled(name: str) -> ModuleType | None:
-    """Import a module of `objective.compiled`; if that fails, log the first failure and return None."""
+    """Import a module of `objective.compiled`; return None while it is being compiled in the background."""
+    return _import_compiled(name) if is_ready() else None
+
+
+@cache
+def _import_compiled(name: str) -> ModuleType | None:
+    """Import the module; if that fails, log the first failure and return None."""
     try:
         return import_module(f"ism_core.objective.compiled.{name}")
     except Exception as error:  # numba is missing, or does not work with the numpy that it finds
