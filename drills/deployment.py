@@ -60,9 +60,7 @@ def install(folder: Path, python: str) -> None:
         for name in names.split():
             copy(ROOT / name, source / name)
     check(python, "-m", "venv", str(environment))
-    (steps,) = re.findall(r"^RUN (awk (?:.|\n)+?)\n\n", DOCKERFILE, re.MULTILINE)
-    (project,) = re.findall(r"^RUN (/opt/ism/bin/pip install .+)$", DOCKERFILE, re.MULTILINE)
-    for step in (steps, project):
+    for step in re.findall(r"^RUN (/opt/ism/bin/pip install .+)$", DOCKERFILE, re.MULTILINE):
         check("sh", "-ec", step.replace("/opt/ism/", f"{environment}/"), cwd=source)
 
 

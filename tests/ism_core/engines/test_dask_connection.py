@@ -102,6 +102,6 @@ def test_an_engine_leaves_the_cluster_as_it_was(
 def test_without_the_package_the_sentence_says_what_to_install(table: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "ism_core.engines.dask")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InvalidInput, match=r'pip install "ism\[dask\]"') as refused:
+    with pytest.raises(InvalidInput, match=r'pip install "ism-core\[dask\]"') as refused:
         iter_solve(table, LABELS, "gaussian", 2, engine="dask")
     assert refused.value.parameter == "engine"
