@@ -19,7 +19,7 @@ from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.interpretation import InterpretedMixin, interpret
 from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters, with_parameters
-from ism_core.linalg import Scale, Scaling, with_fixed_signs
+from ism_core.linalg import Scale, Scaling, clipped, with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.selection import Auto, Starts, iter_settings
@@ -27,8 +27,8 @@ from ism_core.solver import drain, solve
 
 EngineName = Literal["local", "dask"]
 
-# Parameters of the estimators that `solve` takes under the same name.
 KEPT_NUMBERS = 10_000_000  # numbers in the rows up to which they are kept until the result is interpreted, 80 MB
+# Parameters of the estimators that `solve` takes under the same name.
 PASSED_TO_SOLVE = ("max_iter", "precision", "tolerance", "approximation", "engine", "features_per_axis")
 
 # The parameters and attributes that all estimators have, for their docstrings; below, those of some estimators.
@@ -78,6 +78,8 @@ ATTRIBUTES = """
         Number of iterations.
     mean_, scale_ : ndarray of shape (d,)
         Means and standard deviations that standardize the columns.
+    limits_ : ndarray of shape (2, d) or None
+        Smallest and largest values, to which gross cells are moved before; None if no column has gross cells.
     choice_ : Choice or None
         The settings that were chosen, with all candidates; None if everything was given.
     result_ : Result
@@ -129,35 +131,25 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Learn W from the rows of X."""
         table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         paradigm, seed = self._paradigm(y), self._seed()
-        given = (table, paradigm, self.kernel, self.q, self.scale)
-        settings = drain(iter_settings(*given, delta=self.delta, starts=self.starts, seed=seed))
+        options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
+        settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
         scaling, rows = Scaling.learnt(table, settings.scale, getattr(paradigm, "codes", None))
-        result = solve(
-            rows,
-            settings.paradigm,
-            settings.kernel,
-            settings.q,
-            delta=settings.delta,
-            starts=settings.starts,
-            seed=seed,
-            whitening=scaling.whitening,
-            **{name: getattr(self, name) for name in PASSED_TO_SOLVE},
-        )
+        options = {"delta": settings.delta, "seed": seed, "whitening": scaling.whitening}
+        own = {"starts": settings.starts} | {name: getattr(self, name) for name in PASSED_TO_SOLVE}
+        result = solve(rows, settings.paradigm, settings.kernel, settings.q, **options, **own)
         W = with_fixed_signs(result.loadings(scaling.whitening))
-        self.mean_, self.scale_ = scaling.mean, scaling.scale
-        self.choice_ = settings.choice
-        self.result_ = result
-        self.components_ = W.T
+        self.mean_, self.scale_, self.limits_ = scaling.mean, scaling.scale, scaling.limits
+        self.choice_, self.result_, self.components_ = settings.choice, result, W.T
         self._back = W.T if scaling.whitening is None else scaling.inside(scaling.inside(W)).T
-        self.eigenvalues_ = result.eigenvalues
-        self.objective_ = result.objective
+        self.eigenvalues_, self.objective_ = result.eigenvalues, result.objective
         self.n_iter_ = max(1, result.iterations)
-        options: dict[str, Any] = {"delta": settings.delta, "seed": seed, "precision": self.precision}
-        later = partial(interpret, rows, settings.paradigm, result, whitening=scaling.whitening, **options)
+        later = partial(interpret, rows, settings.paradigm, result, precision=self.precision, **options)
         self._interpretation = later if rows.size <= KEPT_NUMBERS else later()
         self._n_features_out = settings.q
         if result.labels is not None:
             self.labels_ = result.labels
+        for text in scaling.warnings(table, getattr(self, "feature_names_in_", None)):
+            warnings.warn(text, UserWarning, stacklevel=2)
         if not result.converged:
             warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
         return self
@@ -166,7 +158,7 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Project rows onto the q axes."""
         check_is_fitted(self)
         table = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray((table - self.mean_) / self.scale_ @ self.components_.T)
+        return np.asarray((clipped(table, self.limits_) - self.mean_) / self.scale_ @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows in the original features that are nearest to the given projections."""

@@ -1,5 +1,6 @@
 """Preprocessing of the rows before they are projected: centering, scaling and whitening."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -12,15 +13,21 @@ from ism_core.errors import InvalidInput
 Scale = Literal["standard", "whiten", "none"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 SMALLEST_VARIANCE = 1e-6  # of the mean variance: the least that a direction counts with, shrunken or not
+NORMAL_TAIL = 2.44  # 90 % quantile over median of the absolute deviations from the median, for a normal column
+TAIL_POWER = 2  # a cell is gross if it exceeds that quantile by this power of their ratio: 9.8 deviations if normal
+MAX_GROSS_SHARE = 0.025  # of the cells of a column; more cells far outside are a group of rows, such as a rare class
+MAX_QUANTILE_ROWS = 10_000  # rows that the quantiles come from; more would only cost time
+MAX_NAMED = 8  # columns with gross cells that a warning names
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """The map x → L((x − mean) / scale), learnt from training rows."""
+    """The map x → L((clip(x) − mean) / scale), learnt from training rows."""
 
     mean: Array
     scale: Array
     whitening: "Whitening | None" = None  # L; None stands for the identity
+    limits: Array | None = None  # 2×d, smallest and largest value of each column, to clip with; None to clip nothing
 
     @staticmethod
     def learnt(X: ArrayLike, how: Scale, codes: Ints | None = None) -> "tuple[Scaling, Array]":
@@ -31,16 +38,33 @@ class Scaling:
             table = as_table(X, min_rows=1)
             d = table.shape[1]
             return Scaling(np.zeros(d), np.ones(d)), table
-        rows, mean, scale = standardized(X)
+        table = as_table(X, min_rows=1)
+        limits = gross_limits(table)
+        rows, mean, scale = standardized(clipped(table, limits))
         if how == "standard":
-            return Scaling(mean, scale), rows
+            return Scaling(mean, scale, None, limits), rows
         whitening = Whitening.of(rows, codes)
-        return Scaling(mean, scale, whitening), whitening.times(rows.T).T
+        return Scaling(mean, scale, whitening, limits), whitening.times(rows.T).T
 
     def apply(self, X: Array) -> Array:
         """Scale other rows in the same way."""
-        rows: Array = (X - self.mean) / self.scale
+        rows: Array = (clipped(X, self.limits) - self.mean) / self.scale
         return rows if self.whitening is None else self.whitening.times(rows.T).T
+
+    def warnings(self, X: Array, names: Sequence[str] | None = None) -> list[str]:
+        """Name the columns of the training rows that have gross cells, and the number of these cells."""
+        if self.limits is None:
+            return []
+        low, high = self.limits
+        counts = ((low > X) | (high < X)).sum(axis=0)
+        names = names if names is not None else [f"column {column}" for column in range(len(counts))]
+        columns = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count]
+        others = f" and {len(columns) - MAX_NAMED:,} other columns" if len(columns) > MAX_NAMED else ""
+        return [
+            f"{counts.sum():,} cells far outside the others of their column were moved to the nearest other value:"
+            f" {', '.join(columns[:MAX_NAMED])}{others}. Check these cells."
+            ' To use them as they are, scale the table yourself and set scale to "none".'
+        ]
 
     def outside(self, W: Array) -> Array:
         """Turn W for scaled rows into W for standardized features, which gives the same projection."""
@@ -70,6 +94,36 @@ def standardized(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
     scale = np.where(constant, 1.0, scale)
     centered[:, constant] = 0
     return centered / scale, mean, scale
+
+
+def gross_limits(X: Array) -> Array | None:
+    """Return the smallest and largest value of each column without its gross cells; None if there are no gross cells.
+
+    A few gross cells, such as typing errors, would inflate the standard deviation of their column. A cell is gross if
+    its deviation from the median exceeds b (b/a)², where a and b are the median and the 90 % quantile of all absolute
+    deviations. Heavy tails have a large b/a, which spares them; it counts at least as much as that of a normal column.
+    If a = 0, as for indicators of levels, or if many cells are that far, no cell is gross. Columns without gross cells
+    have limits of ±∞.
+    """
+    sample = X[:: -(-len(X) // MAX_QUANTILE_ROWS)]
+    center = np.median(sample, axis=0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        typical, large = np.quantile(abs(sample - center), [0.5, 0.9], axis=0)
+        farthest = large * np.maximum(large / typical, NORMAL_TAIL) ** TAIL_POWER
+        low, high = center - farthest, center + farthest
+    judged = (typical > 0) & np.isfinite(farthest)
+    limits = np.repeat([[-np.inf], [np.inf]], X.shape[1], axis=1)
+    for column in np.flatnonzero(judged & ((X.min(axis=0) < low) | (X.max(axis=0) > high))):
+        values = X[:, column]
+        kept = values[(values >= low[column]) & (values <= high[column])]
+        if len(kept) >= (1 - MAX_GROSS_SHARE) * len(values):
+            limits[:, column] = kept.min(), kept.max()
+    return limits if np.isfinite(limits).any() else None
+
+
+def clipped(X: Array, limits: Array | None) -> Array:
+    """Return the rows with gross cells moved to the limits of their columns."""
+    return X if limits is None else np.clip(X, *limits)
 
 
 def is_constant(X: Array) -> NDArray[np.bool_]:

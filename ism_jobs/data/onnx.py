@@ -17,16 +17,23 @@ IR_VERSION = 8
 def onnx_bytes(model: "Model") -> bytes:
     """Return the serialized graph; its metadata hold the names of features and axes and the encoding, as JSON."""
     constants = {"mean": model.mean, "scale": model.scale, "W": model.W}
-    nodes, filled = [], "X"
+    nodes, last = [], "X"
     if model.fill is not None:
         constants["fill"] = model.fill
         nodes = [
             helper.make_node("IsNaN", ["X"], ["missing"]),
             helper.make_node("Where", ["missing", "fill", "X"], ["filled"]),
         ]
-        filled = "filled"
+        last = "filled"
+    if model.limits is not None:
+        constants["low"], constants["high"] = model.limits
+        nodes += [
+            helper.make_node("Max", [last, "low"], ["raised"]),
+            helper.make_node("Min", ["raised", "high"], ["clipped"]),
+        ]
+        last = "clipped"
     nodes += [
-        helper.make_node("Sub", [filled, "mean"], ["centered"]),
+        helper.make_node("Sub", [last, "mean"], ["centered"]),
         helper.make_node("Div", ["centered", "scale"], ["standardized"]),
         helper.make_node("MatMul", ["standardized", "W"], ["embedding"]),
     ]

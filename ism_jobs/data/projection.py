@@ -1,4 +1,4 @@
-"""The model of a job, which projects new rows: the encoding, the mean, the scale and W."""
+"""The model of a job, which projects new rows: the encoding, the limits, the mean, the scale and W."""
 
 import io
 import json
@@ -23,6 +23,7 @@ FILLED = {"auto": "medians", "median": "medians", "mean": "means"}  # with which
 class Model:
     """Projects a row x of encoded features to Wᵀ((x − mean) / scale).
 
+    If the model has `limits` (2×d), values of x beyond the smallest or largest value of their feature are moved there.
     If `missing` is "auto", "mean" or "median", `fill` holds the value that replaces a missing value of each encoded
     feature. The new features are called axis1 to axisq unless `axes` gives other names.
     """
@@ -34,6 +35,7 @@ class Model:
     scale: Array
     W: Array
     axes: tuple[str, ...] = ()
+    limits: Array | None = None
 
     def __post_init__(self) -> None:
         d = self.encoding.width
@@ -44,6 +46,8 @@ class Model:
             )
         if (self.missing in FILLED) != (self.fill is not None) or (self.fill is not None and self.fill.shape != (d,)):
             raise ValueError(f"fill must have {d} values if missing is one of {', '.join(FILLED)}, else None.")
+        if self.limits is not None and self.limits.shape != (2, d):
+            raise ValueError(f"limits must have the shape (2, {d}); it is {self.limits.shape}.")
         if not self.axes:
             object.__setattr__(self, "axes", tuple(f"axis{axis}" for axis in range(1, self.q + 1)))
 
@@ -66,6 +70,8 @@ class Model:
                 block = X[start : start + rows]
                 if self.fill is not None:
                     block = np.where(np.isnan(block), self.fill, block)
+                if self.limits is not None:
+                    block = np.clip(block, *self.limits)
                 embedding[start : start + rows] = (block - self.mean) / self.scale @ self.W
         return embedding
 
@@ -119,8 +125,7 @@ class Model:
             "axes": list(self.axes),
         }
         arrays: dict[str, Any] = {"W": self.W, "mean": self.mean, "scale": self.scale}
-        if self.fill is not None:
-            arrays["fill"] = self.fill
+        arrays |= {name: array for name, array in (("fill", self.fill), ("limits", self.limits)) if array is not None}
         file = io.BytesIO()
         np.savez(
             file,
@@ -146,6 +151,7 @@ class Model:
             scale=arrays["scale"],
             W=arrays["W"],
             axes=tuple(header["axes"]),
+            limits=arrays.get("limits"),
         )
 
     def to_onnx(self) -> bytes:

@@ -286,3 +286,15 @@ def test_new_rows_are_placed_by_the_training_rows_alone(raw: Labelled) -> None:
 def test_an_alternative_estimator_repeats_nothing(blobs: Labelled) -> None:
     fitted = AlternativeISM(n_clusters=3).fit(blobs.X, blobs.y)
     assert nmi(fitted.labels_, blobs.y) < 0.2
+
+
+def test_gross_cells_do_not_spoil_the_ranking_and_are_named() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 8))
+    y = X[:, 0] + 0.8 * X[:, 1] + 0.4 * rng.standard_normal(300) > 0
+    X = np.where(rng.random(X.shape) < 0.01, rng.choice([-1, 1], X.shape) * rng.uniform(10, 50, X.shape), X)
+    with pytest.warns(UserWarning, match=r"cells far outside .*: column 0 \(\d\), column 1 \(\d\)"):
+        fitted = SupervisedISM(q=1).fit(X, y)
+    assert set(np.argsort(-fitted.feature_importances_)[:2]) == {0, 1}
+    assert fitted.limits_ is not None
+    np.testing.assert_allclose(fitted.transform(X), fitted.transform(np.clip(X, *fitted.limits_)))

@@ -1,5 +1,6 @@
 """Preparation of the rows: imputing missing values and scaling, fitted on training rows only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -8,6 +9,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.linalg import Scale, Scaling
 from ism_jobs.data import Missing
+from ism_jobs.sentences import named
 
 MEDIAN_COLUMNS = 64  # columns that one call sorts, so that the copies that it needs stay small
 
@@ -33,6 +35,10 @@ class Preparation:
         """Prepare other rows in the same way."""
         filled = X if self.fill is None else np.where(np.isnan(X), self.fill, X)
         return self.scaling.apply(filled)
+
+    def warnings(self, X: Array, features: Sequence[str]) -> list[str]:
+        """Name the features of the training rows that have gross cells."""
+        return self.scaling.warnings(X, [named(name) for name in features])
 
 
 def impute(X: Array, missing: Missing) -> Array:

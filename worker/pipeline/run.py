@@ -107,11 +107,11 @@ def iter_run(
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         preparation, X = Preparation.fit(training.X, spec.missing, chosen_scale(spec), codes)
-        options = solver_options(spec, engine, memory_limit) | {"whitening": preparation.scaling.whitening}
+        scaling = preparation.scaling
+        options = solver_options(spec, engine, memory_limit) | {"whitening": scaling.whitening}
         result = yield from _iter_solve(X, spec, paradigm, trace, clock, options, pictures, finish)
         solved = clock.elapsed - began
-        whitening = preparation.scaling.whitening
-        picture = pictures.of_result(X, result, spec, whitening)
+        picture = pictures.of_result(X, result, spec, scaling.whitening)
         yield ProgressEvent(_progress("ascent", spec, trace.rows[-1], clock, None), "picture", picture)
         interpretation = yield from _iter_interpret(X, spec, paradigm, result, preparation, trace.rows[-1], clock)
         missed = None
@@ -124,9 +124,9 @@ def iter_run(
     yield ProgressEvent(_progress("measuring", spec, trace.rows[-1], clock, None))
     baseline = baseline_document(training, spec, scores) if isinstance(spec, SupervisedSpec) else None
 
-    scaling = preparation.scaling
     result = replace(result, W=with_fixed_signs(result.loadings(scaling.whitening)))
-    model = Model(training.encoding, spec.missing, preparation.fill, scaling.mean, scaling.scale, result.W)
+    prepared = training.encoding, spec.missing, preparation.fill
+    model = Model(*prepared, scaling.mean, scaling.scale, result.W, limits=scaling.limits)
     embedding = model.project(training.X)
     metrics = metrics_of(spec, training, result, embedding, scores)
     metrics |= {
@@ -136,7 +136,8 @@ def iter_run(
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    warnings = [*training.warnings, *trace.warnings, *result.warnings, *(validation.warnings if validation else [])]
+    warnings = [*training.warnings, *preparation.warnings(training.X, model.features)]
+    warnings += [*trace.warnings, *result.warnings, *(validation.warnings if validation else [])]
     measured = metrics, warnings, interpretation, trace.choice, scores
     return Outcome(spec, training, model, result, embedding, trace, *measured, missed, baseline)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core.arrays import Array
-from ism_core.linalg import standardized
+from ism_core.linalg import Scaling, standardized
 
 
 @given(
@@ -54,3 +54,56 @@ def test_a_spread_whose_square_is_too_small_for_a_number_counts_as_none() -> Non
     scaled, _, scale = standardized(np.array([[0.0], [1e-170], [2e-170]]))
     assert scale == 1
     assert (scaled == 0).all()
+
+
+def with_gross_cells(rng: np.random.Generator) -> Array:
+    X = rng.standard_normal((300, 3))
+    X[:3, 1] = 40, -25, 60
+    return X
+
+
+@pytest.mark.parametrize("scale", ["standard", "whiten"])
+def test_gross_cells_move_to_the_edge_of_their_column_also_in_new_rows(scale: str, rng: np.random.Generator) -> None:
+    X = with_gross_cells(rng)
+    edges = X[3:, 1].min(), X[3:, 1].max()
+    mended = X.copy()
+    mended[:3, 1] = np.clip(X[:3, 1], *edges)
+    scaling, rows = Scaling.learnt(X, scale)  # type: ignore[arg-type]
+    np.testing.assert_allclose(rows, Scaling.learnt(mended, scale)[1], atol=1e-12)  # type: ignore[arg-type]
+    assert scaling.limits is not None
+    np.testing.assert_array_equal(scaling.limits[:, 1], edges)
+    assert np.isinf(scaling.limits[:, [0, 2]]).all()
+    np.testing.assert_allclose(scaling.apply(X), rows, atol=1e-12)
+    np.testing.assert_allclose(scaling.apply(X[:1] + np.array([0, 1e9, 0])), scaling.apply(mended[:1]), atol=1e-12)
+
+
+def test_a_warning_names_the_columns_with_gross_cells(rng: np.random.Generator) -> None:
+    X = with_gross_cells(rng)
+    scaling = Scaling.learnt(X, "standard")[0]
+    (text,) = scaling.warnings(X, ["a", "b", "c"])
+    assert text.startswith("3 cells far outside the others of their column were moved")
+    assert ": b (3). " in text
+    assert ": column 1 (3). " in scaling.warnings(X)[0]
+    assert Scaling.learnt(X, "none")[0].warnings(X) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ordinary_columns_have_no_gross_cells(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 1000
+    X = np.column_stack(
+        [
+            rng.standard_normal(n),
+            rng.exponential(size=n),
+            rng.standard_t(5, n),
+            rng.random(n) < 0.01,  # indicators of levels
+            rng.random(n) < 0.3,
+            rng.random(n) < 0.5,
+            rng.poisson(0.2, n),
+            rng.poisson(3, n),
+            np.where(rng.random(n) < 0.9, 0, np.exp(3 * rng.standard_normal(n))),  # mostly zeros, as word counts
+            np.where(rng.random(n) < 0.05, 100, 0) + rng.standard_normal(n),  # a group of rows, not errors
+            np.full(n, 7.0),
+        ]
+    )
+    assert Scaling.learnt(X, "standard")[0].limits is None

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,29 @@ def test_onnx_agrees(missing: Missing) -> None:
     assert m.to_onnx() == m.to_onnx()
 
 
+@pytest.mark.parametrize("missing", ["refuse", "mean"])
+def test_values_beyond_the_limits_count_as_the_limits_in_every_format(missing: Missing) -> None:
+    m = model(missing)
+    X = m.encoding.encode(TABLE)
+    limits = np.repeat([[-np.inf], [np.inf]], X.shape[1], axis=1)
+    limits[:, 0] = np.quantile(X[:, 0], [0.1, 0.9])
+    m = replace(m, limits=limits)
+    inside = X.copy()
+    inside[:, 0] = np.clip(X[:, 0], *limits[:, 0])
+    if missing == "mean":
+        X[3, 1] = inside[3, 1] = np.nan
+    np.testing.assert_allclose(m.project(X), replace(m, limits=None).project(inside), rtol=1e-12)
+    np.testing.assert_allclose(Model.from_npz(m.to_npz()).project(X), m.project(X), rtol=1e-12)
+    np.testing.assert_allclose(run(m.to_onnx(), X), m.project(X), rtol=1e-6, atol=1e-6)
+
+
+def test_onnx_projects_no_row_with_a_missing_value_that_it_cannot_fill() -> None:
+    m = replace(model(), limits=np.repeat([[-1e9], [1e9]], model().encoding.width, axis=1))
+    X = m.encoding.encode(TABLE)
+    X[0, 0] = np.nan
+    assert np.isnan(run(m.to_onnx(), X)[0]).all()
+
+
 def test_onnx_names_its_features() -> None:
     m = model()
     session = onnxruntime.InferenceSession(m.to_onnx(), providers=["CPUExecutionProvider"])
@@ -172,6 +196,8 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         Model(m.encoding, "refuse", None, m.mean, m.scale, m.W[:-1])
     with pytest.raises(ValueError, match="fill"):
         Model(m.encoding, "mean", None, m.mean, m.scale, m.W)
+    with pytest.raises(ValueError, match="limits"):
+        replace(m, limits=np.zeros(5))
 
 
 def test_importing_a_model_imports_no_onnx() -> None:

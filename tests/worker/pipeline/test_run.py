@@ -299,3 +299,15 @@ def test_a_budget_cuts_the_search_short(tmp_path: Path) -> None:
     assert outcome.choice is not None
     assert outcome.choice["cut_short"]
     assert any("search for settings was cut short" in warning for warning in outcome.warnings)
+
+
+def test_gross_cells_are_named_and_new_rows_are_projected_the_same_way(tmp_path: Path) -> None:
+    column = X[:, 0].copy()
+    column[:2] = 1e4, -1e4
+    outcome = drain(wine(**{NAMES[0]: column}), tmp_path, paradigm="supervised", target="class", q=2, folds=0)[1]
+    assert [text for text in outcome.warnings if f'"{NAMES[0]}" (2)' in text]
+    mended = np.clip(column, column[2:].min(), column[2:].max())
+    plain = drain(wine(**{NAMES[0]: mended}), tmp_path, paradigm="supervised", target="class", q=2, folds=0)[1]
+    np.testing.assert_allclose(outcome.result.W, plain.result.W, atol=1e-10)
+    np.testing.assert_allclose(outcome.embedding, plain.embedding, atol=1e-8)
+    np.testing.assert_allclose(outcome.model.project(outcome.training.X), outcome.embedding)
