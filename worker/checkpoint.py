@@ -3,6 +3,8 @@
 import io
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,11 +44,15 @@ def unpack_trace(packed: bytes) -> Trace:
 
 
 class Checkpoints:
-    """Saves the trace of an attempt at most once per CHECKPOINT_SECONDS, unless it is forced to."""
+    """Saves the trace of an attempt at most once per CHECKPOINT_SECONDS, unless it is forced to.
 
-    def __init__(self, attempt: Attempt, trace: Trace) -> None:
+    `execute` gets the write to the store, and executes it at once or later, in the order of all writes of the job.
+    """
+
+    def __init__(self, attempt: Attempt, trace: Trace, execute: Callable[[Callable[[], None]], None]) -> None:
         self._attempt = attempt
         self._trace = trace
+        self._execute = execute
         self._saved_at = time.monotonic()
 
     def save_if_due(self) -> None:
@@ -55,23 +61,26 @@ class Checkpoints:
             self.save()
 
     def save(self) -> None:
-        """Save the trace now, if it has anything to resume from. A full store keeps the previous checkpoint."""
-        if not (self._trace.rows or self._trace.choice or self._trace.journal):
-            return
+        """Save the present trace, if it has anything to resume from."""
+        if self._trace.rows or self._trace.choice or self._trace.journal:
+            self._execute(partial(self._write, pack_trace(self._trace)))
+            self._saved_at = time.monotonic()
+
+    def _write(self, packed: bytes) -> None:
+        """Write a checkpoint. A full store keeps the previous one."""
         try:
-            self._attempt.save_checkpoint(pack_trace(self._trace))
+            self._attempt.save_checkpoint(packed)
         except RedisError as error:
             if not is_full(error):
                 raise
             log.warning("checkpoint not saved: the store is full")
-        self._saved_at = time.monotonic()
 
 
 def _packed(journal: Journal) -> dict[str, Any]:
     """Return the scores of a choice as a few arrays."""
-    if not journal:
-        return {}
     found = [score for scores in journal.values() for score in scores]
+    if not found:
+        return {}
     index = [[*key, [[score.place, score.seconds, len(score.scores)] for score in journal[key]]] for key in journal]
     scores = np.concatenate([score.scores for score in found])
     return {"index": _encode(index), "scores": scores, "labels": np.concatenate([each.predictions for each in found])}

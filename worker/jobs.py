@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 
 import structlog
 from redis.exceptions import RedisError
@@ -23,6 +24,7 @@ from worker.checkpoint import Checkpoints, unpack_trace
 from worker.pipeline import Outcome, iter_run
 from worker.progress import ProgressEvent
 from worker.trace import Trace
+from worker.writes import OrderedWrites
 
 FULL_STORE_SECONDS = 60.0  # how long a job waits for room in a full store before it fails
 RETRY_SECONDS = 1.0  # between two tries to save the results in a full store
@@ -93,14 +95,17 @@ def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Se
         finish=lambda: attempt.finish_requested,
     )
     del table  # frees its memory once the pipeline has encoded it
-    outcome = _report(events, attempt, Checkpoints(attempt, trace))
+    with OrderedWrites() as writes:
+        outcome = _report(events, attempt, Checkpoints(attempt, trace, writes.add), writes)
     artifacts = artifacts_of(outcome)
     _save_artifacts(attempt, artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
     log.info("job succeeded", seconds=round(outcome.metrics["seconds_total"], 3))
 
 
-def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, checkpoints: Checkpoints) -> Outcome:
+def _report(
+    events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, checkpoints: Checkpoints, writes: OrderedWrites
+) -> Outcome:
     """Drive a job to its outcome; report its progress to the store and save checkpoints."""
     reported_at = time.monotonic()
     stage = ""
@@ -110,11 +115,11 @@ def _report(events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, c
             checkpoints.save()
             raise JobReturned
         if event.kind == "picture":
-            _save_picture(attempt, event)
+            writes.add(partial(_save_picture, attempt, event))
             continue
         now = time.monotonic()
         if event.kind or event.progress.stage != stage or now - reported_at > REPORT_SECONDS:
-            attempt.report(event.progress.document(), event.kind, event.document())
+            writes.add(partial(attempt.report, event.progress.document(), event.kind, event.document()))
             stage, reported_at = event.progress.stage, now
         if event.kind == "choice":  # the choice is expensive, so it is saved at once
             checkpoints.save()

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
+from redis.client import Pipeline
 from redis.exceptions import RedisError
 from rq import Queue, Worker
 from rq.exceptions import StopRequested
@@ -52,6 +53,15 @@ class JobWorker(Worker):
 
     def subscribe(self) -> None:
         """Do not subscribe to RQ commands, because anyone who can publish in Redis could stop jobs."""
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        """Send the commands of a heartbeat together, because each write may wait for Redis's disk."""
+        if pipeline is not None:
+            super().heartbeat(timeout, pipeline)
+            return
+        with self.connection.pipeline(transaction=False) as pipe:
+            super().heartbeat(timeout, pipe)
+            pipe.execute()
 
     def run_maintenance_tasks(self) -> None:
         """Also requeue jobs whose worker has died, and stop if a signal was missed.

@@ -142,7 +142,7 @@ def _id(owner: str, digest: str) -> str:
     return hashed[:ID_LENGTH]
 
 
-def extend_expiry(redis: Connection, id: str, seconds: int) -> None:
-    """Set the expiry of a data set to `seconds` from now."""
-    redis.expire(keys.dataset(id), seconds)
-    redis.expire(keys.dataset_chunks(id), seconds)
+def extend_expiry(pipe: Connection, id: str, seconds: int) -> None:
+    """Set the expiry of a data set to `seconds` from now, when the pipeline is executed."""
+    for key in keys.of_dataset(id):
+        pipe.expire(key, seconds)

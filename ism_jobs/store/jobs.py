@@ -146,14 +146,13 @@ class Jobs(OwnedCollection):
 
     def claim(self, id: str, worker: str) -> Attempt | None:
         """Start a job; return None if it is not queued any more."""
-        record, claim = self.get(id), uuid4().hex
+        record, claim, settings = self.get(id), uuid4().hex, self._settings
         number = self._claim(
-            keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id)],
-            args=[id, worker, self._settings.lease_seconds, self._settings.events_kept, claim],
+            keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id), *keys.of_dataset(record.dataset)],
+            args=[id, worker, settings.lease_seconds, settings.events_kept, claim, settings.dataset_seconds],
         )
         if not number:
             return None
-        extend_expiry(self._redis, record.dataset, self._settings.dataset_seconds)
         return Attempt(self._redis, self._settings, record, number, claim)
 
     def renew_lease(self, id: str, worker: str) -> bool:

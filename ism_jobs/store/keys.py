@@ -45,6 +45,11 @@ def dataset_chunks(id: str) -> str:
     return f"ism:dataset:{id}:chunks"
 
 
+def of_dataset(id: str) -> tuple[str, str]:
+    """The keys of a data set that expire together."""
+    return dataset(id), dataset_chunks(id)
+
+
 def dataset_jobs(id: str) -> str:
     """Set: the queued and running jobs that use the data set."""
     return f"ism:dataset:{id}:jobs"
