@@ -72,7 +72,7 @@ def test_nothing_that_was_acknowledged_is_lost_whatever_is_killed(tmp_path: Path
     jobs: list[str] = []
     with running_service(tmp_path, workers=1, **VARIABLES) as (url, process), Api(base_url=url, timeout=30) as api:
         dataset = api.upload(table())["id"]
-        for word in ("redis-server", "ism_cli.main api", "ism_cli.main worker"):
+        for word in (Path(find_executable()).name, "ism_cli.main api", "ism_cli.main worker"):
             jobs.append(api.submit(dataset=dataset, **JOB))
             (victim, *_) = until(lambda word=word: named(process.pid, word))
             os.kill(victim, signal.SIGKILL)
