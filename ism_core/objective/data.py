@@ -81,17 +81,9 @@ class ProblemData:
 
     def restricted(self, chosen: Ints) -> "ProblemData":
         """Return the data of some of the rows, for this process."""
-        return self._of_rows(chosen, self.gamma.restricted(chosen))
-
-    def among(self, chosen: Ints) -> "ProblemData":
-        """Return the data of the pairs among some of the rows; Γij and the center stay those of all rows."""
-        part = self._of_rows(chosen, self.gamma.among(chosen))
-        return replace(part, projections=Projections(part.X, row_passes.column_means(self.X)[0]))
-
-    def _of_rows(self, chosen: Ints, gamma: Gamma) -> "ProblemData":
         return ProblemData.of(
             row_passes.picked(self.X, chosen),
-            gamma,
+            self.gamma.restricted(chosen),
             self.kernel.restricted(chosen, chosen),
             self.q,
             self.null_directions,

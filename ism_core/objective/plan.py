@@ -8,7 +8,7 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import ErrorBound, cheapest_truncation
+from ism_core.objective.projections import ErrorBound, least_degree
 from ism_core.objective.strategies import (
     AllPairs,
     ExactFeatures,
@@ -49,16 +49,17 @@ def strategy_within(
     if pairs.is_small or taylor_maps(data.kernel, data.q, 0) is None:
         return pairs
     norms, size = data.projections.norms(W, data.gamma), size or _estimated_size(data, W)
-    feature_flops = half_gradient_flops(data, 1) - half_gradient_flops(data, 0)
-    pair_flops = pairs.cost.half_gradient / len(data.X) ** 2
+    affordable = int(pairs.cost.half_gradient / (half_gradient_flops(data, 1) - half_gradient_flops(data, 0)))
     for tolerance in tolerances:
         allowed = ErrorBound(OBJECTIVE_SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
-        found = cheapest_truncation(data.kernel, data.q, norms, allowed, feature_flops, pair_flops)
-        if found is not None:
-            enough = ErrorBound(np.inf, COARSE_TOLERANCE * size.gradient)
-            fewer = next((maps for maps in found.coarser if found.norms.is_within(maps, enough)), None)
-            far = found.norms.far if found.norms.far_count else None
-            return _cheaper(TruncatedFeatures(data, found.maps, tolerance, fewer, far))
+        degree = least_degree(data.kernel, data.q, norms, allowed, affordable) if tolerance > 0 else None
+        if degree is None:
+            continue
+        enough = ErrorBound(np.inf, COARSE_TOLERANCE * size.gradient)
+        coarse = least_degree(data.kernel, data.q, norms, enough, affordable) or 0
+        maps, fewer = (taylor_maps(data.kernel, data.q, each) for each in (degree, min(degree, coarse)))
+        assert maps is not None
+        return _cheaper(TruncatedFeatures(data, maps, tolerance, None if fewer == maps else fewer))
     return pairs
 
 
