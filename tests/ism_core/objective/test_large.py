@@ -232,9 +232,9 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
 
         calls = 0
 
-        def run(self, work: Callable[..., T], items: int, *args: Any) -> list[T]:
+        def total(self, work: Callable[..., T], items: int, *args: Any) -> T:
             self.calls += 1
-            return super().run(work, items, *args)
+            return super().total(work, items, *args)
 
     engine, W = Elsewhere(), turned(13, 2)
     kernel = Gaussian().fitted_to(wine.X, np.random.default_rng(0))

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from ism_cli.embedded import find_executable
 from tests.support.api import Api
 from tools.local_service import running_service
 
