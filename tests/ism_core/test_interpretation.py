@@ -91,9 +91,10 @@ def test_structure_is_the_correlation_with_the_axes(wine: Labelled) -> None:
 
 def test_the_picture_of_one_axis_is_uncorrelated_with_it(wdbc: Labelled) -> None:
     found = interpreted(wdbc.X, Supervised(wdbc.y), 1)
-    result = solve(wdbc.X, Supervised(wdbc.y), "gaussian", 1)
+    rows = Scaling.learnt(wdbc.X, "standard")[1]
+    result = solve(rows, Supervised(wdbc.y), "gaussian", 1)
     assert found.picture is not None
-    assert np.corrcoef(wdbc.X @ found.picture, wdbc.X @ result.W[:, 0])[0, 1] == pytest.approx(0, abs=1e-6)
+    assert np.corrcoef(rows @ found.picture, rows @ result.W[:, 0])[0, 1] == pytest.approx(0, abs=1e-6)
     assert interpreted(wdbc.X, Supervised(wdbc.y), 2).picture is None
 
 
