@@ -69,9 +69,9 @@ class Counted(Threads):
     def __init__(self) -> None:
         self.asked = 0
 
-    def run(self, work: Any, items: int, *args: Any) -> list[Any]:
+    def _iter_rounds(self, work: Any, items: int, args: Any) -> Any:
         self.asked += 1
-        return super().run(work, items, *args)
+        return super()._iter_rounds(work, items, args)
 
     def __deepcopy__(self, memo: Any) -> "Counted":
         return self

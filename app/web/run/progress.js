@@ -122,8 +122,8 @@ function stageText({ state, position, progress }, step) {
   }
   const { stage, fold, folds } = progress ?? {};
   if (stage === "choosing" && !step) return `${STAGES.choosing}${trialsText(progress)}`;
-  if (stage === "stability") return `${STAGES.stability}: ${fold ?? 0} of ${counted(folds, "resample")}`;
-  if (stage === "validation") return `${STAGES.validation}: ${fold ?? 0} of ${counted(folds, "fold")}`;
+  if (stage === "stability" && folds) return `${STAGES.stability}: ${fold ?? 0} of ${counted(folds, "resample")}`;
+  if (stage === "validation" && folds) return `${STAGES.validation}: ${fold ?? 0} of ${counted(folds, "fold")}`;
   return STAGES[step?.stage ?? stage] ?? "Starting";
 }
 
