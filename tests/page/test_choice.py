@@ -58,7 +58,9 @@ def test_loadings_have_error_bars_if_the_job_resampled(result: Page, api: Api, j
     expect(card.locator(".plot")).to_have_attribute("data-drawn", "yes")
     expect(card.locator(".errorbar")).to_have_count(13)
     card.get_by_text("All loadings as a table").click()
-    shown = sorted(float(text) for text in card.locator("tbody td:nth-child(3)").all_text_contents())
+    errors = card.locator("tbody td:nth-child(3)")
+    expect(errors).to_have_count(13)
+    shown = sorted(float(text) for text in errors.all_text_contents())
     assert shown == pytest.approx(sorted(row[0] for row in stability["errors"]), rel=0.06)
     expect(result.get_by_role("button", name="Standard errors as CSV")).to_be_visible()
 
