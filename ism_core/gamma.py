@@ -98,6 +98,10 @@ class Gamma:
         """Return Γ of some of the rows."""
         return Gamma(self.U[rows], self.s)
 
+    def among(self, rows: Ints) -> "Gamma":
+        """Return Γij between some of the rows as it is; `restricted` makes class labels a Γ of their own."""
+        return Gamma(self.U[rows], self.s)
+
     def _groups(self, k: int) -> Iterator[slice]:
         step = max(1, PRODUCT_COLUMNS // max(k, 1))
         return (slice(start, start + step) for start in range(0, len(self.s), step))
@@ -111,12 +115,13 @@ class LabelGamma(Gamma):
     """
 
     codes: Ints
+    shares: Array  # of the classes among all rows
 
     @staticmethod
     def of(codes: Ints) -> "LabelGamma":
         """Return Γ of class numbers 0…k−1."""
-        onehot = np.eye(codes.max() + 1)[codes]
-        return LabelGamma(onehot - onehot.mean(axis=0), np.ones(onehot.shape[1]), codes)
+        shares = np.bincount(codes) / len(codes)
+        return LabelGamma(np.eye(len(shares))[codes] - shares, np.ones(len(shares)), codes, shares)
 
     def rows(self, block: slice) -> Ints:
         return self._order[block]
@@ -132,12 +137,12 @@ class LabelGamma(Gamma):
 
     def finished(self, total: Array) -> Array:
         everything = total.sum(axis=0)
-        for moments, share in zip(total, self._shares, strict=True):
+        for moments, share in zip(total, self.shares, strict=True):
             moments -= share * everything
         return total
 
     def spread(self, G: Array) -> Array:
-        spread: Array = G - np.tensordot(self._shares, G, axes=1)
+        spread: Array = G - np.tensordot(self.shares, G, axes=1)
         return spread
 
     def mix(self, block: slice, F: Features, G: Array) -> Array:
@@ -158,7 +163,7 @@ class LabelGamma(Gamma):
 
         The shift makes it positive semidefinite.
         """
-        entries = np.abs(np.eye(len(self.s)) - self._shares - self._shares[:, None] + self._shares @ self._shares)
+        entries = np.abs(np.eye(len(self.s)) - self.shares - self.shares[:, None] + self.shares @ self.shares)
         majorant: Array = entries + max(0.0, -np.linalg.eigvalsh(entries)[0]) * np.eye(len(self.s))
         return majorant
 
@@ -176,6 +181,9 @@ class LabelGamma(Gamma):
     def restricted(self, rows: Ints) -> "LabelGamma":
         return LabelGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
 
+    def among(self, rows: Ints) -> "LabelGamma":
+        return LabelGamma(self.U[rows], self.s, self.codes[rows], self.shares)
+
     def _classes(self, block: slice) -> Iterator[tuple[int, slice]]:
         """Yield the classes in a block, and the position of their rows in it."""
         first, last = self.codes[self._order[[block.start, block.stop - 1]]]
@@ -192,11 +200,6 @@ class LabelGamma(Gamma):
     def _ends(self) -> list[int]:
         counts = np.bincount(self.codes, minlength=len(self.s))
         return [0, *np.cumsum(counts).tolist()]
-
-    @cached_property
-    def _shares(self) -> Array:
-        shares: Array = np.bincount(self.codes, minlength=len(self.s)) / len(self.codes)
-        return shares
 
 
 @dataclass(frozen=True)

@@ -44,4 +44,6 @@ class Taylor(MonomialMap):
 
     def prepared(self, P: Array) -> tuple[Array, Array]:
         scaled = P / self.sigma
-        return scaled, np.exp(-0.5 * np.einsum("iq,iq->i", scaled, scaled))
+        factors = np.exp(-0.5 * np.einsum("iq,iq->i", scaled, scaled))
+        scaled[factors == 0] = 0  # the features are 0 there, even if a power of the coordinates overflows
+        return scaled, factors

@@ -81,13 +81,24 @@ class ProblemData:
 
     def restricted(self, chosen: Ints) -> "ProblemData":
         """Return the data of some of the rows, for this process."""
+        return self._of_rows(chosen, self.gamma.restricted(chosen), self.options.precision)
+
+    def among(self, chosen: Ints) -> "ProblemData":
+        """Return the data of the pairs among some far rows, for this process; Γij and the center are those of all rows.
+
+        The precision is double: single precision would lose digits of the distances between far rows.
+        """
+        part = self._of_rows(chosen, self.gamma.among(chosen), "double")
+        return replace(part, projections=Projections(part.X, row_passes.column_means(self.X)[0]))
+
+    def _of_rows(self, chosen: Ints, gamma: Gamma, precision: Precision) -> "ProblemData":
         return ProblemData.of(
             row_passes.picked(self.X, chosen),
-            self.gamma.restricted(chosen),
+            gamma,
             self.kernel.restricted(chosen, chosen),
             self.q,
             self.null_directions,
-            replace(self.options, engine=LOCAL),
+            replace(self.options, precision=precision, engine=LOCAL),
         )
 
     def column_sums(self, C: Array) -> Array:

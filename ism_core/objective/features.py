@@ -7,7 +7,8 @@ or of the row sums Ψ1. The kernel is given as one `TermMap` for each of its ter
     product form       C = Ψ P           Φ = XᵀΨX
     difference form    C = 2(D − Ψ)P     Φ = 2Xᵀ(D − Ψ)X,     D = Diag(Ψ1)
 
-Distances do not depend on an offset, so that features of difference form are those of P minus its mean.
+Distances do not depend on an offset, so that features of difference form are those of P minus a center: the mean of P,
+or a given one.
 """
 
 from collections.abc import Sequence
@@ -28,10 +29,17 @@ NARROW_BLOCKS = (240, 2_000)  # fewest and most rows of a block without X; power
 BLOCK_NUMBERS = 2**18  # features of a block without X: they stay in the cache
 
 Maps = Sequence[TermMap]
+Known = tuple[Array, Array]  # the projected rows P, and the point that features of difference form are centered at
 
 
 def evaluate(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    maps: Maps,
+    W: Array,
+    *,
+    known: Known | None = None,
+    engine: Engine = LOCAL,
 ) -> tuple[Array, float]:
     """Return Φ(W) and J(W); XW may be known. Each share takes memory for a few r×m×d and d×d arrays."""
     P, offset = _projected(X, maps, W, known, engine)
@@ -49,7 +57,13 @@ def evaluate(
 
 
 def half_gradient(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    maps: Maps,
+    W: Array,
+    *,
+    known: Known | None = None,
+    engine: Engine = LOCAL,
 ) -> tuple[Array, float]:
     """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W); the only product with X is XW."""
     P, offset = _projected(X, maps, W, known, engine)
@@ -68,7 +82,13 @@ def half_gradient(
 
 
 def objective(
-    X: Placed[Array], gamma: Placed[Gamma], maps: Maps, W: Array, *, known: Array | None = None, engine: Engine = LOCAL
+    X: Placed[Array],
+    gamma: Placed[Gamma],
+    maps: Maps,
+    W: Array,
+    *,
+    known: Known | None = None,
+    engine: Engine = LOCAL,
 ) -> float:
     """Return J(W), by the first of the two passes."""
     P, offset = _projected(X, maps, W, known, engine)
@@ -140,12 +160,14 @@ class _Term:
 
 
 def _projected(
-    X: Placed[Array], maps: Maps, W: Array, known: Array | None, engine: Engine
+    X: Placed[Array], maps: Maps, W: Array, known: Known | None, engine: Engine
 ) -> tuple[Placed[Array], Array]:
-    """Return P, computed in this process, which is faster than to fetch it; and its mean if a term has distances."""
-    P = row_passes.projected(X.here, W) if known is None else known
-    mean = P.mean(axis=0) if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
-    return engine.place(P), mean
+    """Return P, computed in this process, which is faster than to fetch it; and its center if a term has distances."""
+    if known is None:
+        P = row_passes.projected(X.here, W)
+        known = P, P.mean(axis=0)
+    P, center = known
+    return engine.place(P), center if any(each.form == "difference" for each in maps) else np.zeros(W.shape[1])
 
 
 def _moments(

@@ -1,6 +1,9 @@
 """Pick the evaluation strategy of a problem, by flops and memory."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -8,7 +11,7 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import ErrorBound, least_degree
+from ism_core.objective.projections import ErrorBound, ProjectedNorms, Truncation, cheapest_truncation, least_degree
 from ism_core.objective.strategies import (
     AllPairs,
     ExactFeatures,
@@ -21,6 +24,7 @@ from ism_core.objective.strategies import (
 COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to ‖Φ(W)W‖, that does not slow an ascent down
 OBJECTIVE_SHARE = 0.1  # tolerance of J relative to that of Φ(W)W
 MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
+PREFERENCE = 4  # times the flops of the alternative that a preferred strategy may cost
 SIZE_ROWS = 500  # rows from which |J| and ‖Φ(W)W‖ are estimated
 
 
@@ -39,7 +43,8 @@ def strategy_within(
     ----------
     tolerances
         Relative errors of J and Φ(W)W that are allowed, in order of preference. The first that makes truncated features
-        cheaper than all pairs is taken; if none does, the strategy is exact.
+        cheaper than all pairs is taken; if none does, the strategy is exact. Exact pairs of a few far rows take part if
+        they save much of the cost. Then the first tolerance that costs little more than the cheapest one is taken.
     size
         |J| and ‖Φ(W)W‖; estimated from a sample of the rows if they are not given.
     """
@@ -48,19 +53,62 @@ def strategy_within(
     pairs = AllPairs(data)
     if pairs.is_small or taylor_maps(data.kernel, data.q, 0) is None:
         return pairs
-    norms, size = data.projections.norms(W, data.gamma), size or _estimated_size(data, W)
-    affordable = int(pairs.cost.half_gradient / (half_gradient_flops(data, 1) - half_gradient_flops(data, 0)))
-    for tolerance in tolerances:
-        allowed = ErrorBound(OBJECTIVE_SHARE * tolerance * size.objective, MARGIN * tolerance * size.gradient)
-        degree = least_degree(data.kernel, data.q, norms, allowed, affordable) if tolerance > 0 else None
+    planner = _Truncations(data, data.projections.norms(W, data.gamma), size or _estimated_size(data, W))
+    possible = [tolerance for tolerance in tolerances if tolerance > 0]
+    for tolerance in possible:
+        plain = planner.without_far_rows(tolerance)
+        if plain is not None:
+            found = planner.with_far_rows([tolerance], plain.flops) and planner.with_far_rows(possible, plain.flops)
+            return _cheaper(planner.strategy(found or plain))
+    found = planner.with_far_rows(possible, pairs.cost.half_gradient)
+    return pairs if found is None else _cheaper(planner.strategy(found))
+
+
+@dataclass(frozen=True)
+class _Truncations:
+    """The ways to truncate the features of a problem."""
+
+    data: ProblemData
+    norms: ProjectedNorms
+    size: ErrorBound  # |J| and ‖Φ(W)W‖
+
+    def without_far_rows(self, tolerance: float) -> Truncation | None:
+        """Return the least degree for a tolerance; None if it costs more than all pairs."""
+        kernel, q = self.data.kernel, self.data.q
+        affordable = int(AllPairs(self.data).cost.half_gradient / self._feature_flops)
+        degree = least_degree(kernel, q, self.norms, self._allowed(tolerance), affordable)
         if degree is None:
-            continue
-        enough = ErrorBound(np.inf, COARSE_TOLERANCE * size.gradient)
-        coarse = least_degree(data.kernel, data.q, norms, enough, affordable) or 0
-        maps, fewer = (taylor_maps(data.kernel, data.q, each) for each in (degree, min(degree, coarse)))
+            return None
+        return Truncation(tolerance, degree, self.norms, self._feature_flops * math.comb(q + degree, degree))
+
+    def with_far_rows(self, tolerances: Sequence[float], flops: float) -> Truncation | None:
+        """Return a truncation that costs much less than `flops`, with the first tolerance that costs little more."""
+        pair_flops = AllPairs(self.data).cost.half_gradient / len(self.data.X) ** 2
+        costs = self._feature_flops, pair_flops, flops / PREFERENCE
+        found = [
+            cheapest_truncation(self.data.kernel, self.data.q, self.norms, tolerance, self._allowed(tolerance), *costs)
+            for tolerance in tolerances
+        ]
+        affordable = [each for each in found if each is not None]
+        most = PREFERENCE * min((each.flops for each in affordable), default=0.0)
+        return next((each for each in affordable if each.flops <= most), None)
+
+    def strategy(self, truncation: Truncation) -> TruncatedFeatures:
+        """Return the strategy, with the least degree for Φ that does not slow an ascent down."""
+        kernel, q = self.data.kernel, self.data.q
+        enough = ErrorBound(np.inf, COARSE_TOLERANCE * self.size.gradient)
+        coarse = least_degree(kernel, q, truncation.norms, enough, math.comb(q + truncation.degree, q))
+        maps = taylor_maps(kernel, q, truncation.degree)
         assert maps is not None
-        return _cheaper(TruncatedFeatures(data, maps, tolerance, None if fewer == maps else fewer))
-    return pairs
+        fewer = None if coarse in (None, truncation.degree) else taylor_maps(kernel, q, coarse)
+        return TruncatedFeatures(self.data, maps, truncation.tolerance, fewer, truncation.norms.far)
+
+    def _allowed(self, tolerance: float) -> ErrorBound:
+        return ErrorBound(OBJECTIVE_SHARE * tolerance * self.size.objective, MARGIN * tolerance * self.size.gradient)
+
+    @cached_property
+    def _feature_flops(self) -> float:
+        return half_gradient_flops(self.data, 1) - half_gradient_flops(self.data, 0)
 
 
 def _random_features(data: ProblemData, count: int, W: Array) -> RandomFeatures:

@@ -1,4 +1,4 @@
-"""Proven bounds on the errors of J and Φ(W)W if gaussian features are truncated, and the least degree within a bound.
+"""Proven bounds on the errors of J and Φ(W)W if gaussian features are truncated, and the cheapest way to keep a bound.
 
 With ci = √ri for the remainder ri of row i (see `kernels.taylor`), the error of f is at most ci cj, and that of f′ at
 most ci cj/2σ². With sums over all pairs of rows, and a B with Bij ≥ |Γij|,
@@ -10,18 +10,23 @@ by Cauchy and Schwarz. All are sums of products of numbers of row i and of row j
 Σ Bij ci cj xi·xj ≥ 0 may be omitted. ri depends on ‖pi‖² alone: the rows are sorted into bins of ‖pi‖² once, and count
 as if they were at the upper edge of their bin. After that, the bound for a degree costs next to nothing.
 
+If the pairs among some far rows are exact, the others remain. Pairs among near rows are bounded as above. Pairs of a
+far and a near row come in both orders, and ‖xi − xj‖² ≤ 2‖xi‖² + 2‖xj‖² for them.
+
 The projected rows XW and their norms are kept for the last W.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammainc
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma
 from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
 from ism_core.linalg import row_passes
@@ -46,10 +51,15 @@ class ProjectedNorms:
     edges: Array  # largest ‖p‖² of each bin
     moments: Array  # bins×r×(q + 3): of p, ‖p‖², ‖x‖² and 1
     majorant: Array  # r×r
+    bins: Ints  # the bin of each row
+    far_bins: int = 0  # the rows of the first bins are far: the pairs among them are exact
 
     @staticmethod
-    def of(P: Array, row_norms: Array, gamma: Gamma) -> "ProjectedNorms":
-        """Sort projected rows into bins; `row_norms` are norms of the rows of X minus any center."""
+    def of(P: Array, row_norms: Array, gamma: Gamma, far: Ints | None = None) -> "ProjectedNorms":
+        """Sort projected rows into bins; `row_norms` are norms of the rows of X minus any center.
+
+        Without given far rows, the bins are in descending order of ‖p‖². The far rows have bins of their own.
+        """
         centered = P - P.mean(axis=0)
         squares = np.einsum("iq,iq->i", centered, centered)
         largest = max(float(squares.max(initial=0.0)), np.finfo(float).tiny)
@@ -57,8 +67,18 @@ class ProjectedNorms:
             places = np.log(largest / squares) / BIN_WIDTH
         bins = np.minimum(places, BINS - 1).astype(np.intp)
         edges = largest * np.exp(-BIN_WIDTH * np.arange(BINS)) * (1 + MARGIN)
+        if far is not None:
+            edges = np.tile(edges, 2)
+            bins += BINS
+            bins[far] -= BINS
         columns = np.column_stack([centered, squares, row_norms**2, np.ones_like(squares)])
-        return ProjectedNorms(edges, gamma.absolute_moments(bins, BINS, columns), gamma.majorant)
+        moments = gamma.absolute_moments(bins, len(edges), columns)
+        return ProjectedNorms(edges, moments, gamma.majorant, bins, 0 if far is None else BINS)
+
+    @property
+    def far(self) -> Ints | None:
+        """The far rows; None if there are none."""
+        return np.flatnonzero(self.bins < self.far_bins) if self.far_count else None
 
     def bound(self, maps: Sequence[TermMap]) -> ErrorBound:
         """Return the bounds, summed over the truncated terms; other terms are exact."""
@@ -67,12 +87,42 @@ class ProjectedNorms:
             value, derivative = each.value, each.derivative
             if isinstance(derivative, Taylor) and isinstance(value, Taylor):
                 roots = np.sqrt(gammainc(derivative.degree + 1, self.edges / derivative.sigma**2)) * (1 + MARGIN)
-                sums = np.tensordot(roots, self.moments, axes=1)
-                pairs = sums.T @ self.majorant @ sums
-                p, p2, x2, one = pairs.diagonal()[:-3].sum(), *pairs[-1, -3:]
-                objective += each.weight * abs(value.factor) * one
-                gradient += each.weight * abs(derivative.factor) * 2 * math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
+                parts = slice(self.far_bins), slice(self.far_bins, None)
+                far, near = (np.tensordot(roots[part], self.moments[part], axes=1) for part in parts)
+                sums = [(2.0, near.T @ self.majorant @ near)]
+                if self.far_bins:
+                    one_order = far.T @ self.majorant @ near
+                    sums.append((math.sqrt(8), one_order + one_order.T))
+                for constant, pairs in sums:
+                    p, p2, x2, one = pairs.diagonal()[:-3].sum(), *pairs[-1, -3:]
+                    lengths = math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
+                    objective += each.weight * abs(value.factor) * one
+                    gradient += each.weight * abs(derivative.factor) * constant * lengths
         return ErrorBound(objective, gradient)
+
+    def is_within(self, maps: Sequence[TermMap], allowed: ErrorBound) -> bool:
+        """Whether the bounds with these maps are within the allowed ones."""
+        bound = self.bound(maps)
+        return bound.objective <= allowed.objective and bound.gradient <= allowed.gradient
+
+    def with_fewest_far(self, maps: Sequence[TermMap], allowed: ErrorBound, most: float) -> "ProjectedNorms | None":
+        """Return the norms with the fewest far rows that keep the bounds; None if it takes more than `most` rows."""
+
+        def suffices(far_bins: int) -> bool:
+            return replace(self, far_bins=far_bins).is_within(maps, allowed)
+
+        last = int(np.searchsorted(self._counts, most, side="right")) - 1
+        return replace(self, far_bins=bisect_left(range(last), True, key=suffices)) if suffices(last) else None
+
+    @property
+    def far_count(self) -> int:
+        """The number of far rows."""
+        return int(self._counts[self.far_bins])
+
+    @cached_property
+    def _counts(self) -> Ints:
+        """The number of rows before each bin, and that of all rows."""
+        return np.append(0, np.cumsum(np.bincount(self.bins, minlength=len(self.edges))))
 
 
 def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: ErrorBound, max_features: int) -> int | None:
@@ -81,10 +131,49 @@ def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: ErrorBo
         maps = taylor_maps(kernel, q, degree)
         if maps is None or math.comb(q + degree, degree) > max_features:
             return None
-        bound = norms.bound(maps)
-        if bound.objective <= allowed.objective and bound.gradient <= allowed.gradient:
+        if norms.is_within(maps, allowed):
             return degree
     return None
+
+
+class Truncation(NamedTuple):
+    """Features of one degree, with norms that say which rows are far."""
+
+    tolerance: float
+    degree: int
+    norms: ProjectedNorms
+    flops: float  # of one Φ(W)W
+
+
+def cheapest_truncation(
+    kernel: Kernel,
+    q: int,
+    norms: ProjectedNorms,
+    tolerance: float,
+    allowed: ErrorBound,
+    feature_flops: float,
+    pair_flops: float,
+    most: float,
+) -> Truncation | None:
+    """Return the cheapest truncation whose bounds are within the allowed ones; None if it costs more than `most` flops.
+
+    A higher degree has more features and needs fewer far rows.
+
+    Parameters
+    ----------
+    feature_flops, pair_flops
+        Flops for each feature, and for each pair among the far rows.
+    """
+    best = None
+    for degree in range(MAX_DEGREE + 1):
+        maps, flops = taylor_maps(kernel, q, degree), feature_flops * math.comb(q + degree, degree)
+        if maps is None or flops >= most:
+            break
+        found = norms.with_fewest_far(maps, allowed, math.sqrt((most - flops) / pair_flops))
+        if found is not None:
+            most = flops + pair_flops * found.far_count**2
+            best = Truncation(tolerance, degree, found, most)
+    return best
 
 
 MEAN_ROWS = 1_000  # rows that the center is estimated from
@@ -98,11 +187,12 @@ class Projections:
     that a thread never combines the W of one call with the projected rows of another.
     """
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Array, center: Array | None = None) -> None:
         self._X = X
+        self._center = center  # of the rows; None: their mean
         self._projected: tuple[Array, Array] | None = None  # W and XW
         self._coordinates: tuple[Array, Array] | None = None  # an orthonormal basis and X in it
-        self._norms: tuple[Array, Gamma, ProjectedNorms] | None = None
+        self._norms: tuple[Array, Gamma, Ints | None, ProjectedNorms] | None = None
 
     def projected(self, W: Array) -> Array:
         """XW"""
@@ -111,16 +201,22 @@ class Projections:
             known = self._projected = W, self._project(W)
         return known[1]
 
+    def centered(self, W: Array) -> tuple[Array, Array]:
+        """XW, and the projected center."""
+        P = self.projected(W)
+        return P, P.mean(axis=0) if self._center is None else self._center @ W
+
     def remember(self, basis: Array, coordinates: Array) -> None:
         """Keep the rows in an orthonormal basis: XW follows from them if W lies in its span."""
         self._coordinates = basis, coordinates
 
-    def norms(self, W: Array, gamma: Gamma) -> ProjectedNorms:
+    def norms(self, W: Array, gamma: Gamma, far: Ints | None = None) -> ProjectedNorms:
         """Norms of the projected rows, which are the same for every basis of span(W)."""
         known = self._norms
-        if known is None or known[1] is not gamma or not np.array_equal(known[0], W):
-            known = self._norms = W, gamma, ProjectedNorms.of(self._projected_by_any_basis(W), self._row_norms, gamma)
-        return known[2]
+        if known is None or known[1] is not gamma or known[2] is not far or not np.array_equal(known[0], W):
+            norms = ProjectedNorms.of(self._projected_by_any_basis(W), self._row_norms, gamma, far)
+            known = self._norms = W, gamma, far, norms
+        return known[3]
 
     def _project(self, W: Array) -> Array:
         known = self._coordinates

@@ -82,8 +82,7 @@ def _labels(gamma: LabelGamma | None, dtype: Dtype) -> Labels:
     if gamma is None:
         nothing = np.empty(0, dtype)
         return Labels(nothing, nothing, nothing)
-    shares = np.bincount(gamma.codes) / len(gamma.codes)
-    offsets = (shares @ shares / 2 - shares)[gamma.codes]
+    offsets = (gamma.shares @ gamma.shares / 2 - gamma.shares)[gamma.codes]
     rounded = offsets if dtype is np.float64 else np.round(offsets * 2**23) / 2**23
     return Labels(gamma.codes.astype(dtype), rounded.astype(dtype), (rounded - offsets).astype(dtype))
 

@@ -28,13 +28,13 @@ class ExactFeatures(Strategy):
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
         data, engine = self.data, self.data.engine_for(self.cost.half_gradient)
-        P = data.projections.projected(W)
-        return features.half_gradient(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
+        known = data.projections.centered(W)
+        return features.half_gradient(data.rows, data.placed_gamma, self.maps, W, known=known, engine=engine)
 
     def objective(self, W: Array) -> float:
         data, engine = self.data, self.data.engine_for(self.cost.half_gradient)
-        P = data.projections.projected(W)
-        return features.objective(data.rows, data.placed_gamma, self.maps, W, known=P, engine=engine)
+        known = data.projections.centered(W)
+        return features.objective(data.rows, data.placed_gamma, self.maps, W, known=known, engine=engine)
 
     @cached_property
     def cost(self) -> Cost:
@@ -42,8 +42,8 @@ class ExactFeatures(Strategy):
 
     def _surrogate(self, maps: Sequence[TermMap], W: Array) -> tuple[Array, float]:
         data, engine = self.data, self.data.engine_for(self.cost.surrogate)
-        P = data.projections.projected(W)
-        phi, objective = features.evaluate(data.rows, data.placed_gamma, maps, W, known=P, engine=engine)
+        known = data.projections.centered(W)
+        phi, objective = features.evaluate(data.rows, data.placed_gamma, maps, W, known=known, engine=engine)
         return data.clean(phi), objective
 
     def _cost_with(self, maps: Sequence[TermMap]) -> Cost:

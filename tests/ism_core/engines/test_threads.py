@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from ism_core import Supervised, Unsupervised, solve
+from ism_core import Gaussian, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
 from ism_core.engines.base import in_threads, own_threads
 from ism_core.gamma import LabelGamma
+from ism_core.kernels import taylor_maps
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.objective import Problem, data
 from ism_core.objective import pairs as panels
+from ism_core.objective.strategies import TruncatedFeatures
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
 
@@ -149,6 +151,24 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
     three, near = evaluate(3)
     np.testing.assert_allclose(three, one, rtol=1e-12, atol=1e-12 * np.abs(one).max())
     assert near == pytest.approx(J, rel=1e-12)
+
+
+def test_sums_with_far_rows_are_the_same_on_one_thread_and_on_several(
+    blobs: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panels, "TILE", 16)
+    monkeypatch.setattr(data, "THREAD_FLOPS", 0)
+    W, maps = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0], taylor_maps(Gaussian(2.0), 2, 6)
+    assert maps is not None
+
+    def sums(threads: int) -> Array:
+        with threadpool_limits(threads, user_api="blas"):
+            problem = data.ProblemData.of(blobs.X, LabelGamma.of(blobs.y), Gaussian(2.0), 2)
+            strategy = TruncatedFeatures(problem, maps, far=np.arange(0, len(blobs.X), 2))
+            return np.hstack([strategy.evaluate(W)[0], strategy.half_gradient(W)[0]])
+
+    for threads in (2, 4):
+        np.testing.assert_array_equal(sums(threads), sums(1))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "polynomial"])

@@ -14,7 +14,7 @@ import pytest
 from ism_core.arrays import Array
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma
-from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
+from ism_core.kernels import Gaussian, Kernel, exact_maps, random_maps, taylor_maps
 from ism_core.objective import data, feature_blocks, features, pairs
 from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
@@ -23,6 +23,7 @@ from tests.ism_core.family import EVERY
 
 NEVER = 10**9
 DEGREE = 70  # of the Taylor series: what it leaves out of the rows below is less than rounding
+FAR = np.array([0, 3, 4, 6, 11, 20])  # rows whose pairs are exact; any rows will do
 ROUNDING: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}
 
 
@@ -88,6 +89,7 @@ def strategies(data: ProblemData, W: Array) -> Iterator[Strategy]:
     elif (maps := taylor_maps(kernel, q, DEGREE)) is not None:
         yield TruncatedFeatures(data, maps)
         yield TruncatedFeatures(data, maps, coarse_maps=taylor_maps(kernel, q, DEGREE - 5))
+        yield TruncatedFeatures(data, maps, far=FAR[len(data.X) > FAR])
     if exact_maps(kernel, q) is None and (maps := random_maps(kernel, q, 9, 1.0, np.random.default_rng(0))) is not None:
         yield RandomFeatures(data, maps, W)
 
@@ -149,6 +151,31 @@ def assert_random(strategy: RandomFeatures, W: Array) -> None:
     assert_near(phi @ W, half_gradient, 1e-11)
     for value in (J, same, strategy.row_coefficients(W)[1], strategy.objective(W)):
         assert abs(value - wanted.objective) <= 1e-12 * wanted.size
+
+
+@pytest.mark.usefixtures("code", "threads")
+@pytest.mark.parametrize("precision", ROUNDING)
+def test_a_low_degree_is_enough_if_the_pairs_of_far_rows_are_exact(
+    precision: Precision, rows: Array, gamma: Gamma, projection: Array
+) -> None:
+    """The far rows lie in two places, one of them beyond."""
+    W, X = projection, 0.1 * rows
+    X[FAR] += 12 * np.where(FAR < 5, 1.0, -1.0)[:, None] * W[:, 0]
+    X[20] += 40 * W[:, 1]
+    kernel = Gaussian(1.0) + 0.5 * Gaussian(1.5)
+    data = ProblemData.of(X, gamma, kernel, 2, options=EvaluationOptions(precision))
+    maps = taylor_maps(kernel, 2, 40)
+    assert maps is not None
+    phi = reference.evaluate(X, gamma, kernel, W)
+    pieces = reference.dense(gamma) * reference.kernel_matrix(X @ W, kernel)
+    limit, size = ROUNDING["double"], np.abs(pieces).sum()  # in single precision, too
+    strategy = TruncatedFeatures(data, maps, far=FAR)
+    for value in (strategy.evaluate(W)[1], strategy.objective(W), strategy.half_gradient(W)[1]):
+        assert abs(value - pieces.sum()) <= limit * size
+    assert_near(strategy.evaluate(W)[0], phi, limit)
+    assert_near(strategy.half_gradient(W)[0], phi @ W, limit)
+    assert abs(TruncatedFeatures(data, maps).objective(W) - pieces.sum()) > 0.01 * size
+    assert strategy.error_bound(W).objective < 1e-9 * TruncatedFeatures(data, maps).error_bound(W).objective
 
 
 @pytest.mark.usefixtures("code")

@@ -12,10 +12,11 @@ from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel, exact_maps
+from ism_core.objective import plan
 from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.projections import Projections
-from ism_core.objective.strategies import ExactFeatures, Method, base
+from ism_core.objective.strategies import ExactFeatures, Method, TruncatedFeatures, base
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY, KERNELS
 
@@ -108,6 +109,46 @@ def test_a_problem_that_goes_back_to_all_pairs_has_no_tolerance(monkeypatch: pyt
     assert (truncated.method, truncated.tolerance) == ("features", 1e-4)
     for exact in (truncated.within([1e-40], W), truncated.by_all_pairs()):
         assert (exact.method, exact.tolerance, exact.resolution) == ("tiles", 0.0, 0.0)
+
+
+@pytest.fixture
+def with_far_rows(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    """A problem of 3,000 rows, 20 of which lie far out."""
+    monkeypatch.setattr(base, "SMALL_FLOPS", 0.0)
+    X = np.random.default_rng(5).standard_normal((3_000, 6))
+    X[:20] *= 15
+    return Problem.of(X, LabelGamma.of((X[:, 0] > 0).astype(int)), Gaussian(3.0), 2)
+
+
+def test_the_pairs_of_a_few_far_rows_are_exact(with_far_rows: Problem) -> None:
+    W = np.eye(6)[:, :2]
+    found = with_far_rows.within([1e-8, 1e-4], W)
+    assert isinstance(found.strategy, TruncatedFeatures)
+    assert found.strategy.far is not None
+    lengths = np.linalg.norm((with_far_rows.X - with_far_rows.X.mean(axis=0)) @ W, axis=1)
+    assert set(np.argsort(lengths)[-15:]) <= set(found.strategy.far)
+    exact, J = with_far_rows.half_gradient(W)
+    half_gradient, objective = found.half_gradient(W)
+    bound = found.error_bound(W)
+    assert np.linalg.norm(half_gradient - exact) <= bound.gradient <= 1e-8 * np.linalg.norm(exact)
+    assert abs(objective - J) <= bound.objective + 1e-12 * J
+    assert 4 * found.half_gradient_flops <= with_far_rows.half_gradient_flops
+
+
+def test_far_rows_must_save_much(with_far_rows: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    W = np.eye(6)[:, :2]
+    without = with_far_rows.restricted(np.arange(20, 3_000)).within([1e-8], W).strategy
+    assert isinstance(without, TruncatedFeatures)
+    assert without.far is None
+    monkeypatch.setattr(plan, "PREFERENCE", 1_000)
+    assert with_far_rows.within([1e-8], W).method == "tiles"
+
+
+def test_a_tight_tolerance_may_cost_a_few_times_more(with_far_rows: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    W = np.eye(6)[:, :2]
+    assert with_far_rows.within([1e-8, 1e-4], W).tolerance == 1e-8
+    monkeypatch.setattr(plan, "PREFERENCE", 1)
+    assert with_far_rows.within([1e-8, 1e-4], W).tolerance == 1e-4
 
 
 def test_the_sample_that_sizes_are_estimated_from_is_that_of_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.engines.base import LOCAL
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
-from ism_core.objective.projections import ErrorBound, ProjectedNorms, least_degree
+from ism_core.objective.data import ProblemData
+from ism_core.objective.projections import ErrorBound, ProjectedNorms, cheapest_truncation, least_degree
+from ism_core.objective.strategies import TruncatedFeatures
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 
@@ -29,14 +31,15 @@ def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Ar
     return float(J), 2 * X.T @ (np.diag(psi.sum(axis=1)) - psi) @ P
 
 
-def errors(X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int) -> tuple[ErrorBound, ErrorBound]:
+def errors(
+    X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int, far: Ints | None = None
+) -> tuple[ErrorBound, ErrorBound]:
     """The true ones, and the bounds."""
     maps = taylor_maps(kernel, W.shape[1], degree)
     J, half_gradient = exactly(X, gamma, kernel, W)
-    C, cut = features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, W)
-    lengths = np.linalg.norm(X - X.mean(axis=0), axis=1)
-    true = ErrorBound(abs(J - cut), float(np.linalg.norm(X.T @ C - half_gradient)))
-    return true, ProjectedNorms.of(X @ W, lengths, gamma).bound(maps)
+    strategy = TruncatedFeatures(ProblemData.of(X, gamma, kernel, W.shape[1]), maps, far=far)
+    found, cut = strategy.half_gradient(W)
+    return ErrorBound(abs(J - cut), float(np.linalg.norm(found - half_gradient))), strategy.error_bound(W)
 
 
 @given(
@@ -47,12 +50,16 @@ def errors(X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int) -> tup
     sigma=st.floats(0.2, 20),
     tail=st.sampled_from([0.0, 1.0]),
     classes=st.integers(0, 6),
+    far=st.sampled_from([0, 1, 5]),
     seed=st.integers(0, 999),
 )
 def test_errors_are_within_their_bounds(
-    n: int, d: int, q: int, degree: int, sigma: float, tail: float, classes: int, seed: int
+    n: int, d: int, q: int, degree: int, sigma: float, tail: float, classes: int, far: int, seed: int
 ) -> None:
-    """For class labels, and for any Γ where classes is 0; on rows with outliers too, and far from the origin."""
+    """For class labels, and for any Γ where classes is 0; on rows with outliers too, and far from the origin.
+
+    The pairs among the outermost rows are exact.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d)) * np.exp(tail * rng.standard_normal((n, 1))) + 3
     W = np.linalg.qr(rng.standard_normal((d, min(q, d))))[0]
@@ -60,7 +67,8 @@ def test_errors_are_within_their_bounds(
     if classes:
         gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
     kernel = 0.7 * Gaussian(sigma) + 2.0 * Gaussian(3 * sigma) + 0.1 * Squared()
-    true, bound = errors(X, gamma, kernel, W, degree)
+    outermost = np.argsort(np.linalg.norm((X - X.mean(axis=0)) @ W, axis=1))[n - min(far, n) :]
+    true, bound = errors(X, gamma, kernel, W, degree, outermost if far else None)
     rounding = 1e-11 * n**2 * (1 + np.abs(X).max() ** 2 / sigma**2)
     assert true.objective <= bound.objective + rounding
     assert true.gradient <= bound.gradient + rounding * np.abs(X).max()
@@ -90,11 +98,42 @@ def test_the_least_degree_is_the_first_within_the_bounds(wine: Labelled) -> None
     assert least_degree(Gaussian(1e-3), 2, norms, ErrorBound(1e-3, 1e-3), 10_000) is None  # no degree would do
 
 
+def test_the_cheapest_truncation_is_within_the_bounds(wine: Labelled) -> None:
+    gamma, W = LabelGamma.of(wine.y), np.eye(13)[:, :2]
+    norms = ProjectedNorms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
+    kernel = Gaussian(2.0) + Linear()
+    for allowed in (ErrorBound(1e-3, np.inf), ErrorBound(np.inf, 1e-3), ErrorBound(1e-8, 1e-8)):
+        plain = cheapest_truncation(kernel, 2, norms, 1e-4, allowed, 1.0, 1e9, 1e9)  # pairs are never worth their price
+        assert plain is not None
+        assert plain.norms.far is None
+        assert plain.degree == least_degree(kernel, 2, norms, allowed, 10_000)
+        mixed = cheapest_truncation(kernel, 2, norms, 1e-4, allowed, 1.0, 0.01, plain.flops)
+        assert mixed is not None
+        assert mixed.norms.far is not None
+        assert 0 < mixed.norms.far_count == len(mixed.norms.far)
+        assert mixed.norms.is_within(taylor_maps(kernel, 2, mixed.degree), allowed)
+        assert mixed.flops < plain.flops
+        assert cheapest_truncation(kernel, 2, norms, 1e-4, allowed, 1.0, 0.01, 0.9 * mixed.flops) is None
+    narrow = Gaussian(1e-3)
+    assert cheapest_truncation(narrow, 2, norms, 1e-4, ErrorBound(1e-3, 1e-3), 1.0, 1e9, 1e12) is None
+
+
+def test_far_rows_are_the_outermost(rng: np.random.Generator) -> None:
+    P = rng.standard_normal((200, 2))
+    P[[7, 9, 120]] *= 40
+    norms = ProjectedNorms.of(P, np.ones(200), LabelGamma.of(np.arange(200) % 2))
+    found = norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), ErrorBound(1e-3, 1e-3), 50)
+    assert found is not None
+    np.testing.assert_array_equal(found.far, [7, 9, 120])
+    assert norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), ErrorBound(1e-3, 1e-3), 2) is None
+
+
 @pytest.mark.parametrize("kernel", [Multiquadratic() + Gaussian(1.0), RelativeGaussian()])
 def test_kernels_that_cannot_be_cut_have_no_degree(kernel: Kernel, rows: Array, gamma: Gamma) -> None:
     norms = ProjectedNorms.of(rows[:, :2], np.ones(23), gamma)
     fitted = kernel.fitted_to(rows, np.random.default_rng(0))
     assert least_degree(fitted, 2, norms, ANY, 10_000) is None
+    assert cheapest_truncation(fitted, 2, norms, 1e-4, ANY, 1.0, 1.0, 1e9) is None
 
 
 def test_exact_terms_leave_nothing_out(rows: Array, gamma: Gamma) -> None:
