@@ -25,6 +25,9 @@ FILES = ("cancer", "face", "flower", "mnist_test", "mnist_train")
 BLOCK_ROWS = 4_096  # rows converted at a time, to save memory
 MNIST_TRAIN = 60_000  # the first of OpenML's 70,000 rows
 TIMEOUT_SECONDS = 30  # of a download without an answer
+NUMBERS, COMMON_INDICATORS, RARE_INDICATORS = 10, 4, 40  # columns of `rare_indicators`
+HEAVY_TAILED = 3  # of the numbers
+CLUSTERS, CLASSES = 12, 7
 
 Fields = dict[str, np.ndarray]
 
@@ -94,6 +97,36 @@ def synthetic(rows: int, columns: int, classes: int, informative: int = 10, seed
         block = slice(start, start + BLOCK_ROWS)
         X[block, :informative] *= np.where(y[block] == 1, 2.0, 1.0)[:, None]
         X[block, :informative] += centers[y[block]]
+    X -= X.mean(axis=0)
+    X /= np.sqrt(np.einsum("ij,ij->j", X, X) / rows)
+    return X, y
+
+
+def rare_indicators(rows: int, seed: int = 0) -> tuple[Array, Ints]:
+    """Return standardized rows like those of covertype: 10 numbers, 44 indicators and 7 classes of unequal size.
+
+    The numbers lie in clusters, and three of them have heavy tails. Each row has one of 4 and one of 40 indicators, on
+    which its class depends. The frequencies of the 40 fall geometrically to 1 in 30,000: once they are standardized,
+    the rarest of them put a few rows far out.
+    """
+    rng = np.random.default_rng(seed)
+    frequencies = np.geomspace(0.2, 3e-5, RARE_INDICATORS)
+    rare = rng.choice(RARE_INDICATORS, rows, p=frequencies / frequencies.sum())
+    rare[:RARE_INDICATORS] = np.arange(RARE_INDICATORS)  # no column is constant
+    y = rare * CLASSES // RARE_INDICATORS  # the rarer the indicator, the rarer the class
+    y = np.where(rng.random(rows) < 0.2, rng.integers(0, 2, rows), y)
+    clusters = np.where(rng.random(rows) < 0.5, y, rng.integers(0, CLUSTERS, rows))
+    centers = rng.standard_normal((CLUSTERS, NUMBERS))
+    X = np.zeros((rows, NUMBERS + COMMON_INDICATORS + RARE_INDICATORS))
+    X[:, :NUMBERS] = rng.standard_normal((rows, NUMBERS))
+    X[:, :HEAVY_TAILED] = rng.standard_t(2.5, (rows, HEAVY_TAILED))
+    for start in range(0, rows, BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        X[block, :NUMBERS] += centers[clusters[block]]
+    X[:, :HEAVY_TAILED] += 3.0 * (y == 1)[:, None]  # so that W has weights on the heavy tails
+    common = np.where(rng.random(rows) < 0.8, clusters % COMMON_INDICATORS, rng.integers(0, COMMON_INDICATORS, rows))
+    X[np.arange(rows), NUMBERS + common] = 1
+    X[np.arange(rows), NUMBERS + COMMON_INDICATORS + rare] = 1
     X -= X.mean(axis=0)
     X /= np.sqrt(np.einsum("ij,ij->j", X, X) / rows)
     return X, y

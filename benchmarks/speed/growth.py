@@ -1,10 +1,10 @@
-"""Measure how time and peak memory grow with the rows of MNIST, up to all 60,000 training rows.
+"""Measure how time and peak memory grow with the rows of MNIST, and of a table with rare indicators.
 
     python -m benchmarks growth
 
 Supervised, q = 10, default settings: polynomial, gaussian, and gaussian with exact tiles only (tolerance = 0). Each
 runs in its own process, one size after the other. The peak memory is that of the whole process so far, with its
-imports. The exponents are least-squares slopes of the logarithms.
+imports. The exponents are least-squares slopes of the logarithms. `far_rows` has the table with rare indicators.
 """
 
 import tempfile
@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.datasets import mnist_rows
 from benchmarks.measuring import Row, claim, load_compiled, medians, peak_memory, run_part, say, serve_parts, timed
+from benchmarks.speed import far_rows
 from ism_core import Result, Supervised, solve
 from ism_core.engines import LOCAL
 from ism_core.kernels import Gaussian
@@ -116,9 +117,14 @@ def section(sizes: tuple[int, ...] = ROWS) -> Row:
     claims += _claims_of_all({case: rows[-1] for case, rows in runs.items()}, one, in_two, angle)
     everything = [row for rows in runs.values() for row in rows] + [one, *in_two.values()]
     one.pop("part seconds")
+    rare = far_rows.section()
     return {
-        "claims": claims,
-        "tables": {"Growth on MNIST, supervised, q = 10": everything, "Exponents": growth},
+        "claims": claims + rare["claims"],
+        "tables": {
+            "Growth on MNIST, supervised, q = 10": everything,
+            "Exponents": growth,
+            "Rare indicators, 54 columns, 7 classes, gaussian": rare["rows"],
+        },
         "notes": [f"Imports alone take {base:.2f} GiB; the peaks include them."],
     }
 

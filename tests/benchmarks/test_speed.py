@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.datasets import load, synthetic
+from benchmarks.datasets import load, rare_indicators, synthetic
 from benchmarks.measuring import PartFailed, claim, run_part
 from benchmarks.report import save
 from benchmarks.speed import growth, transcription
@@ -87,3 +87,20 @@ def test_synthetic_rows_are_standardized_and_of_every_class() -> None:
     np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), 1)
     assert set(y) == set(range(5))
+
+
+def test_rare_indicators_put_a_few_rows_far_out() -> None:
+    X, y = rare_indicators(20_000)
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1)
+    assert set(y) == set(range(7))
+    lengths = np.linalg.norm(X, axis=1)
+    assert lengths.max() > 10 * np.median(lengths)
+    assert np.quantile(lengths, 0.95) < 4 * np.median(lengths)
+
+
+def test_far_rows_are_measured_beside_discriminants() -> None:
+    row = run_part("speed.far_rows", "solved", rows=5_000, q=2, exact=True)
+    assert row["method"] == "features"
+    assert row["error of J"] <= 1e-5
+    assert run_part("speed.far_rows", "discriminants", rows=5_000)["s"] > 0
