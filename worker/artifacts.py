@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ism_jobs import schema_versions
 from ism_jobs.spec import SupervisedSpec
 from ism_jobs.store import pack
 from worker.pipeline import Outcome
@@ -48,6 +49,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
     """Return the result document: everything but the large tables."""
     result = outcome.result
     document = {
+        "schema": schema_versions.RESULT,
         "features": list(outcome.model.features),
         "encoding": outcome.model.encoding.to_dict(),
         "axes": list(outcome.model.axes),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from redis.exceptions import RedisError
 
 from ism_core.selection import FoldScore, Journal
+from ism_jobs import schema_versions
 from ism_jobs.logs import log
 from ism_jobs.store import Attempt, is_full
 from worker.trace import Trace
@@ -25,13 +26,30 @@ def pack_trace(trace: Trace) -> bytes:
     W = np.empty((0, 0)) if trace.W is None else trace.W
     documents = {"rows": trace.rows, "choice": trace.choice, "predicted": trace.out_of_fold}
     arrays: dict[str, Any] = {name: _encode(each) for name, each in documents.items()}
-    np.savez(file, W=W, **arrays, **_packed(trace.journal))
+    np.savez(file, schema=schema_versions.CHECKPOINT, W=W, **arrays, **_packed(trace.journal))
     return file.getvalue()
+
+
+def resumed_trace(checkpoint: bytes | None) -> Trace:
+    """Return the trace of an earlier attempt, or an empty one if its checkpoint is of another version or unreadable.
+
+    A checkpoint only saves time, so a job that cannot use it begins again.
+    """
+    if checkpoint is None:
+        return Trace()
+    try:
+        return unpack_trace(checkpoint)
+    except Exception as error:
+        log.warning("checkpoint ignored; the job begins again", reason=str(error))
+        return Trace()
 
 
 def unpack_trace(packed: bytes) -> Trace:
     """Restore the trace of an earlier attempt, ready to be continued."""
     with np.load(io.BytesIO(packed), allow_pickle=False) as file:
+        schema = int(file["schema"]) if "schema" in file else 1
+        if schema != schema_versions.CHECKPOINT:
+            raise ValueError(f"it has version {schema}, not {schema_versions.CHECKPOINT}")
         rows = json.loads(file["rows"].tobytes())
         # old checkpoints have no choice or no predictions
         choice, predicted = (

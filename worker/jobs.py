@@ -17,13 +17,12 @@ from ism_jobs.data import used_columns
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.spec import JOB_SPEC
+from ism_jobs.spec import read_stored_spec
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
 from worker.artifacts import artifacts_of, summary_document
-from worker.checkpoint import Checkpoints, unpack_trace
+from worker.checkpoint import Checkpoints, resumed_trace
 from worker.pipeline import Outcome, iter_run
 from worker.progress import ProgressEvent
-from worker.trace import Trace
 from worker.writes import OrderedWrites
 
 FULL_STORE_SECONDS = 60.0  # how long a job waits for room in a full store before it fails
@@ -80,11 +79,10 @@ def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Setti
 
 
 def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
-    spec = JOB_SPEC.validate_python(record.spec)
+    spec = read_stored_spec(record.spec, record.schema)
     description = store.datasets.get(spec.dataset).description
     table = store.datasets.read(spec.dataset, used_columns(spec, description))
-    checkpoint = attempt.checkpoint()
-    trace = unpack_trace(checkpoint) if checkpoint else Trace()
+    trace = resumed_trace(attempt.checkpoint())
     events = iter_run(
         table,
         spec,

@@ -19,7 +19,7 @@ from rq.serializers import JSONSerializer
 from ism_core.objective import compiled_is_ready
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.store import QUEUE_NAME, Store
+from ism_jobs.store import QUEUE_NAMES, Store
 from worker import jobs
 from worker.process_limits import ProcessWatchdog
 
@@ -42,7 +42,7 @@ class JobWorker(Worker):
         self._overdue = threading.Event()  # set if a job did not return in time at shutdown
         self._cancelled = False  # whether the job was already cancelled at the last heartbeat
         super().__init__(
-            [QUEUE_NAME],
+            QUEUE_NAMES,
             connection=self._store.redis,
             serializer=JSONSerializer,
             log_job_description=False,

@@ -47,7 +47,7 @@ register_url_convertor("table", _TableName())
 def get_result(record: FinishedJobDep, store: StoreDep) -> ResultView:
     """W with feature names, eigenvalues, metrics, the reason why the iteration ended, and warnings."""
     view = job_view(record)
-    return ResultView(job=view, links=view.links, **json.loads(store.jobs.artifact(record, "result")))
+    return ResultView(job=view, links=view.links, **store.jobs.result(record))
 
 
 @router.get(
@@ -101,7 +101,7 @@ async def get_plot(
     if plot == "loadings":
         if "stability" in record.artifacts:
             errors = await run_sync(store.jobs.artifact, record, "stability")
-        result = json.loads(await run_sync(store.jobs.artifact, record, "result"))
+        result = await run_sync(store.jobs.result, record)
         shares = [each["share"] for each in result.get("contributions") or ()] or None
     body = await sandbox.run(draw_plot, plot, table, format, record.spec, errors, shares)
     headers = {"Content-Security-Policy": content_security_policy(PICTURE_POLICY)}

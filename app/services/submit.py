@@ -13,7 +13,7 @@ from app.sandbox import SandboxPool, count_remaining
 from ism_jobs.checks import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.settings import Settings
-from ism_jobs.spec import JobSpec, SupervisedSpec, expand
+from ism_jobs.spec import JobSpec, SupervisedSpec, expand, read_stored_spec
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
@@ -28,7 +28,7 @@ class _Submission:
     documents: list[dict[str, Any]]
     ids: list[str]
     batch: str | None
-    has_random_ids: bool  # whether there is no idempotency key, so that the jobs cannot exist yet
+    posted: str | None  # a hash of the body; None without an idempotency key, when the jobs cannot exist yet
 
     @classmethod
     def parse(cls, body: object, idempotency_key: str | None, owner: str | None) -> Self:
@@ -39,7 +39,7 @@ class _Submission:
             [spec.model_dump(mode="json") for spec in specs],
             [new_id(f"job {index}") for index in range(len(specs))],
             new_id("batch") if is_batch else None,
-            idempotency_key is None,
+            None if idempotency_key is None else _hash(json.dumps(body, sort_keys=True)),
         )
 
 
@@ -62,7 +62,7 @@ def _begin(
     A repeated request with the same idempotency key is not checked again, since its data set may be deleted by now.
     """
     submission = _Submission.parse(body, idempotency_key, store.owner)
-    records = None if submission.has_random_ids else _find_existing(store, submission)
+    records = None if submission.posted is None else _find_existing(store, submission)
     if records is None:
         descriptions = _descriptions(store, submission.specs)
         check_all(submission.specs, descriptions, has_dask=settings.dask_scheduler is not None)
@@ -116,16 +116,19 @@ def _create(store: Store, submission: _Submission) -> list[Record]:
     """Create and queue the jobs, unless a concurrent request with the same key has just created them."""
     try:
         jobs = list(zip(submission.ids, submission.documents, strict=True))
-        records = store.jobs.create(jobs, submission.batch, ids_are_random=submission.has_random_ids)
+        records = store.jobs.create(
+            jobs, submission.batch, posted=submission.posted, ids_are_random=submission.posted is None
+        )
     except NotFound:
         _descriptions(store, submission.specs)  # raises if a data set has just been deleted
         records = []  # otherwise some of the jobs with this key have been deleted
-    return records if submission.has_random_ids else _check_same(store, submission, records)
+    return records if submission.posted is None else _check_same(store, submission, records)
 
 
 def _check_same(store: Store, submission: _Submission, records: list[Record]) -> list[Record]:
     """Return the records if they match the request; otherwise the idempotency key was used for other jobs."""
-    same = [record.spec for record in records] == submission.documents
+    pairs = zip(records, submission.documents, strict=False)
+    same = len(records) == len(submission.documents) and all(_is_same(submission, *pair) for pair in pairs)
     same = same and all(record.batch == submission.batch for record in records)
     if not same or (submission.batch is not None and len(store.jobs.batch(submission.batch)[1]) != len(records)):
         sentence = "This Idempotency-Key was already used for other jobs; use a new key for new jobs."
@@ -133,8 +136,19 @@ def _check_same(store: Store, submission: _Submission, records: list[Record]) ->
     return records
 
 
+def _is_same(submission: _Submission, record: Record, document: dict[str, Any]) -> bool:
+    """Return whether a job was posted by the same request. Jobs of the first schema version have no hash of it."""
+    if record.posted is None:
+        return read_stored_spec(record.spec, record.schema).model_dump(mode="json") == document
+    return record.posted == submission.posted
+
+
 def _id_maker(key: str | None, owner: str | None) -> Callable[[str], str]:
     if key is None:
         return lambda part: secrets.token_hex(ID_BYTES)
     owner_part = [owner] if owner else []  # two owners may use the same key
-    return lambda part: hashlib.sha256(json.dumps([key, part, *owner_part]).encode()).hexdigest()[: 2 * ID_BYTES]
+    return lambda part: _hash(json.dumps([key, part, *owner_part]))[: 2 * ID_BYTES]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

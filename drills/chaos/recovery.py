@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 from drills.chaos.history import ENDED
 from drills.chaos.processes import RestartedProcess
 from drills.chaos.stack import Stack
+from ism_jobs.schema_versions import JOB
 from ism_jobs.store import keys
 
 POLL_SECONDS = 0.1
@@ -43,7 +44,7 @@ class Recoveries:
         """Return the (id, attempt) of the jobs that these workers run; none if Redis does not answer."""
         workers, found = await self._workers(), []
         with suppress(RedisError):
-            for id in await self._redis.zrange(keys.RUNNING, 0, -1):
+            for id in await self._redis.zrange(keys.running(JOB), 0, -1):
                 worker, attempt = await self._redis.hmget(keys.job(id), "worker", "attempt")
                 if workers.get(worker) in pids:
                     found.append((id, int(attempt)))

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ism_jobs import schema_versions
 from ism_jobs.data.encoding import ArrowTable, Encoding
 from ism_jobs.data.source import Array
 from ism_jobs.errors import FieldError, InvalidTable
@@ -14,7 +15,7 @@ from ism_jobs.sentences import listed
 
 Missing = Literal["auto", "refuse", "mean", "median", "drop"]
 
-FORMAT, VERSION = "ism-model", 1  # in the header of a stored model
+FORMAT = "ism-model"  # in the header of a stored model
 BLOCK_SIZE = 1_000_000  # numbers that are standardized together, 8 MB
 FILLED = {"auto": "medians", "median": "medians", "mean": "means"}  # with which values missing ones are filled in
 
@@ -119,7 +120,7 @@ class Model:
         """Return the model as an NPZ file: its arrays, the names of the features, and the rest as JSON in `header`."""
         header = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": schema_versions.MODEL,
             "encoding": self.encoding.to_dict(),
             "missing": self.missing,
             "axes": list(self.axes),
@@ -141,8 +142,9 @@ class Model:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(arrays["header"].tobytes()) if "header" in arrays else {}
-        if header.get("format") != FORMAT or header.get("version") != VERSION:
-            raise ValueError(f"The file is not an {FORMAT} of version {VERSION}.")
+        if header.get("format") != FORMAT:
+            raise ValueError(f"The file is not an {FORMAT}.")
+        schema_versions.check_readable("model", header["version"], schema_versions.MODEL)
         return cls(
             encoding=Encoding.from_dict(header["encoding"]),
             missing=header["missing"],

@@ -12,6 +12,7 @@ from ism_jobs.spec.paradigms import (
     SupervisedSpec,
     UnsupervisedSpec,
 )
+from ism_jobs.spec.stored import read_stored_spec
 
 __all__ = [
     "GRID_FIELDS",
@@ -32,6 +33,7 @@ __all__ = [
     "kernel_catalogue",
     "kernel_object",
     "paradigm_catalogue",
+    "read_stored_spec",
     "refusal",
     "simple_kernel",
 ]

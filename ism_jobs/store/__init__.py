@@ -5,7 +5,7 @@ from ism_jobs.store.arrow import LABEL_COLUMNS, pack, unpack
 from ism_jobs.store.attempts import Attempt, CancelRequested, LostAttempt
 from ism_jobs.store.datasets import Dataset
 from ism_jobs.store.events import LONGEST_WAIT, START, Event, Events
-from ism_jobs.store.queue import QUEUE_NAME
+from ism_jobs.store.queue import QUEUE_NAMES
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of
 from ism_jobs.store.store import Store
@@ -13,7 +13,7 @@ from ism_jobs.store.store import Store
 __all__ = [
     "LABEL_COLUMNS",
     "LONGEST_WAIT",
-    "QUEUE_NAME",
+    "QUEUE_NAMES",
     "REQUEST_TIMEOUT",
     "START",
     "Attempt",

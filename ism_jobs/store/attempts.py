@@ -40,7 +40,7 @@ class Attempt:
         """
         self._reports += 1
         answer = self._report(
-            keys=[keys.job(self.job), keys.RUNNING, keys.events(self.job), keys.TOTALS],
+            keys=[keys.job(self.job), keys.running(self._record.schema), keys.events(self.job), keys.TOTALS],
             args=[
                 self.job,
                 self._claim,
@@ -131,8 +131,8 @@ def finish_keys(record: Record) -> list[str]:
     """Return the keys of lua/finish.lua."""
     return [
         keys.job(record.id),
-        keys.QUEUED,
-        keys.RUNNING,
+        keys.queued(record.schema),
+        keys.running(record.schema),
         keys.events(record.id),
         keys.checkpoint(record.id),
         keys.dataset_jobs(record.dataset),

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from ism_jobs import schema_versions
 from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
@@ -76,6 +77,7 @@ class Datasets(OwnedCollection):
             return self.get(dataset.id), False
         with self._redis.pipeline() as pipe:
             fields = {
+                "schema": schema_versions.DATASET,
                 "owner": dataset.owner,
                 "name": dataset.name,
                 "created": dataset.created,
@@ -97,6 +99,7 @@ class Datasets(OwnedCollection):
         fields = self._read(keys.dataset(id), id)
         if fields is None:
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
+        schema_versions.check_readable("data set", int(fields.get(b"schema", 1)), schema_versions.DATASET)
         return Dataset.parsed(id, fields)
 
     def read(self, id: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ism_jobs import schema_versions
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 from ism_jobs.store.redis import AsyncConnection, async_connections
@@ -120,7 +121,11 @@ def _order(id: str) -> tuple[int, int]:
 
 
 def _parsed(answer: Any) -> dict[str, list[Event]]:
-    return {
-        key.decode(): [Event(id.decode(), entry[b"kind"].decode(), entry[b"data"].decode()) for id, entry in entries]
-        for key, entries in answer
-    }
+    return {key.decode(): [_event(id, entry) for id, entry in entries] for key, entries in answer}
+
+
+def _event(id: bytes, entry: dict[bytes, bytes]) -> Event:
+    """Return an entry of the stream. One that only a newer release can read becomes a change of state without data."""
+    if int(entry.get(b"schema", 1)) > schema_versions.EVENT:
+        return Event(id.decode(), "state", "")
+    return Event(id.decode(), entry[b"kind"].decode(), entry[b"data"].decode())

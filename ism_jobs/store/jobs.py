@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
+from ism_jobs import schema_versions
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
 from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
@@ -17,8 +18,9 @@ from ism_jobs.store.ownership import OwnedCollection, Position
 from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
-from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, ticket_before, too_many_crashes
+from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, requeue, too_many_crashes
 
+SCHEMAS = range(1, schema_versions.JOB + 1)  # the schema versions of jobs that this process can run
 SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
 
 
@@ -38,15 +40,20 @@ class Jobs(OwnedCollection):
         self._delete_job = script(redis, "delete_job")
 
     def create(
-        self, specs: Sequence[tuple[str, dict[str, Any]]], batch: str | None = None, *, ids_are_random: bool = False
+        self,
+        specs: Sequence[tuple[str, dict[str, Any]]],
+        batch: str | None = None,
+        *,
+        posted: str | None = None,
+        ids_are_random: bool = False,
     ) -> list[Record]:
         """Queue jobs, given as ids and specs: all of them, or none if something fails.
 
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
-        Creation is a transaction of Python commands (MULTI/EXEC). Most later changes of the state are Lua scripts.
+        `posted` is a hash of the request that the ids were derived from.
         """
         now, owner = time.time(), self._owner or ""
-        records = [Record(id, State.QUEUED, spec, now, batch, owner) for id, spec in specs]
+        records = [Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner) for id, spec in specs]
         new_keys = [keys.job(record.id) for record in records]
 
         def write(pipe: Connection) -> bool:
@@ -96,20 +103,20 @@ class Jobs(OwnedCollection):
 
     def _write(self, pipe: Connection, record: Record) -> None:
         fields: dict[str, str | float] = {
+            "schema": record.schema,
             "state": record.state,
             "owner": record.owner,
             "spec": json.dumps(record.spec),
             "created": record.created,
-            "ticket": self.tickets.write(pipe, record.id),
+            "ticket": self.tickets.write(pipe, record.id, record.schema),
         }
-        if record.batch is not None:
-            fields["batch"] = record.batch
+        fields |= {name: text for name in ("batch", "posted") if (text := getattr(record, name)) is not None}
         pipe.hset(keys.job(record.id), mapping=fields)
         pipe.zadd(keys.jobs(record.owner), {record.id: record.created})
         pipe.sadd(keys.open_jobs(record.owner), record.id)
         if record.owner:
             pipe.sadd(keys.OWNERS, record.owner)
-        pipe.zadd(keys.QUEUED, {record.id: record.created})
+        pipe.zadd(keys.queued(record.schema), {record.id: record.created})
         pipe.sadd(keys.dataset_jobs(record.dataset), record.id)
         self._announce(pipe, record.id)
 
@@ -145,20 +152,22 @@ class Jobs(OwnedCollection):
         return [record for record in found if self._owner in (None, record.owner)]
 
     def claim(self, id: str, worker: str) -> Attempt | None:
-        """Start a job; return None if it is not queued any more."""
+        """Start a job; return None if it is not queued any more, or if only a newer worker can run it."""
         record, claim, settings = self.get(id), uuid4().hex, self._settings
+        if record.schema > schema_versions.JOB:
+            return None
+        lists = [keys.queued(record.schema), keys.running(record.schema)]
         number = self._claim(
-            keys=[keys.job(id), keys.QUEUED, keys.RUNNING, keys.events(id), *keys.of_dataset(record.dataset)],
+            keys=[keys.job(id), *lists, keys.events(id), *keys.of_dataset(record.dataset)],
             args=[id, worker, settings.lease_seconds, settings.events_kept, claim, settings.dataset_seconds],
         )
-        if not number:
-            return None
-        return Attempt(self._redis, self._settings, record, number, claim)
+        return Attempt(self._redis, settings, record, number, claim) if number else None
 
     def renew_lease(self, id: str, worker: str) -> bool:
         """Renew the lease of the worker that runs the job; return whether the job is to be cancelled."""
-        keys_, arguments = [keys.job(id), keys.RUNNING], [id, worker, self._settings.lease_seconds]
-        return bool(self._renew_lease(keys=keys_, args=arguments) == 2)
+        schema = int(self._redis.hget(keys.job(id), "schema") or 1)
+        arguments = [id, worker, self._settings.lease_seconds]
+        return bool(self._renew_lease(keys=[keys.job(id), keys.running(schema)], args=arguments) == 2)
 
     def cancel(self, id: str) -> Record:
         """Cancel a queued job, or ask a running one to stop at its next step."""
@@ -171,7 +180,7 @@ class Jobs(OwnedCollection):
             else:
                 done = self._finish(record, State.CANCELLED)
                 if done and record.ticket:
-                    self.tickets.remove(record.ticket)
+                    self.tickets.remove(record.ticket, record.schema)
             if done:
                 return self.get(id)
 
@@ -210,11 +219,13 @@ class Jobs(OwnedCollection):
     def counts(self) -> dict[str, float]:
         """Return how many jobs are queued and running, and totals over all ended jobs."""
         with self._redis.pipeline(transaction=False) as pipe:
-            pipe.zcard(keys.QUEUED)
-            pipe.zcard(keys.RUNNING)
+            for schema in SCHEMAS:
+                pipe.zcard(keys.queued(schema))
+                pipe.zcard(keys.running(schema))
             pipe.hgetall(keys.TOTALS)
-            queued, running, totals = pipe.execute()
-        return {name.decode(): float(value) for name, value in totals.items()} | {"queued": queued, "running": running}
+            *lengths, totals = pipe.execute()
+        counts = {name.decode(): float(value) for name, value in totals.items()}
+        return counts | {"queued": sum(lengths[::2]), "running": sum(lengths[1::2])}
 
     def artifact(self, record: Record, name: str) -> bytes:
         """Return one output of a job that succeeded."""
@@ -223,6 +234,12 @@ class Jobs(OwnedCollection):
             raise NotFound(f"This job has no {name}.")
         return value
 
+    def result(self, record: Record) -> dict[str, Any]:
+        """Return the result document of a job that succeeded."""
+        document: dict[str, Any] = json.loads(self.artifact(record, "result"))
+        schema_versions.check_readable("result", document.get("schema", 1), schema_versions.RESULT)
+        return document
+
     def requeue(self, record: Record, *, crashed: bool) -> bool:
         """Queue a running job again, before all jobs created later.
 
@@ -230,24 +247,7 @@ class Jobs(OwnedCollection):
         """
         if self._redis.hexists(keys.job(record.id), "cancel"):
             return self._finish(record, State.CANCELLED)
-
-        def change(pipe: Connection) -> bool:
-            behind = ticket_before(self._redis, record.created)
-            state, attempt = pipe.hmget(keys.job(record.id), "state", "attempt")
-            if state != State.RUNNING.encode() or int(attempt) != record.attempt:
-                return False
-            pipe.multi()
-            ticket = self.tickets.write(pipe, record.id, at_front=True, behind=behind)
-            pipe.hset(keys.job(record.id), mapping={"state": State.QUEUED, "ticket": ticket})
-            pipe.hdel(keys.job(record.id), "worker")
-            pipe.hincrby(keys.job(record.id), "version", 1)
-            pipe.hincrby(keys.job(record.id), "crashes", int(crashed))
-            pipe.zrem(keys.RUNNING, record.id)
-            pipe.zadd(keys.QUEUED, {record.id: record.created})
-            self._announce(pipe, record.id)
-            return True
-
-        return transaction(self._redis, change, keys.job(record.id))
+        return requeue(self._redis, self.tickets, record, crashed, self._announce)
 
     def recover(self, id: str, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
         """Requeue the job of a worker process that has ended, unless the job has ended too.
@@ -277,23 +277,21 @@ class Jobs(OwnedCollection):
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
         seconds, _ = self._redis.time()
         interval = self._settings.heartbeat_interval
-        for id in self._expired_leases(keys=[keys.RUNNING, keys.SWEPT], args=[2 * interval, 2 * interval, SWEEP_LIMIT]):
-            with suppress(NotFound):
-                record = self.get(id.decode())
-                lease = self._redis.zscore(keys.RUNNING, id)  # read again: another sweep may have requeued the job
-                if lease is not None and lease <= seconds:
-                    self._requeue_or_fail(record, crashed=True)
-        waiting = self._redis.zrangebyscore(keys.QUEUED, "-inf", seconds - interval, start=0, num=SWEEP_LIMIT)
-        replace_lost_tickets(self._redis, self.tickets, [id.decode() for id in waiting], seconds, interval)
+        for schema in SCHEMAS:
+            running, limits = keys.running(schema), [2 * interval, 2 * interval, SWEEP_LIMIT]
+            for id in self._expired_leases(keys=[running, keys.swept(schema)], args=limits):
+                with suppress(NotFound):
+                    record = self.get(id.decode())
+                    lease = self._redis.zscore(running, id)  # read again: another sweep may have requeued the job
+                    if lease is not None and lease <= seconds:
+                        self._requeue_or_fail(record, crashed=True)
+            replace_lost_tickets(self._redis, self.tickets, schema, SWEEP_LIMIT, seconds, interval)
         remove_expired(self._redis, SWEEP_LIMIT)
 
     def _finish(self, record: Record, state: State, **fields: str) -> bool:
-        return bool(
-            self._finish_job(
-                keys=finish_keys(record),
-                args=finish_arguments(record.id, record.state, record.attempt, state, self._settings, fields),
-            )
-        )
+        arguments = finish_arguments(record.id, record.state, record.attempt, state, self._settings, fields)
+        return bool(self._finish_job(keys=finish_keys(record), args=arguments))
 
     def _announce(self, pipe: Connection, id: str) -> None:
-        pipe.xadd(keys.events(id), {"kind": "state", "data": ""}, maxlen=self._settings.events_kept, approximate=True)
+        event = {"schema": schema_versions.EVENT, "kind": "state", "data": ""}
+        pipe.xadd(keys.events(id), event, maxlen=self._settings.events_kept, approximate=True)

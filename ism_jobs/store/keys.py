@@ -4,15 +4,31 @@ A value that may grow large is a list of chunks, so that none comes near Redis's
 """
 
 OWNERS = "ism:owners"  # set: the names of all owners that have stored something
-QUEUED = "ism:jobs:queued"  # sorted set: id by time of creation, so that the sweep starts with the oldest jobs
-RUNNING = "ism:jobs:running"  # sorted set: id by the time its lease ends
-SWEPT = "ism:jobs:swept"  # number: time of the last search for expired leases
 TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
 
 
 def is_id(text: str) -> bool:
     """Return whether a text can be an id. A colon in it could address another key."""
     return text.isascii() and text.isalnum()
+
+
+def queued(schema: int) -> str:
+    """Sorted set: id by time of creation, so that the sweep starts with the oldest jobs. One for each job schema."""
+    return f"ism:jobs:queued{_suffix(schema)}"
+
+
+def running(schema: int) -> str:
+    """Sorted set: id by the time its lease ends. One for each job schema."""
+    return f"ism:jobs:running{_suffix(schema)}"
+
+
+def swept(schema: int) -> str:
+    """Number: time of the last search for expired leases. One for each job schema."""
+    return f"ism:jobs:swept{_suffix(schema)}"
+
+
+def _suffix(schema: int) -> str:
+    return f":{schema}" if schema > 1 else ""  # the names of version 1 are older than the versions
 
 
 def datasets(owner: str) -> str:
@@ -36,7 +52,7 @@ def rate(owner: str) -> str:
 
 
 def dataset(id: str) -> str:
-    """Hash: owner, name, created, size, description."""
+    """Hash: schema, owner, name, created, size, description."""
     return f"ism:dataset:{id}"
 
 

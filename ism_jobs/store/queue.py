@@ -12,11 +12,20 @@ from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 from rq.utils import now
 
+from ism_jobs import schema_versions
 from ism_jobs.store.redis import Connection, script_text
 
-QUEUE_NAME = "ism"  # of RQ's only queue; the workers listen to it
 FUNCTION = "worker.jobs.run"  # stored in every ticket, so this path must not change
 FAILED_TICKET_SECONDS = 60  # how long RQ keeps a ticket whose function raised an error
+
+
+def queue_name(schema: int) -> str:
+    """Return the name of RQ's queue for jobs of one schema version."""
+    return f"ism-{schema}" if schema > 1 else "ism"  # the name of version 1 is older than the versions
+
+
+# A worker listens to these, the oldest first. Jobs of newer versions wait for a newer worker.
+QUEUE_NAMES = [queue_name(schema) for schema in range(1, schema_versions.JOB + 1)]
 
 
 class Tickets:
@@ -24,19 +33,26 @@ class Tickets:
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
-        self._queue = Queue(QUEUE_NAME, connection=redis, serializer=JSONSerializer)
+
+    def _queue(self, schema: int) -> Queue:
+        return Queue(queue_name(schema), connection=self._redis, serializer=JSONSerializer)
 
     def workers(self, longest_silence: float) -> int:
-        """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old."""
-        seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue, serializer=JSONSerializer)]
+        """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old.
+
+        Workers of all releases listen to the first queue.
+        """
+        seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue(1), serializer=JSONSerializer)]
         return sum(last is not None and (now() - last).total_seconds() <= longest_silence for last in seen)
 
-    def write(self, pipe: Connection, job: str, *, at_front: bool = False, behind: str | None = None) -> str:
+    def write(
+        self, pipe: Connection, job: str, schema: int, *, at_front: bool = False, behind: str | None = None
+    ) -> str:
         """Queue a job when the pipeline is executed, and return the ticket's id.
 
         The ticket goes to the end of the queue, to its front, or right behind another ticket if that is still there.
         """
-        ticket = uuid4().hex
+        ticket, queue = uuid4().hex, self._queue(schema)
         data = Queue.prepare_data(
             FUNCTION,
             args=(job,),
@@ -46,24 +62,25 @@ class Tickets:
             failure_ttl=FAILED_TICKET_SECONDS,
             at_front=at_front,
         )
-        self._queue.enqueue_many([data], pipeline=pipe)
+        queue.enqueue_many([data], pipeline=pipe)
         if behind is not None:
-            pipe.eval(script_text("insert_behind"), 1, self._queue.key, behind, ticket)
+            pipe.eval(script_text("insert_behind"), 1, queue.key, behind, ticket)
         return ticket
 
-    def remove(self, ticket: str) -> None:
+    def remove(self, ticket: str, schema: int) -> None:
         """Remove a ticket from the queue, unless a worker has just taken it."""
-        if self._redis.lrem(self._queue.key, 1, ticket):
+        if self._redis.lrem(self._queue(schema).key, 1, ticket):
             self._redis.delete(Ticket.key_for(ticket))
 
-    def position(self, ticket: str) -> int | None:
+    def position(self, ticket: str, schema: int) -> int | None:
         """Return how many tickets are before this one, or None if it has left the queue."""
-        return self.positions([ticket])[0]
+        return self.positions([ticket], schema)[0]
 
-    def positions(self, tickets: Sequence[str]) -> list[int | None]:
+    def positions(self, tickets: Sequence[str], schema: int) -> list[int | None]:
         """Return the positions of several tickets."""
+        key = self._queue(schema).key
         with self._redis.pipeline(transaction=False) as pipe:
             for ticket in tickets:
-                pipe.lpos(self._queue.key, ticket)
+                pipe.lpos(key, ticket)
             found: list[int | None] = pipe.execute()
         return found

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from ism_jobs import schema_versions
+
 
 class State(StrEnum):
     """The state of a job."""
@@ -29,6 +31,8 @@ class Record:
     state: State
     spec: dict[str, Any]
     created: float
+    schema: int = schema_versions.JOB
+    posted: str | None = None  # a hash of the request with an idempotency key; None if there was no key
     batch: str | None = None
     owner: str = ""  # the name of the API key that posted it; empty if the service has no API keys
     started: float | None = None
@@ -57,6 +61,8 @@ class Record:
             state=State(fields["state"]),
             spec=json.loads(fields["spec"]),
             created=float(fields["created"]),
+            schema=int(fields.get("schema", 1)),
+            posted=fields.get("posted"),
             batch=fields.get("batch"),
             owner=fields.get("owner", ""),
             started=_number(fields.get("started")),

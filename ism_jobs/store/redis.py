@@ -19,6 +19,7 @@ from redis.exceptions import OutOfMemoryError, RedisError, ResponseError, WatchE
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
+from ism_jobs import schema_versions
 from ism_jobs.errors import Problem, StoreFull, Unavailable
 
 Connection: TypeAlias = Any  # redis.Redis, or a pipeline of one
@@ -100,9 +101,10 @@ def transaction(redis: Connection, change: Callable[[Connection], T], *watched: 
 
 @cache
 def script_text(name: str) -> str:
-    """Return the Lua script of that name, with the functions that all scripts share."""
+    """Return the Lua script of that name, with the constant and the functions that all scripts share."""
     folder = files("ism_jobs.store") / "lua"
-    return "\n".join((folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
+    parts = [(folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name)]
+    return "\n".join([f"local event_schema = '{schema_versions.EVENT}'", *parts])
 
 
 def script(redis: Connection, name: str) -> Any:

@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys
 from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.checkpoint import unpack_trace
 
-QUEUE = "rq:queue:ism"
+QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 ODD_JOBS = """
 import hashlib
 from ism_jobs.logs import configure
@@ -145,7 +146,7 @@ def test_a_ticket_that_was_taken_and_never_begun_is_written_again(kept: Store, d
 def test_a_duplicate_ticket_starts_no_job(kept: Store, dataset: str, alive: Alive) -> None:
     (record,) = kept.jobs.create([("twotickets", {"dataset": dataset} | SHORT)])
     with kept.redis.pipeline() as pipe:
-        kept.jobs.tickets.write(pipe, "twotickets")
+        kept.jobs.tickets.write(pipe, "twotickets", JOB)
         pipe.execute()
     record = ended(kept, "twotickets")
     before = ends(kept, record)

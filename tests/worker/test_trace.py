@@ -2,10 +2,12 @@
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from ism_core import Step
 from ism_core.selection import FoldScore
-from worker.checkpoint import pack_trace, unpack_trace
+from ism_jobs import schema_versions
+from worker.checkpoint import pack_trace, resumed_trace, unpack_trace
 from worker.trace import Trace
 
 
@@ -58,3 +60,13 @@ def test_the_scores_of_a_choice_survive_packing() -> None:
         assert (before.place, before.seconds) == (after.place, after.seconds)
         np.testing.assert_array_equal(before.scores, after.scores)
         np.testing.assert_array_equal(before.predictions, after.predictions)
+
+
+def test_a_checkpoint_of_another_version_or_a_broken_one_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace(choice={"spec": {}})
+    assert resumed_trace(pack_trace(trace)).choice == trace.choice
+    monkeypatch.setattr(schema_versions, "CHECKPOINT", schema_versions.CHECKPOINT + 1)
+    newer = pack_trace(trace)
+    monkeypatch.undo()
+    for checkpoint in (newer, b"", b"PK no archive", pack_trace(trace)[:-40], None):
+        assert resumed_trace(checkpoint) == Trace()

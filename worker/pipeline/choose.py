@@ -9,7 +9,7 @@ from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import Journal, OutOfFold, Settings, iter_settings, never
-from ism_jobs.spec import JOB_SPEC, JobSpec
+from ism_jobs.spec import JobSpec, read_stored_spec
 from worker.to_core import kernel_document, kernel_of
 
 Document = dict[str, Any]
@@ -67,7 +67,7 @@ def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
         found["neighbors"] = True
     if neighbors or isinstance(decision.kernel, Polynomial):
         found["approximation"] = None  # these candidates are solved without an approximation
-    return JOB_SPEC.validate_python(spec.model_dump() | found)
+    return read_stored_spec(spec.model_dump() | found)
 
 
 def out_of_fold_document(known: OutOfFold | None) -> Document | None:

@@ -15,7 +15,7 @@ from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import never
 from ism_core.solver import ReturnCapture, relay
 from ism_jobs.data import Model, TrainingData
-from ism_jobs.spec import JOB_SPEC, JobSpec, SupervisedSpec
+from ism_jobs.spec import JobSpec, SupervisedSpec, read_stored_spec
 from ism_jobs.tables import Description
 from worker.dask_engine import connected_engine
 from worker.pipeline.baseline import baseline_document
@@ -153,7 +153,7 @@ def _iter_choose(
 ) -> Generator[ProgressEvent, None, JobSpec]:
     """Return the spec to solve: the choice of an earlier attempt, or the posted spec with its open settings chosen."""
     if trace.choice is not None:
-        return JOB_SPEC.validate_python(trace.choice["spec"])
+        return read_stored_spec(trace.choice["spec"])
     began, last_candidate = clock.elapsed, None
     X = impute(training.X, spec.missing)
 

@@ -12,7 +12,7 @@ redis.call('HSETNX', KEYS[1], 'started', string.format('%.3f', started))
 redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('ZADD', KEYS[3], started + ARGV[3], ARGV[1])
-redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'kind', 'state', 'data', '')
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'schema', event_schema, 'kind', 'state', 'data', '')
 redis.call('EXPIRE', KEYS[5], ARGV[6])
 redis.call('EXPIRE', KEYS[6], ARGV[6])
 return attempt

@@ -13,7 +13,7 @@ if #ARGV > 6 then redis.call('HSET', KEYS[1], unpack(ARGV, 7)) end
 redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])
-redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[6], '*', 'kind', 'state', 'data', '')
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[6], '*', 'schema', event_schema, 'kind', 'state', 'data', '')
 redis.call('DEL', KEYS[5])
 redis.call('SREM', KEYS[6], ARGV[1])
 redis.call('SREM', KEYS[9], ARGV[1])

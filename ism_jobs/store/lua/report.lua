@@ -16,6 +16,6 @@ redis.call('HINCRBY', KEYS[1], 'version', 1)
 if ARGV[6] == 'picture' then redis.call('HSET', KEYS[1], 'best', ARGV[7]) end
 if ARGV[6] == 'step' then redis.call('HINCRBY', KEYS[4], 'steps', 1) end
 if ARGV[6] ~= '' then
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*', 'kind', ARGV[6], 'data', ARGV[7])
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*', 'schema', event_schema, 'kind', ARGV[6], 'data', ARGV[7])
 end
 return requests

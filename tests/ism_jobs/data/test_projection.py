@@ -12,10 +12,11 @@ import onnxruntime
 import pyarrow as pa
 import pytest
 
+from ism_jobs import schema_versions
 from ism_jobs.data import projection as model_module
 from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.projection import Missing, Model
-from ism_jobs.errors import InvalidTable
+from ism_jobs.errors import InvalidTable, Unavailable
 
 RNG = np.random.default_rng(0)
 TABLE = pa.table(
@@ -141,8 +142,16 @@ def test_npz_is_readable_with_numpy_alone() -> None:
 def test_another_npz_is_no_model() -> None:
     file = io.BytesIO()
     np.savez(file, W=np.eye(2))
-    with pytest.raises(ValueError, match="not an ism-model of version 1"):
+    with pytest.raises(ValueError, match="not an ism-model"):
         Model.from_npz(file.getvalue())
+
+
+def test_a_model_of_a_newer_release_is_refused_with_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema_versions, "MODEL", schema_versions.MODEL + 1)
+    newer = model("mean").to_npz()
+    monkeypatch.undo()
+    with pytest.raises(Unavailable, match="newer release"):
+        Model.from_npz(newer)
 
 
 @pytest.mark.parametrize("missing", ["refuse", "mean"])

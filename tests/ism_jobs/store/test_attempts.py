@@ -6,9 +6,12 @@ from collections.abc import Callable
 import pytest
 
 from ism_jobs.errors import Conflict, NotFound
+from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, CancelRequested, LostAttempt, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Attempt, CancelRequested, LostAttempt, State, Store, keys
 from ism_jobs.store.redis import CHUNK_BYTES
+
+QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -40,13 +43,13 @@ def content(store: Store) -> dict[bytes, bytes]:
 
 def test_a_report_is_seen_and_renews_the_lease(store: Store) -> None:
     attempt = begun(store)
-    store.redis.zadd(keys.RUNNING, {"a": 0})
+    store.redis.zadd(keys.running(JOB), {"a": 0})
     version = store.jobs.get("a").version
     attempt.report({"stage": "ascent", "iteration": 3})
     record = store.jobs.get("a")
     assert record.progress == {"stage": "ascent", "iteration": 3}
     assert record.version > version
-    assert store.redis.zscore(keys.RUNNING, "a") > store.redis.time()[0]
+    assert store.redis.zscore(keys.running(JOB), "a") > store.redis.time()[0]
 
 
 def test_a_report_tells_that_a_cancel_was_asked_for(store: Store) -> None:
@@ -59,14 +62,14 @@ def test_a_report_tells_that_a_cancel_was_asked_for(store: Store) -> None:
 @pytest.mark.parametrize("lost", [False, True], ids=["stopped", "lost"])
 def test_a_job_that_was_to_be_cancelled_does_not_wait_for_another_worker(store: Store, lost: bool) -> None:
     begun(store)
-    store.redis.delete("rq:queue:ism")
+    store.redis.delete(QUEUE)
     store.jobs.cancel("a")
     if lost:
         store.jobs.recover("a", "w1")
     else:
         store.jobs.requeue(store.jobs.get("a"), crashed=False)
     assert store.jobs.get("a").state is State.CANCELLED
-    assert store.redis.llen("rq:queue:ism") == 0
+    assert store.redis.llen(QUEUE) == 0
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=NAMES)
@@ -160,7 +163,7 @@ def test_a_job_that_is_put_back_waits_first_and_keeps_its_checkpoint(store: Stor
     assert store.jobs.requeue(store.jobs.get("a"), crashed=False)
     record = store.jobs.get("a")
     assert (record.state, record.attempt, record.crashes) == (State.QUEUED, 1, 0)
-    assert store.jobs.tickets.position(record.ticket) == 0
+    assert store.jobs.tickets.position(record.ticket, JOB) == 0
     assert store.jobs.counts() == {"queued": 2, "running": 0}
     again = store.jobs.claim("a", "w2")
     assert (again.number, again.checkpoint()) == (2, b"here")
@@ -174,18 +177,18 @@ def test_only_the_attempt_that_runs_is_put_back(store: Store) -> None:
     assert not store.jobs.requeue(old, crashed=True), "it waits"
     store.jobs.claim("a", "w2")
     assert not store.jobs.requeue(old, crashed=True), "another has it"
-    assert store.redis.llen("rq:queue:ism") == 2  # the first ticket, which nobody took here, and one more
+    assert store.redis.llen(QUEUE) == 2  # the first ticket, which nobody took here, and one more
     assert store.jobs.get("a").crashes == 1
 
 
 def test_a_worker_renews_the_lease_of_its_own_job_only(redis_url: str, store: Store) -> None:
     begun(store)
     for worker, renewed in (("w2", False), ("w1", True)):
-        store.redis.zadd(keys.RUNNING, {"a": 0})
+        store.redis.zadd(keys.running(JOB), {"a": 0})
         store.jobs.renew_lease("a", worker)
-        assert (store.redis.zscore(keys.RUNNING, "a") > 0) is renewed
+        assert (store.redis.zscore(keys.running(JOB), "a") > 0) is renewed
     Store(store.redis, Settings(redis_url=redis_url)).jobs.renew_lease("nevermade", "w1")
-    assert store.redis.zscore(keys.RUNNING, "nevermade") is None
+    assert store.redis.zscore(keys.running(JOB), "nevermade") is None
 
 
 def test_there_is_no_checkpoint_before_one_is_saved(store: Store) -> None:

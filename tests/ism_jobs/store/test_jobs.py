@@ -6,13 +6,14 @@ import pytest
 from redis import Redis
 
 from ism_jobs.errors import Conflict, NotFound
+from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Attempt, State, Store, keys
 
 pytestmark = pytest.mark.usefixtures("wine")
 
 SPEC = {"dataset": "wine", "paradigm": "supervised", "target": "class"}
-QUEUE = "rq:queue:ism"
+QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 
 
 def made(store: Store, *ids: str, batch: str | None = None) -> list[str]:
@@ -50,7 +51,7 @@ def test_a_new_job_is_queued_with_one_ticket_and_found_everywhere(store: Store) 
         store.jobs.get("a").ticket,
         store.jobs.get("b").ticket,
     ]
-    assert [store.jobs.tickets.position(store.jobs.get(id).ticket) for id in "ab"] == [0, 1]
+    assert [store.jobs.tickets.position(store.jobs.get(id).ticket, JOB) for id in "ab"] == [0, 1]
     assert {record.id for record in store.jobs.batch("both")[1]} == {"a", "b"}
     assert sorted(all_pages(store, 10)) == ["a", "b"]
     assert store.jobs.counts() == {"queued": 2, "running": 0}

@@ -11,13 +11,13 @@ from redis.exceptions import RedisError
 
 from ism_jobs.errors import StoreFull
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, LostAttempt, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Attempt, LostAttempt, State, Store, keys
 from ism_jobs.store.redis import is_full
 
 pytestmark = pytest.mark.usefixtures("wine")
 
 SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
-QUEUE = "rq:queue:ism"
+QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 
 
 @pytest.fixture

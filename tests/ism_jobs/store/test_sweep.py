@@ -4,14 +4,15 @@ import time
 
 import pytest
 
+from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
-from ism_jobs.store import Attempt, LostAttempt, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Attempt, LostAttempt, State, Store, keys
 from ism_jobs.store.jobs import SWEEP_LIMIT
 
 pytestmark = pytest.mark.usefixtures("wine")
 
 SPEC = {"dataset": "wine", "paradigm": "unsupervised", "clusters": 3}
-QUEUE = "rq:queue:ism"
+QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 
 
 def begun(store: Store, id: str, worker: str = "w1") -> Attempt:
@@ -24,11 +25,11 @@ def begun(store: Store, id: str, worker: str = "w1") -> Attempt:
 
 
 def end_lease(store: Store, id: str) -> None:
-    store.redis.zadd(keys.RUNNING, {id: store.redis.time()[0] - 1})
+    store.redis.zadd(keys.running(JOB), {id: store.redis.time()[0] - 1})
 
 
 def queued_long_ago(store: Store, id: str) -> None:
-    store.redis.zadd(keys.QUEUED, {id: 1.0})
+    store.redis.zadd(keys.queued(JOB), {id: 1.0})
 
 
 def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: Store) -> None:
@@ -37,7 +38,7 @@ def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: S
     store.jobs.sweep()
     record = store.jobs.get("lost")
     assert (record.state, record.crashes) == (State.QUEUED, 1)
-    assert store.jobs.tickets.position(record.ticket) == 0
+    assert store.jobs.tickets.position(record.ticket, JOB) == 0
     with pytest.raises(LostAttempt):
         lost.report({"iteration": 1})
     live.report({"iteration": 1})
@@ -49,7 +50,7 @@ def test_leases_are_extended_after_an_outage_of_the_sweep(store: Store) -> None:
     attempt = begun(store, "a")
     store.jobs.sweep()
     end_lease(store, "a")
-    store.redis.set(keys.SWEPT, store.redis.time()[0] - 60)
+    store.redis.set(keys.swept(JOB), store.redis.time()[0] - 60)
     for _ in range(2):
         store.jobs.sweep()
         assert store.jobs.get("a").state is State.RUNNING
@@ -101,7 +102,9 @@ def test_jobs_that_are_put_back_go_in_the_order_in_which_they_were_made(store: S
     store.jobs.create([("later", SPEC)])
     for id in ("first", "third", "second"):
         store.jobs.requeue(store.jobs.get(id), crashed=True)
-    order = [store.jobs.tickets.position(store.jobs.get(id).ticket) for id in ("first", "second", "third", "later")]
+    order = [
+        store.jobs.tickets.position(store.jobs.get(id).ticket, JOB) for id in ("first", "second", "third", "later")
+    ]
     assert order == [0, 1, 2, 3]
     assert store.redis.llen(QUEUE) == 4
 
@@ -149,7 +152,7 @@ def test_a_lost_ticket_is_written_anew_when_it_is_missed_for_long(store: Store) 
     missed_for_long(store, "lost")
     store.jobs.sweep()
     assert store.redis.llen(QUEUE) == 2
-    assert store.jobs.tickets.position(store.jobs.get("lost").ticket) == 0
+    assert store.jobs.tickets.position(store.jobs.get("lost").ticket, JOB) == 0
     for _ in range(3):
         for id in ("lost", "waiting"):
             missed_for_long(store, id)
@@ -169,7 +172,7 @@ def test_a_lost_ticket_is_found_among_many_that_wait(store: Store, monkeypatch) 
     store.jobs.sweep()
     store.redis.hset(keys.job("lost"), "missed_at", 1)
     store.jobs.sweep()
-    assert store.jobs.tickets.position(store.jobs.get("lost").ticket) == 0
+    assert store.jobs.tickets.position(store.jobs.get("lost").ticket, JOB) == 0
 
 
 def test_a_second_sweep_writes_no_second_ticket(store: Store, monkeypatch) -> None:
@@ -181,8 +184,8 @@ def test_a_second_sweep_writes_no_second_ticket(store: Store, monkeypatch) -> No
     missed_for_long(store, "a")
     seen = store.jobs.tickets.position
 
-    def late(ticket):
-        found = seen(ticket)
+    def late(ticket, schema):
+        found = seen(ticket, schema)
         monkeypatch.undo()
         store.jobs.sweep()
         return found
@@ -211,7 +214,7 @@ def test_a_ticket_that_was_rewritten_may_be_lost_too(store: Store) -> None:
 
 
 def test_the_indexes_forget_jobs_that_are_gone(store: Store) -> None:
-    store.redis.zadd(keys.QUEUED, {"gone": 1.0})
-    store.redis.zadd(keys.RUNNING, {"gone": 1.0})
+    store.redis.zadd(keys.queued(JOB), {"gone": 1.0})
+    store.redis.zadd(keys.running(JOB), {"gone": 1.0})
     store.jobs.sweep()
     assert store.jobs.counts() == {"queued": 0, "running": 0}
