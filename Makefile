@@ -1,6 +1,7 @@
 # make serve    run the service at http://127.0.0.1:8000 with its own Redis; Ctrl-C stops it
 # make setup    install what the other commands need; runs again only if pyproject.toml has changed
-# make test     run the test suite; MARK=thorough runs the long tests of the page and of the paper's experiments
+# make test     run the test suite, minutes
+# make test-all run the long tests too: drills, the page at length, the paper's experiments; under 20 minutes
 # make check    lint; check format, types, import rules; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
 # make lock     write requirements.lock of the image, which has no embedded Redis; needs Python 3.12
@@ -19,6 +20,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SERVICE := $(VENV)/.service
 DEVELOPMENT := $(VENV)/.development
+MARK := not thorough
 UV := $(shell command -v uv)
 QUIETLY := install --quiet --no-compile --disable-pip-version-check
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(PYTHON) -m pip --python $(BIN)/python $(QUIETLY))
@@ -28,7 +30,7 @@ LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
 UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
     -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
 
-.PHONY: setup serve test check audit format lock openapi dist fuzz drill chaos load bench paper
+.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill chaos load bench paper
 
 $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -50,7 +52,10 @@ serve: $(SERVICE)
 
 # Four files at a time, each on one BLAS thread: tests wait as much as they compute.
 test: setup
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder -m "$(or $(MARK),not thorough)" $(ARGS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 30 -m "$(MARK)" $(ARGS)
+
+test-all: MARK :=
+test-all: test
 
 check: setup
 	$(BIN)/ruff check .

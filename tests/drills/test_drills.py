@@ -158,6 +158,7 @@ def test_growth_below_the_tolerance_is_noise() -> None:
     assert not Growth("redis", 5e6, 12e6).grew
 
 
+@pytest.mark.thorough
 def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
     scale = Scale(seconds=6, seed=3, rows=150, clients=2, apis=1, workers=2)
     done = asyncio.run(chaos.run(scale, tmp_path))
@@ -168,6 +169,7 @@ def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
     assert document(done)["restarts"] == done.restarts
 
 
+@pytest.mark.thorough
 def test_a_short_load_run_has_no_errors(tmp_path: Path) -> None:
     scale = load.Scale(seconds=4, followers=10, rows=600)
     with running_service(tmp_path, workers=2, **load.SETTINGS) as (url, process):
