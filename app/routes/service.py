@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, HTTPException, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from redis.exceptions import RedisError
 
 from app.auth import METRICS_KEY
 from app.dependencies import OwnerDep, StoreDep
@@ -11,6 +12,7 @@ from app.problems import problem_responses
 from app.schemas import Health, Kernels, Paradigms, Readiness
 from ism_jobs.errors import Unavailable
 from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
+from ism_jobs.store import problem_of, refusal_of
 
 router = APIRouter()
 metrics_router = APIRouter(tags=["health"])
@@ -27,7 +29,10 @@ async def get_health() -> Health:
 )
 def get_readiness(store: StoreDep) -> Readiness:
     """Answers 200 if Redis responds and at least one worker is running, otherwise 503."""
-    workers = store.jobs.workers()
+    try:
+        workers = store.jobs.workers()
+    except RedisError as error:
+        raise problem_of(error) or refusal_of(error) from error
     if workers == 0:
         raise Unavailable("No worker is running; new jobs stay in the queue. Start a worker with `ism worker`.")
     return Readiness(workers=workers)

@@ -7,7 +7,7 @@ from ism_jobs.store.datasets import Dataset
 from ism_jobs.store.events import LONGEST_WAIT, START, Event, Events
 from ism_jobs.store.queue import QUEUE_NAMES
 from ism_jobs.store.records import Record, State
-from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of
+from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of, refusal_of
 from ism_jobs.store.store import Store
 
 __all__ = [
@@ -29,5 +29,6 @@ __all__ = [
     "keys",
     "pack",
     "problem_of",
+    "refusal_of",
     "unpack",
 ]

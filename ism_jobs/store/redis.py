@@ -15,12 +15,20 @@ from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import ConnectionError as NotReachable
-from redis.exceptions import OutOfMemoryError, RedisError, ResponseError, WatchError
+from redis.exceptions import (
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    WatchError,
+)
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
 from ism_jobs import schema_versions
 from ism_jobs.errors import Problem, StoreFull, Unavailable
+from ism_jobs.logs import log
 
 Connection: TypeAlias = Any  # redis.Redis, or a pipeline of one
 AsyncConnection: TypeAlias = Any  # redis.asyncio.Redis
@@ -30,6 +38,8 @@ REQUEST_TIMEOUT = 3.0  # seconds that an HTTP request waits for an answer of Red
 WORK_TIMEOUT = 10.0  # seconds that a worker or a command waits for an answer
 CONNECT_TIMEOUT = 2.0  # seconds
 LONGEST_BACKOFF = 1.0  # seconds between two attempts of a connection that waits for Redis
+# Errors with which Redis refuses every command, or every write, because of its own state or configuration.
+REFUSALS = ("DENIED", "CLUSTERDOWN", "MASTERDOWN", "MISCONF", "NOREPLICAS", "UNKILLABLE")
 CHUNK_BYTES = 4 * 2**20  # small enough that reading one chunk does not hold up other clients of Redis
 
 
@@ -76,7 +86,15 @@ def problem_of(error: RedisError) -> Problem | None:
         return StoreFull("The store is full; delete data sets or jobs that are no longer needed.")
     if isinstance(error, NotReachable | NoAnswer):
         return Unavailable("The store does not answer; try again in a moment.")
+    if isinstance(error, ReadOnlyError | NoPermissionError) or str(error).startswith(REFUSALS):
+        return refusal_of(error)
     return None
+
+
+def refusal_of(error: RedisError) -> Problem:
+    """Return the problem for a Redis that answers with an error. Only the log has the error's text."""
+    log.error("Redis answers with an error", error=str(error))
+    return Unavailable("Redis answers with an error, so nothing can be stored or read; the service's log has the text.")
 
 
 def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:

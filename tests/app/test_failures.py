@@ -9,6 +9,7 @@ import anyio
 import httpx
 import pytest
 import structlog
+from redis import Redis
 
 from app.main import create_app
 from ism_cli.embedded import RedisServer
@@ -99,6 +100,22 @@ def test_without_redis_everything_asks_to_come_again() -> None:
         assert answer.status_code == 503, (request, answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
         assert int(answer.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize("denied", ["-@all", "-@read"])
+def test_a_redis_that_answers_with_an_error_is_unavailable(tmp_path: Path, denied: str) -> None:
+    with RedisServer(tmp_path, fsync="no") as server:
+        settings = Settings(redis_url=server.url)
+
+        def deny(app: Any) -> None:
+            with Redis.from_url(server.url) as redis:
+                redis.execute_command("ACL", "SETUSER", "default", denied)
+
+        requests = REQUESTS if denied == "-@all" else [("GET", "/readyz", {})]
+        for request, answer in zip(requests, answers(settings, requests, deny), strict=True):
+            assert answer.status_code == 503, (request, answer.text)
+            assert "Redis answers with an error" in answer.json()["detail"]
+            assert "NOPERM" not in answer.text
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/kernels", "/paradigms", "/openapi.json"])
