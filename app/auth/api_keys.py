@@ -52,6 +52,11 @@ class KeyFile:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self._path
+
     def read(self) -> list[ApiKey] | None:
         """Return all keys; None if there is no file."""
         try:

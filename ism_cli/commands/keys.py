@@ -61,9 +61,18 @@ def list_keys(file: "KeyFile") -> None:
 @click.argument("name")
 @click.pass_obj
 def revoke(file: "KeyFile", name: str) -> None:
-    """Revoke a key. Its data sets and jobs stay until they expire."""
+    """Revoke a key. Its data sets and jobs stay until they expire.
+
+    If it was the last key, the service refuses every call until there is a new one. It never becomes open to everybody.
+    """
     _or_fail(lambda: file.revoke(name))
     click.echo(f"The key of {name} is no longer valid.", err=True)
+    if not _or_fail(file.read):
+        click.echo(
+            "No key of this file is left. A service with no other key refuses every call until `ism keys make NAME`,"
+            f" which it applies at once. To run it without keys, delete {file.path} and restart it.",
+            err=True,
+        )
 
 
 def _or_fail(act: Callable[[], T]) -> T:

@@ -230,6 +230,9 @@ def test_a_service_without_keys_is_closed_by_its_first_key_and_stays_closed(keye
         problem(await client.get(f"/datasets/{dataset}", headers=owner), 404)
         KeyFile(settings.api_keys_path).revoke("alice")
         problem(await client.get("/datasets", headers=owner), 401)
+        problem(await client.get("/datasets"), 401)
+        again = bearer(settings, "alice")  # the way back, without a restart
+        assert (await client.get("/datasets", headers=again)).status_code == 200
         settings.api_keys_path.unlink()
         problem(await client.get("/datasets"), 401)
 

@@ -25,9 +25,18 @@ def test_a_key_is_shown_once_then_listed_by_name_and_revoked(tmp_path: Path) -> 
     listed = ism(tmp_path, "list").stdout
     assert "alice" in listed
     assert key not in listed
-    assert ism(tmp_path, "revoke", "alice").exit_code == 0
+    revoked = ism(tmp_path, "revoke", "alice")
+    assert revoked.exit_code == 0
+    assert "refuses every call until `ism keys make NAME`" in revoked.stderr
+    assert f"delete {tmp_path / 'api-keys'}" in revoked.stderr
     assert ism(tmp_path, "list").stdout == "No keys.\n"
     assert KeyFile(tmp_path / "api-keys").read() == []
+
+
+def test_revoking_one_of_two_keys_says_nothing_of_the_last(tmp_path: Path) -> None:
+    for name in ("alice", "bob"):
+        ism(tmp_path, "make", name)
+    assert ism(tmp_path, "revoke", "alice").stderr == "The key of alice is no longer valid.\n"
 
 
 def test_what_cannot_be_done_is_a_sentence(tmp_path: Path) -> None:
