@@ -8,6 +8,7 @@
 # make openapi  write docs/openapi.json, which a test compares with the code
 # make dist     build the sdist and the wheel in dist/, install the wheel into a fresh environment and run it
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
+# make containers  build the image, run docker-compose.yml and drive it, 15 minutes; makes an engine as root on Debian
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
 # make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
@@ -30,7 +31,7 @@ LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
 UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
     -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
 
-.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill chaos load bench paper
+.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill containers chaos load bench paper
 
 $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -88,6 +89,9 @@ dist: setup
 
 drill: setup
 	$(BIN)/python -m drills.deployment $(PYTHON312)
+
+containers: setup
+	$(BIN)/python -m drills.containers $(PYTHON312)
 
 fuzz: setup
 	$(BIN)/python -m drills.fuzzing $(or $(FILES),100000) $(SEED)

@@ -1,6 +1,7 @@
 """The FastAPI app: `create_app(settings)` builds it, `run(settings)` serves it with uvicorn."""
 
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -103,6 +104,7 @@ def run(settings: Settings) -> None:
         check_address(settings, app.state.keys)
     except InvalidKeys as error:
         sys.exit(str(error))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # uvicorn raises the signal again after its shutdown
     uvicorn.run(
         app,
         host=settings.host,

@@ -59,9 +59,9 @@ def install(folder: Path, python: str) -> None:
     for names in re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE):
         for name in names.split():
             copy(ROOT / name, source / name)
-    check(python, "-m", "venv", str(environment))
-    for step in re.findall(r"^RUN (/opt/ism/bin/pip install .+)$", DOCKERFILE, re.MULTILINE):
-        check("sh", "-ec", step.replace("/opt/ism/", f"{environment}/"), cwd=source)
+    check(python, "-m", "venv", "--without-pip", str(environment))
+    for step in re.findall(r"^RUN python (-m pip .+ install .+)$", DOCKERFILE, re.MULTILINE):
+        check("sh", "-ec", f"{python} {step.replace('/opt/ism/', f'{environment}/')}", cwd=source)
 
 
 def copy(origin: Path, copied: Path) -> None:
@@ -121,8 +121,7 @@ def running(name: str, command: Sequence[str], environment: Mapping[str, str], f
             process.kill()
             process.wait()
             raise
-    # uvicorn raises the signal again once it has shut down
-    assert process.returncode in (0, -signal.SIGTERM), f"{name} ended with {process.returncode} after SIGTERM."
+    assert process.returncode == 0, f"{name} ended with {process.returncode} after SIGTERM."
 
 
 def wait_until_ready(url: str) -> None:

@@ -87,7 +87,7 @@ def test_every_variable_of_the_compose_file_is_a_setting_or_explained_in_it() ->
     used = set(re.findall(r"\$\{(\w+)", COMPOSE_TEXT))
     explained = set(re.findall(r"^#   (ISM_\w+) ", COMPOSE_TEXT, re.MULTILINE))
     assert used == explained
-    of_compose = {"ISM_TMP_SIZE", "ISM_WORKER_REPLICAS"}
+    of_compose = {"ISM_TMP_SIZE", "ISM_WORKER_REPLICAS", "ISM_IMAGE", "ISM_REDIS_IMAGE"}
     of_the_cluster = {"ISM_DASK_REPLICAS", "ISM_DASK_THREADS", "ISM_DASK_MEMORY"}
     assert explained - VARIABLES == of_compose | of_the_cluster
 
@@ -125,6 +125,25 @@ def test_only_named_folders_are_writable(service: str) -> None:
     assert volumes <= COMPOSE["volumes"].keys(), "nothing of the host is mounted"
 
 
+def test_workers_keep_machine_code_and_dask_keeps_its_own() -> None:
+    folder = re.findall(r"NUMBA_CACHE_DIR=(\S+)", DOCKERFILE)[0]
+    assert SERVICES["worker"]["volumes"] == [f"numba-cache:{folder}"]
+    assert SERVICES["dask-worker"]["volumes"] == [f"dask-numba-cache:{folder}"]
+    assert re.search(rf"install --directory --owner ism .*{folder}", DOCKERFILE)
+    assert "RUN python -m ism_core.objective.compiled\n" in DOCKERFILE
+
+
+def test_slow_starts_are_not_unhealthy() -> None:
+    assert "--start-period=120s" in DOCKERFILE
+    checks = [one["healthcheck"] for one in SERVICES.values() if "test" in one.get("healthcheck", {})]
+    assert all(int(check["start_period"].rstrip("s")) >= 120 for check in checks)
+
+
+def test_base_images_have_a_version() -> None:
+    assert re.search(r"^ARG ISM_PYTHON_IMAGE=python:[\w.-]+@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
+    assert re.fullmatch(r"redis:\d+\.\d+\.\d+", given(SERVICES["redis"]["image"]))
+
+
 def test_no_container_runs_as_root() -> None:
     assert SERVICES["redis"]["user"] == "redis"
     assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE) == ["10001:10001"]
@@ -150,7 +169,7 @@ def test_without_keys_the_container_serves_its_own_host_only(publish: str, start
 def test_keys_are_kept_in_a_volume_that_the_api_may_write_to() -> None:
     folder = str(Path(SERVICES["api"]["environment"]["ISM_API_KEYS_FILE"]).parent)
     assert [name for name, service in SERVICES.items() if f"api-keys:{folder}" in service.get("volumes", [])] == ["api"]
-    assert re.search(rf"install --directory --owner ism .*{folder}$", DOCKERFILE, re.MULTILINE)
+    assert re.search(rf"install --directory --owner ism .*{folder} ", DOCKERFILE, re.MULTILINE)
 
 
 def test_the_dask_cluster_starts_only_with_its_profile() -> None:
@@ -262,15 +281,17 @@ def test_the_lock_names_no_index_and_no_path() -> None:
 
 
 def test_the_lock_was_made_with_the_python_of_the_image() -> None:
-    (version,) = set(re.findall(r"^FROM python:([\d.]+)-slim", DOCKERFILE, re.MULTILINE))
+    (version,) = re.findall(r"^ARG ISM_PYTHON_IMAGE=python:(\d+\.\d+)[\d.]*-slim", DOCKERFILE, re.MULTILINE)
+    assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) == ["${ISM_PYTHON_IMAGE}"] * 2
     assert f"pip-compile with Python {version}\n" in LOCK
 
 
 class Health(BaseHTTPRequestHandler):
     status = 200
+    known = "/healthz"
 
     def do_GET(self) -> None:
-        self.send_response(self.status if self.path == "/healthz" else 404)
+        self.send_response(self.status if self.path == self.known else 404)
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -289,11 +310,13 @@ def port() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
-def test_the_health_check_follows_healthz(
-    port: int, status: int, healthy: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_the_health_checks_follow_healthz_in_the_image_and_readyz_in_compose(
+    path: str, port: int, status: int, healthy: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Health, "status", status)
-    program, *arguments = health_command()
+    monkeypatch.setattr(Health, "known", path)
+    program, *arguments = health_command() if path == "/healthz" else SERVICES["api"]["healthcheck"]["test"][1:]
     assert program == "python"
     command = [sys.executable, *(argument.replace("8000", str(port)) for argument in arguments)]
     done = subprocess.run(command, capture_output=True, check=False, timeout=30)
