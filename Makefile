@@ -8,7 +8,7 @@
 # make openapi  write docs/openapi.json, which a test compares with the code
 # make dist     build the sdist and the wheel in dist/, install the wheel into a fresh environment and run it
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
-# make containers  build the image, run docker-compose.yml and drive it, 15 minutes; makes an engine as root on Debian
+# make containers  build the image, run docker-compose.yml and drive it, 6 minutes; makes an engine as root on Debian
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
 # make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
