@@ -52,7 +52,11 @@ class TruncatedFeatures(ExactFeatures):
     def cost(self) -> Cost:
         maps = self.coarse_maps or self.maps
         costs = [self._cost_with(maps), *(each.cost for _, each in self._among_far(maps))]
-        return Cost(*(sum(numbers) for numbers in zip(*costs, strict=True)))
+        total = Cost(*(sum(numbers) for numbers in zip(*costs, strict=True)))
+        if self._far_pairs is None:
+            return total
+        copies = 2 * self._far_pairs.data.X.nbytes  # of the far rows: their own, and a buffer for Φ
+        return total._replace(bytes=total.bytes + copies)
 
     @property
     def is_corrected(self) -> bool:  # type: ignore[override]
