@@ -24,7 +24,8 @@ from ism_core.objective.strategies import (
 COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to ‖Φ(W)W‖, that does not slow an ascent down
 OBJECTIVE_SHARE = 0.1  # tolerance of J relative to that of Φ(W)W
 MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
-PREFERENCE = 4  # times the flops of the alternative that a preferred strategy may cost
+FAR_GAIN = 2  # times the flops that exact pairs of far rows must save
+PREFERENCE = 4  # times the flops of the cheapest tolerance that a preferred one may cost, beside far rows
 SIZE_ROWS = 500  # rows from which |J| and ‖Φ(W)W‖ are estimated
 
 
@@ -84,7 +85,7 @@ class _Truncations:
     def with_far_rows(self, tolerances: Sequence[float], flops: float) -> Truncation | None:
         """Return a truncation that costs much less than `flops`, with the first tolerance that costs little more."""
         pair_flops = AllPairs(self.data).cost.half_gradient / len(self.data.X) ** 2
-        costs = self._feature_flops, pair_flops, flops / PREFERENCE
+        costs = self._feature_flops, pair_flops, flops / FAR_GAIN
         found = [
             cheapest_truncation(self.data.kernel, self.data.q, self.norms, tolerance, self._allowed(tolerance), *costs)
             for tolerance in tolerances
