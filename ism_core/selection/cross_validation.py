@@ -172,7 +172,7 @@ class SuccessiveHalving:
             self._record(path.points[found.place], found)
         if self._leader is not None:
             yield self._trial(path, fold)
-        if self._control.finish():
+        if self._best is not None and self._control.finish():
             raise SearchFinished
 
     def _record(self, point: ScoredKernel, found: FoldScore) -> None:

@@ -20,7 +20,7 @@ from ism_jobs.settings import Settings
 
 @pytest.fixture(scope="module")
 def pool() -> SandboxPool:
-    return SandboxPool(Settings(redis_url="redis://unused", child_seconds=2, children=2))
+    return SandboxPool(Settings(redis_url="redis://unused", child_seconds=4, children=2))
 
 
 def run(pool: SandboxPool, function: Any, *args: Any) -> Any:

@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import Supervised, Trial, Unsupervised
 from ism_core.linalg import Scaling
-from ism_core.selection import Choice, iter_choose
+from ism_core.selection import Choice, fold_paths, iter_choose
 from ism_core.solver import ReturnCapture
 
 WINE = load_wine()
@@ -34,6 +34,13 @@ def test_a_finished_search_chooses_among_what_it_has_tried(after: int) -> None:
     assert len(choice.candidates) <= after
     assert choice.out_of_fold is not None
     assert len(choice.out_of_fold.rows) == len(choice.out_of_fold.predictions) <= len(X)
+
+
+def test_a_search_that_is_finished_in_its_first_ascent_has_one_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fold_paths, "TICK_SECONDS", 0.0)  # so that the ascent gives signs of life
+    _, choice = finished(Supervised(Y), 0)
+    assert choice.cut_short
+    assert choice.candidates == (choice.chosen,)
 
 
 def test_a_search_that_nobody_finishes_is_not_cut_short() -> None:
