@@ -9,7 +9,7 @@ import pytest
 from benchmarks.datasets import load, rare_indicators, synthetic
 from benchmarks.measuring import PartFailed, claim, run_part
 from benchmarks.report import save
-from benchmarks.speed import growth, transcription
+from benchmarks.speed import far_rows, growth, transcription
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared, Supervised, solve
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Term
@@ -100,7 +100,7 @@ def test_rare_indicators_put_a_few_rows_far_out() -> None:
 
 
 def test_far_rows_are_measured_beside_discriminants() -> None:
-    row = run_part("speed.far_rows", "solved", rows=5_000, q=2, exact=True)
+    row = far_rows.solved(rows=5_000, q=2, exact=True)
     assert row["method"] == "features"
     assert row["error of J"] <= 1e-5
-    assert run_part("speed.far_rows", "discriminants", rows=5_000)["s"] > 0
+    assert far_rows.discriminants(rows=5_000)["s"] > 0
