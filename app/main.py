@@ -15,7 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from app.auth import AccessMiddleware, ApiKeys, InvalidKeys, check_address
 from app.dependencies import check_rate_limit
-from app.http import install_exception_handlers, install_page, install_swagger, limited_protocol
+from app.http import ConnectionLimits, install_exception_handlers, install_page, install_swagger, limited_protocol
 from app.links import DOCS_FILES
 from app.middleware import RequestMiddleware
 from app.openapi import DESCRIPTION, install_openapi
@@ -109,7 +109,7 @@ def run(settings: Settings) -> None:
         app,
         host=settings.host,
         port=settings.port,
-        http=limited_protocol(settings.max_header_bytes),
+        http=limited_protocol(ConnectionLimits.of(settings)),
         log_config=None,
         access_log=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,

@@ -5,6 +5,7 @@ Problem
 ├── Forbidden             403   a request from a page of another site
 ├── NotFound              404   no such data set, job, batch or artifact
 ├── NotAcceptable         406   the artifact is not available in that format
+├── RequestTimeout        408   a request that arrives too slowly
 ├── Conflict              409   the state of the job or data set does not allow this
 ├── TooLarge              413   more bytes, rows, columns or cells than the limits allow
 ├── UnsupportedFormat     415   a file format that is not supported
@@ -90,6 +91,13 @@ class NotAcceptable(Problem):
 
     status = 406
     title = "Not available in that format"
+
+
+class RequestTimeout(Problem):
+    """A request that arrives too slowly."""
+
+    status = 408
+    title = "The request arrived too slowly"
 
 
 class Conflict(Problem):

@@ -88,6 +88,15 @@ class Settings(BaseSettings):
     max_header_bytes: int = Field(
         65_536, ge=1_024, description="Longest URL and headers of a request together, in bytes."
     )
+    receive_seconds: float = Field(
+        20,
+        gt=0,
+        description="Time for a request's headers to arrive; a body must bring 4 kB in each such time, in seconds.",
+    )
+    max_connections: int = Field(4_000, ge=1, description="Most connections to one API process.")
+    max_address_connections: int = Field(
+        1_000, ge=1, description="Most connections from one address to one API process; a reverse proxy is one address."
+    )
     upload_dir: Path | None = Field(
         None,
         description="The folder for uploads until they are parsed; form uploads pass the system's temporary folder.",

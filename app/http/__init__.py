@@ -13,12 +13,13 @@ from app.http.negotiation import (
 from app.http.pages import install_page, install_swagger
 from app.http.pagination import decode_cursor, encode_cursor
 from app.http.security_headers import PICTURE_POLICY, add_security_headers, content_security_policy
-from app.http.uvicorn_limits import MAX_READ_BYTES, headers_too_large, limited_protocol
+from app.http.uvicorn_limits import MAX_READ_BYTES, ConnectionLimits, headers_too_large, limited_protocol
 
 __all__ = [
     "MAX_READ_BYTES",
     "PICTURE_POLICY",
     "VARY_ACCEPT",
+    "ConnectionLimits",
     "add_security_headers",
     "content_security_policy",
     "decode_cursor",
