@@ -1,14 +1,13 @@
 """A test of what W misses: does the target still depend on the rows X beyond the projected rows P = XW?
 
 R are the residuals of the target after kernel ridge regression on P. If P has all that X knows about the target, R is
-uncorrelated with every function h(X) − E[h(X) | P]. Three statistics look for such functions: the strongest single
-feature, the strongest product of two features, and the sum over random Fourier features of a Gaussian kernel. Products
-find features that matter only together, which maximizing HSIC can miss (Liu and Ruan 2024).
+uncorrelated with every function h(X) − E[h(X) | P]. Three statistics look for such functions: the strongest feature,
+the strongest product of two features (maximizing HSIC can miss these, Liu and Ruan 2024), and random Fourier features.
 
-The null distribution comes from random signs of the residuals (wild bootstrap, Liu 1988), so that the variance of the
-residuals may differ between rows. All three statistics share the signs, and the smallest of their p-values is compared
-with those of the draws (Westfall and Young 1993). If deviations of W between resamples are given, each draw also
-turns W by a random combination of them. So a W that is wrong by no more than its standard error is not rejected.
+The null distribution comes from random signs of the residuals (wild bootstrap, Liu 1988), so that their variance may
+differ between rows. The statistics share the signs. Their p-values are divided by weights, and the smallest is compared
+with those of the draws (Westfall and Young 1993). If deviations of W between resamples are given, each draw also turns
+W by a random combination of them. So a W that is wrong by no more than its standard error is not rejected.
 """
 
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from ism_core.paradigms import Kind, Supervised
 Advice = Literal["more_axes", "another_kernel", "nothing"]
 
 LEVEL = 0.05  # p-value up to which something is missed
+WEIGHTS = (4.0, 1.0, 1.0)  # of the three statistics: 2/3 of the level is for single features, the usual miss
 DRAWS = 399  # random signs; the p-value is a multiple of 1/400
 MOST_ROWS = 1_000  # rows of the sample that is tested; a missed effect of 0.3 needs 500
 FEWEST_ROWS = 20  # rows that the test needs, and at least ROWS_PER_AXIS for each axis
@@ -101,7 +101,7 @@ def missed_dependence(
         Seed of the sample of rows, of the random signs and of the random frequencies.
     """
     table, weights = as_table(X), as_table(W, "W", min_rows=1)
-    if weights.shape[0] != table.shape[1]:
+    if len(weights) != table.shape[1]:
         raise InvalidInput("W", f"W has {len(weights)} rows but X has {table.shape[1]} columns; they must be as many.")
     paradigm = Supervised(y, kind)
     paradigm.check(len(table))
@@ -130,16 +130,14 @@ class _Test:
         pairs, paired = self._products()
         of_features, feature = self._strongest(self._Z, signed)
         of_products, pair = self._strongest(paired, signed[:PRODUCT_OUTPUTS])
-        p_values = np.array([_p_values(each) for each in (of_features, of_products, self._kernel_statistic(signed))])
-        p_value = float((p_values.min(axis=0) <= p_values[:, 0].min()).mean())
+        statistics = of_features, of_products, self._kernel_statistic(signed)
+        weighted = np.array([_p_values(each) / weight for each, weight in zip(statistics, WEIGHTS, strict=True)])
+        p_value = float((weighted.min(axis=0) <= weighted[:, 0].min()).mean())
         advice: Advice = "nothing"
         found: tuple[int, ...] = ()
         if p_value <= LEVEL:
-            strongest = int(p_values[:, 0].argmin())
-            if strongest == 0:
-                found = (feature,)
-            elif strongest == 1:
-                found = tuple(sorted(set(pairs[pair].tolist())))
+            strongest = int(weighted[:, 0].argmin())
+            found = ((feature,), tuple(sorted(set(pairs[pair].tolist()))), ())[strongest]
             advice = "more_axes" if self._gains(found if strongest == 1 else None) else "another_kernel"
         return Missed(p_value, len(self._X), advice, found)
 
