@@ -1,11 +1,14 @@
-"""Array types, the validation of every table of numbers, and scratch arrays that threads reuse."""
+"""Array types, the validation of every table of numbers, the input of estimators, and scratch arrays."""
 
 import threading
-from typing import Any
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, validate_data
 
 from ism_core.engines import LOCAL
 from ism_core.errors import InvalidInput
@@ -82,6 +85,65 @@ def _as_numbers(given: NDArray[Any], name: str) -> Array:
         raise InvalidInput(
             name, f"{name} must hold numbers; some of its values are neither numbers nor text."
         ) from None
+
+
+def is_frame(X: object) -> bool:
+    """Tell whether X is a table with named columns, such as a frame of pandas, polars or pyarrow."""
+    return hasattr(X, "columns") and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"))
+
+
+class PreparedInputMixin:
+    """The input of an estimator with the parameter `prepare`: arrays as they are, frames encoded as numbers."""
+
+    prepare: Literal["auto"] | Sequence[str] | None
+    features_: NDArray[Any]
+
+    def _learned_input(self, X: Any, target: Any) -> Array:
+        """Return the rows to fit; learn the encoding of a frame, unless it is switched off or not installed."""
+        self._encoding = None if self.prepare is None or not is_frame(X) else _frame_encoding()
+        if self._encoding is None:
+            table = self._validated(X, ensure_min_samples=2)
+            names = [f"x{column}" for column in range(table.shape[1])]
+            self.features_ = np.array(getattr(self, "feature_names_in_", names), dtype=object)
+            return table
+        validate_data(self, X, skip_check_array=True)
+        columns = None if self.prepare == "auto" else list(self.prepare or ())
+        self._encoding, table, notes = self._encoding.fit(X, columns, target)
+        self.features_ = np.array(self._encoding.names, dtype=object)
+        _warn(notes)
+        return np.asarray(check_array(table, ensure_min_samples=2))
+
+    def _input(self, X: Any) -> Array:
+        """Return rows to transform."""
+        if self._encoding is None:
+            return self._validated(X, reset=False)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        table, notes = self._encoding.encode(X, getattr(self, "feature_names_in_", range(X.shape[1])))
+        _warn(notes)
+        return np.asarray(check_array(table))
+
+    def _validated(self, X: Any, **options: Any) -> Array:
+        try:
+            return np.asarray(validate_data(self, X, dtype=np.float64, **options))
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            advice = 'prepare="auto" encodes text in frames, if ism-core[tables] is installed; else encode it first.'
+            raise InvalidInput("X", f"X must hold numbers: {error}. {advice}") from None
+
+
+def _frame_encoding() -> Any:
+    """Return the class that encodes frames; None if the packages that it needs are not installed."""
+    try:
+        from ism_jobs.data import FrameEncoding
+    except ModuleNotFoundError:  # pyarrow or pydantic
+        return None
+    return FrameEncoding
+
+
+def _warn(texts: Sequence[str]) -> None:
+    for text in texts:
+        warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def is_whole(value: object) -> bool:

@@ -2,23 +2,23 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from ism_core.arrays import Array, Ints
+from ism_core.arrays import Array, Ints, PreparedInputMixin
 from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.interpretation import InterpretedMixin, interpret
-from ism_core.kernels import KERNELS, Kernel, as_kernel, parameters, with_parameters
+from ism_core.kernels import Kernel, KernelParametersMixin
 from ism_core.linalg import Scale, Scaling, clipped, with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
@@ -60,6 +60,10 @@ PARAMETERS = """
         Threads of this machine ("local"), a Dask cluster ("dask"), or an engine of your own.
     features_per_axis : int, optional
         Largest number of features with a nonzero loading on each axis.
+    prepare : "auto", sequence of str or None, default="auto"
+        If X is a frame (pandas, polars or pyarrow), "auto" leaves out row numbers, identifiers, dates, constants and
+        copies of y, encodes text, and fills in missing values; warnings name all of it. A list names the columns to
+        use, whatever they hold. None takes the values as they are, as for arrays. It needs pyarrow and pydantic.
 """
 ATTRIBUTES = """
     Attributes
@@ -74,6 +78,8 @@ ATTRIBUTES = """
         Share of each feature in the informative axes; the shares add up to 1. Computed when it is first read.
     interpretation_ : Interpretation
         Contributions of the axes, and standard errors, structure, groups and permutation drops of the features.
+    features_ : ndarray of shape (d,)
+        Names of the features, the columns of `components_`: columns of X, or levels of text such as "color=red".
     n_iter_ : int
         Number of iterations.
     mean_, scale_ : ndarray of shape (d,)
@@ -104,7 +110,13 @@ def _documented(own_parameters: str = "", own_attributes: str = "", example: str
 
 
 @dataclass(eq=False, repr=False)
-class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _ISM(
+    InterpretedMixin,
+    PreparedInputMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    KernelParametersMixin,
+):
     """The base class of the four estimators.
 
     The dataclass generates the explicit `__init__` signature that scikit-learn requires.
@@ -122,6 +134,7 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     approximation: Mapping[str, int] | None = field(default=None, kw_only=True)
     engine: Engine | EngineName = field(default="local", kw_only=True)
     features_per_axis: int | None = field(default=None, kw_only=True)
+    prepare: Literal["auto"] | Sequence[str] | None = field(default="auto", kw_only=True)
 
     @abstractmethod
     def _paradigm(self, y: Any) -> Paradigm:
@@ -129,7 +142,7 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn W from the rows of X."""
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
         paradigm, seed = self._paradigm(y), self._seed()
         options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
         settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
@@ -148,7 +161,7 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._n_features_out = settings.q
         if result.labels is not None:
             self.labels_ = result.labels
-        for text in scaling.warnings(table, getattr(self, "feature_names_in_", None)):
+        for text in scaling.warnings(table, self.features_.tolist()):
             warnings.warn(text, UserWarning, stacklevel=2)
         if not result.converged:
             warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
@@ -157,7 +170,7 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X: ArrayLike) -> Array:
         """Project rows onto the q axes."""
         check_is_fitted(self)
-        table = validate_data(self, X, dtype=np.float64, reset=False)
+        table = self._input(X)
         return np.asarray((clipped(table, self.limits_) - self.mean_) / self.scale_ @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Array:
@@ -168,21 +181,6 @@ class _ISM(InterpretedMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             axes = len(self.components_)
             raise InvalidInput("X", f"X has {projected.shape[1]} columns; {axes} are needed, one for each axis.")
         return np.asarray(projected @ self._back * self.scale_ + self.mean_)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, with `deep` those of the kernel too, such as ``kernel__sigma``."""
-        params: dict[str, Any] = super().get_params(deep=deep)
-        if deep and (isinstance(self.kernel, Kernel) or (isinstance(self.kernel, str) and self.kernel in KERNELS)):
-            params |= {f"kernel__{name}": value for name, value in parameters(as_kernel(self.kernel)).items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__sigma`` and the like change a parameter of the kernel."""
-        of_kernel = {name[8:]: params.pop(name) for name in list(params) if name.startswith("kernel__")}
-        super().set_params(**params)
-        if of_kernel:
-            self.kernel = with_parameters(as_kernel(self.kernel), of_kernel)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

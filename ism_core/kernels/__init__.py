@@ -26,6 +26,7 @@ from ism_core.kernels.family import (
 )
 from ism_core.kernels.feature_maps import Compilable, Constant, Differentiable, FeatureMap, Power, Recipe, TermMap
 from ism_core.kernels.monomials import monomials
+from ism_core.kernels.nested_parameters import KernelParametersMixin
 from ism_core.kernels.random_features import Fourier
 from ism_core.kernels.taylor import MAX_DEGREE, Taylor
 
@@ -41,6 +42,7 @@ __all__ = [
     "Fourier",
     "Gaussian",
     "Kernel",
+    "KernelParametersMixin",
     "KernelWithWidth",
     "Linear",
     "Multiquadratic",

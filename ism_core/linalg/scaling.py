@@ -51,13 +51,12 @@ class Scaling:
         rows: Array = (clipped(X, self.limits) - self.mean) / self.scale
         return rows if self.whitening is None else self.whitening.times(rows.T).T
 
-    def warnings(self, X: Array, names: Sequence[str] | None = None) -> list[str]:
+    def warnings(self, X: Array, names: Sequence[str]) -> list[str]:
         """Name the columns of the training rows that have gross cells, and the number of these cells."""
         if self.limits is None:
             return []
         low, high = self.limits
         counts = ((low > X) | (high < X)).sum(axis=0)
-        names = names if names is not None else [f"column {column}" for column in range(len(counts))]
         columns = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count]
         others = f" and {len(columns) - MAX_NAMED:,} other columns" if len(columns) > MAX_NAMED else ""
         return [

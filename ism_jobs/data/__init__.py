@@ -1,7 +1,8 @@
 """Tables as numbers: the training data of a job, and the model that projects new rows."""
 
 from ism_jobs.data.encoding import Encoding
+from ism_jobs.data.frames import FrameEncoding
 from ism_jobs.data.projection import Missing, Model
 from ism_jobs.data.training import Guidance, TrainingData, used_columns
 
-__all__ = ["Encoding", "Guidance", "Missing", "Model", "TrainingData", "used_columns"]
+__all__ = ["Encoding", "FrameEncoding", "Guidance", "Missing", "Model", "TrainingData", "used_columns"]

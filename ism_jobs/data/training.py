@@ -76,7 +76,7 @@ class TrainingData:
         warnings = [
             *left_out_warnings(left_out),
             *dropped_warnings(description.rows, with_target, len(rows)),
-            *filled_warnings(table, encoding, spec),
+            *filled_warnings(table, encoding, spec.missing),
             *class_warnings(encoding, spec),
         ]
         return cls(rows, encoding, X, guidance, roles.guidance_kind, reference, tuple(warnings))

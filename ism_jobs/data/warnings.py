@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from ism_jobs.data.encoding import Encoding
+from ism_jobs.data.projection import Missing
 from ism_jobs.data.source import MISSING_LEVEL
 from ism_jobs.sentences import counted, named
 from ism_jobs.spec import JobSpec, UnsupervisedSpec
@@ -12,12 +13,14 @@ from ism_jobs.spec import JobSpec, UnsupervisedSpec
 MAX_NAMED = 50  # columns that one sentence names
 
 
-def left_out_warnings(left_out: Sequence[tuple[str, str]]) -> list[str]:
-    """Name the columns that are no features, each with its reason."""
+def left_out_warnings(
+    left_out: Sequence[tuple[str, str]], advice: str = "To use a column all the same, name it in features."
+) -> list[str]:
+    """Name the columns that are no features, each with its reason, and say how to use them."""
     if not left_out:
         return []
     listed = _joined([f"{named(name)} ({reason})" for name, reason in left_out])
-    return [f"Left out of the features: {listed}. To use a column all the same, name it in features."]
+    return [f"Left out of the features: {listed}. {advice}"]
 
 
 def dropped_warnings(rows: int, with_target: int, complete: int) -> list[str]:
@@ -26,11 +29,11 @@ def dropped_warnings(rows: int, with_target: int, complete: int) -> list[str]:
     return [f"{count} of {rows} rows were dropped because {why}." for why, count in counts.items() if count]
 
 
-def filled_warnings(table: pa.Table, encoding: Encoding, spec: JobSpec) -> list[str]:
+def filled_warnings(table: pa.Table, encoding: Encoding, missing: Missing) -> list[str]:
     """Name the features whose missing values are filled in."""
-    if spec.missing in ("refuse", "drop"):
+    if missing in ("refuse", "drop"):
         return []
-    filled = "mean" if spec.missing == "mean" else "median"
+    filled = "mean" if missing == "mean" else "median"
     found = []
     for source in encoding.sources:
         gaps = table.column(source.name).null_count

@@ -2,7 +2,7 @@
 
 from ism_jobs.tables.description import Column, Description
 from ism_jobs.tables.limits import Limits
-from ism_jobs.tables.reader import Reader, open_table, read_table
+from ism_jobs.tables.reader import Reader, open_table, read_frame, read_table
 from ism_jobs.tables.source import translate_disk_full
 from ism_jobs.tables.write import FORMATS, write_table
 from ism_jobs.tables.written import parse_dates
@@ -15,6 +15,7 @@ __all__ = [
     "Reader",
     "open_table",
     "parse_dates",
+    "read_frame",
     "read_table",
     "translate_disk_full",
     "write_table",

@@ -1,8 +1,9 @@
 """Read a table from a file of any format, in canonical batches; then its description and digest are known."""
 
 import os
+import sys
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from ism_jobs.errors import InvalidTable, UnsupportedFormat
 from ism_jobs.tables.archives import archive_format, unpacked_table
-from ism_jobs.tables.arrow import IpcFile, ParquetFile
+from ism_jobs.tables.arrow import FrameTable, IpcFile, ParquetFile
 from ism_jobs.tables.block import Block
 from ism_jobs.tables.csv import CsvFile
 from ism_jobs.tables.description import Description
@@ -25,6 +26,7 @@ from ism_jobs.tables.summary import Summary
 from ism_jobs.tables.workbook import XlsxFile
 from ism_jobs.tables.written import WrittenNumbers
 
+UNLIMITED = Limits(*[sys.maxsize] * 6)  # for frames, which are in memory already
 HEAD_BYTES = 1 << 15  # of a file, by which its format is detected; ARFF may have long comments before them
 
 
@@ -143,7 +145,18 @@ def read_table(
     limits: Limits | None = None,
 ) -> tuple[Any, Description]:
     """Return the whole table in memory, and its description."""
-    reader = open_table(path, filename=filename, content_type=content_type, header=header, limits=limits)
+    return _read(open_table(path, filename=filename, content_type=content_type, header=header, limits=limits))
+
+
+def read_frame(frame: Any, names: Sequence[str] = (), *, text: Collection[str] = ()) -> tuple[Any, Description]:
+    """Return a frame of pandas, polars or pyarrow in canonical form, and its description.
+
+    `names` are those of the columns of an array. Columns in `text` stay text even if their values are numbers.
+    """
+    return _read(Reader(FrameTable(frame, names, UNLIMITED), UNLIMITED, text))
+
+
+def _read(reader: Reader) -> tuple[Any, Description]:
     table = pa.Table.from_batches(list(reader), schema=reader.schema)
     return table, reader.description()
 

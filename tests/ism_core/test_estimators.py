@@ -293,7 +293,7 @@ def test_gross_cells_do_not_spoil_the_ranking_and_are_named() -> None:
     X = rng.standard_normal((300, 8))
     y = X[:, 0] + 0.8 * X[:, 1] + 0.4 * rng.standard_normal(300) > 0
     X = np.where(rng.random(X.shape) < 0.01, rng.choice([-1, 1], X.shape) * rng.uniform(10, 50, X.shape), X)
-    with pytest.warns(UserWarning, match=r"cells far outside .*: column 0 \(\d\), column 1 \(\d\)"):
+    with pytest.warns(UserWarning, match=r"cells far outside .*: x0 \(\d\), x1 \(\d\)"):
         fitted = SupervisedISM(q=1).fit(X, y)
     assert set(np.argsort(-fitted.feature_importances_)[:2]) == {0, 1}
     assert fitted.limits_ is not None

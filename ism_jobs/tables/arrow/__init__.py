@@ -1,6 +1,7 @@
-"""Files of Arrow's types: Parquet, Feather and Arrow IPC. Their record batches become blocks."""
+"""Arrow's types: Parquet, Feather and Arrow IPC files, and frames in memory. Record batches become blocks."""
 
+from ism_jobs.tables.arrow.frames import FrameTable
 from ism_jobs.tables.arrow.ipc import IpcFile
 from ism_jobs.tables.arrow.parquet import ParquetFile
 
-__all__ = ["IpcFile", "ParquetFile"]
+__all__ = ["FrameTable", "IpcFile", "ParquetFile"]
