@@ -12,7 +12,7 @@ PAGE = "/"
 PAGE_FILES = "/page"  # static files of the web page
 
 Table = Literal["W", "embedding", "labels", "stability", "trace", "metrics"]
-Plot = Literal["embedding", "loadings", "trace"]
+Plot = Literal["embedding", "importance", "loadings", "trace"]
 TABLES: tuple[Table, ...] = get_args(Table)
 PLOTS: tuple[Plot, ...] = get_args(Plot)
 

@@ -9,7 +9,7 @@ import httpx
 from ism_client.http import Http, backoff, path_of
 
 TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
-PLOTS = ("embedding", "loadings", "trace")
+PLOTS = ("embedding", "importance", "loadings", "trace")
 TABLE_FORMATS = ("json", "csv", "npy", "parquet")
 MODEL_FORMATS = ("npz", "onnx")
 PLOT_FORMATS = ("svg", "png")

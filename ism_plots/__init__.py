@@ -1,11 +1,23 @@
-"""Publication-quality plots from plain arrays, as SVG or PNG: the embedding, the loadings and the trace.
+"""Publication-quality plots from plain arrays, as SVG or PNG: the embedding, the importance of features,
+the loadings and the trace.
 
 matplotlib is imported when the first plot is drawn.
 """
 
+from ism_plots.arrows import Arrow, arrows_of
 from ism_plots.canvas import Format
 from ism_plots.embedding import embedding_plot
+from ism_plots.importance import Importance, importance_plot
 from ism_plots.loadings import loadings_plot
 from ism_plots.trace import trace_plot
 
-__all__ = ["Format", "embedding_plot", "loadings_plot", "trace_plot"]
+__all__ = [
+    "Arrow",
+    "Format",
+    "Importance",
+    "arrows_of",
+    "embedding_plot",
+    "importance_plot",
+    "loadings_plot",
+    "trace_plot",
+]

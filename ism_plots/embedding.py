@@ -1,4 +1,4 @@
-"""The embedding plot: the rows in the new axes, colored by class, cluster or value."""
+"""The embedding plot: the rows in the new axes, colored by class, cluster or value, with features as arrows."""
 
 import math
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ism_plots.arrows import Arrow, draw_arrows
 from ism_plots.canvas import COLUMN_WIDTH, GRAY, Format, add_remark, draw_message, few_ticks, render, set_size
 from ism_plots.groups import FEW_COLORS, OTHERS_COLOR, Classes, Kind, Values, group_items
 from ism_plots.names import one_line, text_width
@@ -34,12 +35,16 @@ def embedding_plot(
     kind: Kind = "auto",
     legend: str | None = None,
     picture: NDArray[np.float64] | None = None,
+    shares: Sequence[float] | None = None,
+    arrows: Sequence[Arrow] = (),
+    one_scale: bool = True,
 ) -> bytes:
     """Draw a scatter plot of the first two axes, or the distribution of a single axis.
 
     `picture` is the second coordinate of each row for a scatter plot of a single axis.
     `groups` has an item for each row. Text or a few integers are classes with a legend, other numbers are values with a
-    color bar; `kind` overrides this. `legend` is the title of the legend or color bar.
+    color bar; `kind` overrides this. `legend` is the title of the legend or color bar. `shares` are the contributions
+    of the axes; an axis with the share 0 is gray. With `one_scale`, a unit is as long on both axes.
     """
     plane = embedding if picture is None else np.column_stack([embedding[:, 0], picture])
     points, items = _sample(plane, groups)
@@ -59,14 +64,32 @@ def embedding_plot(
         if points.shape[1] == 1:
             _draw_line(axes, points[:, 0], known, legend)
         else:
-            _draw_plane(figure, axes, points, known, legend)
-            axes.set(xlabel="axis 1", ylabel="axis 2" if picture is None else "for the picture only")
+            _draw_plane(figure, axes, points, known, legend, one_scale)
+            _label_axes(axes, shares, picture is not None)
         if title:
             axes.set_title(one_line(title, TITLE_WIDTH), pad=12 if remarks else 6)
         if remarks:
             add_remark(axes, ", ".join(remarks))
+        if arrows and points.shape[1] > 1:
+            figure.draw_without_rendering()  # the labels need the final frame
+            draw_arrows(axes, arrows, points)
 
     return render(draw, format)
+
+
+def _label_axes(axes: "Axes", shares: Sequence[float] | None, is_picture: bool) -> None:
+    for axis, drawn in enumerate((axes.xaxis, axes.yaxis)):
+        share = None if shares is None else shares[axis] if axis < len(shares) else 0.0
+        nothing = share == 0 or (axis == 1 and is_picture)
+        text = (
+            "adds nothing, for the picture only" if nothing else None if share is None else f"contributes {share:.0%}"
+        )
+        name = f"axis {axis + 1}" if axis == 0 or not is_picture else ""
+        drawn.set_label_text(": ".join(filter(None, (name, text))))
+        if nothing:
+            drawn.label.set_color(GRAY)
+            drawn.set_tick_params(colors=GRAY)
+            axes.spines["bottom" if axis == 0 else "left"].set_color(GRAY)
 
 
 def _sample(
@@ -90,7 +113,12 @@ def _style(rows: int) -> dict[str, Any]:
 
 
 def _draw_plane(
-    figure: "Figure", axes: "Axes", points: NDArray[np.float64], known: Classes | Values | None, legend: str | None
+    figure: "Figure",
+    axes: "Axes",
+    points: NDArray[np.float64],
+    known: Classes | Values | None,
+    legend: str | None,
+    one_scale: bool,
 ) -> None:
     style = _style(len(points))
     if known is None:
@@ -99,8 +127,7 @@ def _draw_plane(
         _draw_values(figure, axes, points, known.numbers, style, legend)
     else:
         _draw_classes(figure, axes, points, known, style, legend)
-    spans = np.ptp(points, axis=0)
-    if spans.min() > 0 and spans.max() <= 4 * spans.min():  # otherwise one axis would be a thin strip
+    if one_scale:
         axes.set_aspect("equal", adjustable="datalim")
     few_ticks(axes.xaxis)
     few_ticks(axes.yaxis)

@@ -92,18 +92,14 @@ async def get_plot(
     store: StoreDep,
     sandbox: SandboxDep,
 ) -> Response:
-    """The embedding colored by class or cluster, the loadings of the features, or the trace of the iteration."""
+    """The embedding with features as arrows, the importance or loadings of features, or the trace of the iteration."""
     etag = _etag(record, "plot", plot, format)
     if etag_matches(request, etag):
         return not_modified(etag)
-    table = await run_sync(store.jobs.artifact, record, PLOT_SOURCES[plot])
-    errors, shares = None, None
-    if plot == "loadings":
-        if "stability" in record.artifacts:
-            errors = await run_sync(store.jobs.artifact, record, "stability")
-        result = await run_sync(store.jobs.result, record)
-        shares = [each["share"] for each in result.get("contributions") or ()] or None
-    body = await sandbox.run(draw_plot, plot, table, format, record.spec, errors, shares)
+    source = PLOT_SOURCES.get(plot)
+    table = await run_sync(store.jobs.artifact, record, source) if source else None
+    result = await run_sync(store.jobs.result, record)
+    body = await sandbox.run(draw_plot, plot, table, format, record.spec, result)
     headers = {"Content-Security-Policy": content_security_policy(PICTURE_POLICY)}
     return file_response(request, body, format, f"{plot}-{record.id}", etag, headers)
 

@@ -1,14 +1,12 @@
 """Heavy and risky work, each task in a process of its own with limits on time and memory."""
 
+from app.sandbox.drawing import PLOT_SOURCES, PlotFormat, draw_plot
 from app.sandbox.pool import SandboxPool
 from app.sandbox.tasks import (
-    PLOT_SOURCES,
-    PlotFormat,
     TableFormat,
     Upload,
     convert_table,
     count_remaining,
-    draw_plot,
     export_onnx,
     ingest,
     project_upload,

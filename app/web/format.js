@@ -36,6 +36,15 @@ export function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
+// A user's text as one line; a long text loses its middle.
+export function shortened(text, maxLength) {
+  const line = String(text).replace(/\s+/g, " ").trim() || "(empty)";
+  const letters = [...line];
+  const tail = Math.floor(maxLength / 3);
+  if (letters.length <= maxLength) return line;
+  return [...letters.slice(0, maxLength - tail - 1), "…", ...letters.slice(-tail)].join("");
+}
+
 // A table. A column whose head is given as {number: "…"} is aligned to the right.
 export function table(heads, rows, caption) {
   const right = heads.map((head) => typeof head === "object");
@@ -69,6 +78,15 @@ export function table(heads, rows, caption) {
         ),
       ),
     ),
+  );
+}
+
+// Counts as cells, darker the larger their share of the sum.
+export function shadedCells(counts) {
+  const sum = counts.reduce((total, count) => total + count, 0) || 1;
+  const color = (count) => `color-mix(in srgb, var(--accent) ${Math.round((40 * count) / sum)}%, transparent)`;
+  return counts.map((count) =>
+    h("span", { class: "shade", title: percent(count / sum), style: { background: color(count) } }, integer(count)),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { absoluteUrl } from "./api.js";
 import { h } from "./dom.js";
+import { shortened } from "./format.js";
 
 const MAX_LABEL_LENGTH = 28; // characters
 let loading = null;
@@ -20,17 +21,9 @@ export function loadPlotly() {
   return loading;
 }
 
-// A user's text as a label of a plot. Plotly interprets a few tags in labels, so they are escaped; a long text loses
-// its middle.
+// A user's text as a label of a plot. Plotly interprets a few tags in labels, so they are escaped.
 export function plotLabel(text, maxLength = MAX_LABEL_LENGTH) {
-  const line = String(text).replace(/\s+/g, " ").trim() || "(empty)";
-  const letters = [...line];
-  const tail = Math.floor(maxLength / 3);
-  const short =
-    letters.length <= maxLength
-      ? line
-      : [...letters.slice(0, maxLength - tail - 1), "…", ...letters.slice(-tail)].join("");
-  return short.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return shortened(text, maxLength).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 // The colors of the stylesheet in the current color scheme, light or dark.

@@ -111,10 +111,8 @@ def _write(outcome: Any, document: dict[str, Any], out: Path, format: str) -> No
     (out / "model.onnx").write_bytes(outcome.model.to_onnx())
     (out / "result.json").write_text(json.dumps(document, indent=2))
     plot_formats: tuple[PlotFormat, ...] = ("svg", "png")
+    spec = outcome.spec.model_dump()
     for plot in PLOTS:
-        errors = pack(tables["stability"]) if "stability" in tables and plot == "loadings" else None
-        shares = [each["share"] for each in document["contributions"]]
-        source, spec = pack(tables[PLOT_SOURCES[plot]]), outcome.spec.model_dump()
+        source = pack(tables[PLOT_SOURCES[plot]]) if plot in PLOT_SOURCES else None
         for plot_format in plot_formats:
-            picture = draw_plot(plot, source, plot_format, spec, errors, shares)
-            (out / f"{plot}.{plot_format}").write_bytes(picture)
+            (out / f"{plot}.{plot_format}").write_bytes(draw_plot(plot, source, plot_format, spec, document))

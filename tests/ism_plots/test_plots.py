@@ -295,4 +295,5 @@ def test_features_of_an_axis_for_the_picture_only_are_not_the_strongest() -> Non
 
 
 def test_a_single_axis_is_drawn_against_the_picture() -> None:
-    assert "for the picture only" in as_text(embedding_plot, points(30, 1), title="中", picture=points(30, 1)[:, 0])
+    written = as_text(embedding_plot, points(30, 1), title="中", picture=points(30, 1)[:, 0])
+    assert "adds nothing, for the picture only" in written

@@ -44,11 +44,10 @@ def on_screen(page: Page, points: NDArray[np.float64], shown: NDArray[np.float64
     assert box is not None
     shown = points if shown is None else shown
     low, high = shown[:, :2].min(axis=0), shown[:, :2].max(axis=0)
-    low, high = low - ROOM * (high - low), high + ROOM * (high - low)
-    share = (points[:, :2] - low) / (high - low)
-    x = box["x"] + LEFT + share[:, 0] * (box["width"] - LEFT - RIGHT)
-    y = box["y"] + box["height"] - BOTTOM - share[:, 1] * (box["height"] - TOP - BOTTOM)
-    return np.column_stack([x, y])
+    size = np.array([box["width"] - LEFT - RIGHT, box["height"] - TOP - BOTTOM])
+    unit = (((1 + 2 * ROOM) * (high - low)) / size).max()  # one scale for both axes
+    place = size / 2 + (points[:, :2] - (low + high) / 2) / unit
+    return np.column_stack([box["x"] + LEFT + place[:, 0], box["y"] + box["height"] - BOTTOM - place[:, 1]])
 
 
 def pixels(page: Page) -> str:

@@ -139,13 +139,49 @@ def test_the_plot_can_be_zoomed_and_reset(result: Page) -> None:
     expect(result.locator(".scatter-plot g.xtick").first).to_have_text(whole[0])
 
 
-def test_features_are_shown_as_arrows(result: Page, api: Api, job: str) -> None:
+def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
-    strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(found["W"])[:, :2], axis=1)))]
-    names = result.locator(".scatter-plot .annotation-text")
-    assert strongest in names.all_text_contents()
-    result.get_by_label("Features as arrows").uncheck()
-    expect(names).to_have_count(0)
+    labels = result.locator(".arrows text")
+    for kind, vectors in (("correlations", found["structure"]), ("weights", found["W"])):
+        result.get_by_label("Arrows", exact=True).select_option(label=kind)
+        strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(vectors)[:, :2], axis=1)))]
+        expect(labels.first).to_have_text(strongest)
+    frame = result.locator(".arrows").bounding_box()
+    boxes = [label.bounding_box() for label in labels.all()]
+    assert frame
+    assert len(boxes) > 3
+    for place, box in enumerate(boxes):
+        assert box
+        assert frame["x"] - 6 < box["x"] < box["x"] + box["width"] < frame["x"] + frame["width"] + 6
+        assert frame["y"] - 6 < box["y"] < box["y"] + box["height"] < frame["y"] + frame["height"] + 6
+        others = [other for other in boxes[:place] if other]
+        assert not any(
+            abs(box["x"] - other["x"]) < (box["width"] if box["x"] < other["x"] else other["width"]) - 6
+            and abs(box["y"] - other["y"]) < 12
+            for other in others
+        )
+    result.get_by_label("Arrows", exact=True).select_option(label="none")
+    expect(labels).to_have_count(0)
+
+
+def units(page: Page) -> list[float]:
+    """Return the pixels of a unit on the x axis and on the y axis."""
+    layout = "document.querySelector('.scatter-plot .plot')._fullLayout"
+    return [
+        float(
+            page.evaluate(
+                f"{layout}.{axis}axis._length / ({layout}.{axis}axis.range[1] - {layout}.{axis}axis.range[0])"
+            )
+        )
+        for axis in "xy"
+    ]
+
+
+def test_both_axes_have_one_scale_unless_the_user_asks_otherwise(result: Page) -> None:
+    x, y = units(result)
+    assert x == pytest.approx(y, rel=1e-6)
+    result.get_by_label("One scale for both axes").uncheck()
+    eventually(result, lambda: abs(units(result)[0] / units(result)[1] - 1) > 0.05)
 
 
 def test_metrics_and_certificate_are_explained(result: Page, api: Api, job: str) -> None:
@@ -202,17 +238,18 @@ def test_an_axis_that_adds_nothing_is_said_to_be_for_the_picture_only(opened: Op
     page = drawn(opened(f"#/jobs/{job}"), 160)
     expect(page.locator(".headline")).to_contain_text("The most important feature is x0")
     expect(page.locator(".headline")).to_contain_text("Axis 2 adds nothing; it is there for the picture only.")
-    expect(page.locator(".scatter-plot .ytitle")).to_have_text("axis 2: for the picture only")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("axis 2: adds nothing, for the picture only")
     card = page.locator("figure", has_text="Which features matter")
     expect(card.locator(".plot .ytick", has_text="x4 / x5")).to_have_count(1)  # a group is one bar
-    expect(card.locator(".plot .xerror")).to_have_count(5)
+    expect(card.locator(".plot .xerror")).to_have_count(10)  # of the importance and of the permutation
+    expect(page.locator(".arrows text", has_text="x4 / x5")).to_have_count(1)  # and one arrow
 
 
 def test_a_single_axis_is_drawn_with_a_second_one_that_is_not_ranked(opened: Opener, api: Api) -> None:
     job = done(api, collinear_table(), "collinear.csv", target="y", q=1)
     page = drawn(opened(f"#/jobs/{job}"), 160)
-    expect(page.locator(".scatter-plot .xtitle")).to_have_text("axis 1: 100 %")
-    expect(page.locator(".scatter-plot .ytitle")).to_have_text("for the picture only")
+    expect(page.locator(".scatter-plot .xtitle")).to_have_text("axis 1: contributes 100 %")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("adds nothing, for the picture only")
 
 
 def image_table(pixels: int) -> str:

@@ -76,7 +76,8 @@ export function smallMultiples(jobs, signal) {
       newPoints: null,
       coloring: colors,
       titles: { x: "axis 1", y: axes[1] ? "axis 2" : "" },
-      arrows: () => [],
+      isEqual: axes.length > 1,
+      arrows: null,
     });
   }
 

@@ -97,7 +97,7 @@ export function ranking(values, size = (value) => value) {
     .map(([, index]) => index);
 }
 
-// The features and groups of features as {name, importance, error, unclear}, the most important first. A group of
+// The features and groups of features as {name, index of the first, importance, error, unclear}, the most important first. A group of
 // features that stand for each other is one entry.
 export function rankedEntries({ features, importance, importance_errors: errors, groups = [], unclear = [] }) {
   const places = new Map(features.map((name, index) => [name, index]));
@@ -106,6 +106,7 @@ export function rankedEntries({ features, importance, importance_errors: errors,
     const sum = (values) => names.reduce((total, name) => total + values[places.get(name)], 0);
     return {
       name: names.join(" / "),
+      index: places.get(names[0]),
       importance: sum(importance),
       error: errors ? sum(errors) : null,
       unclear: unclear.includes(names[0]),
@@ -121,6 +122,14 @@ export function contributionText({ contributions }, axis) {
   const found = contributions?.[axis];
   if (!found) return "";
   return found.informative ? `${Math.round(100 * found.share)} %` : "for the picture only";
+}
+
+// The title of an axis in a plot: its number and what it contributes.
+export function axisTitle(result, axis) {
+  const found = result.contributions?.[axis];
+  if (!found) return `axis ${axis + 1}`;
+  if (!found.informative) return `axis ${axis + 1}: adds nothing, for the picture only`;
+  return `axis ${axis + 1}: contributes ${Math.round(100 * found.share)} %`;
 }
 
 // The features as [name, importance], the most important first.

@@ -1,7 +1,7 @@
 // The groups of a result, which are classes or clusters: sizes, differences from other rows, and a contingency table.
 
 import { h, messageOf, newId, replace } from "../dom.js";
-import { counted, integer, percent, signed, table } from "../format.js";
+import { counted, integer, percent, shadedCells, signed, table } from "../format.js";
 import { compareNames, givenColumns, groupKind, groupMembers, groupTitle, holdsClasses } from "./data.js";
 import { loadDifferences } from "./explorer/selection.js";
 
@@ -108,13 +108,8 @@ function contingencyTable(clusters, values, title) {
   const row = (cluster) => {
     const cells = levels.map((level) => counts.get(key(cluster, level)) ?? 0);
     const sum = cells.reduce((total, count) => total + count, 0);
-    return [`cluster ${cluster}`, ...cells.map((count) => shadedCell(count, count / sum)), integer(sum)];
+    return [`cluster ${cluster}`, ...shadedCells(cells), integer(sum)];
   };
   const heads = ["", ...levels.map((level) => ({ number: String(level) })), { number: "rows" }];
   return table(heads, names.map(row), `${counted(names.length, "cluster")} by ${title}`);
-}
-
-function shadedCell(count, share) {
-  const background = `color-mix(in srgb, var(--accent) ${Math.round(40 * share)}%, transparent)`;
-  return h("span", { class: "shade", title: percent(share), style: { background } }, integer(count));
 }

@@ -1,7 +1,7 @@
 // The quality of a result: each metric with its meaning, and the certificate, which shows whether it is a maximum.
 
 import { h } from "../dom.js";
-import { integer, number, percent, table } from "../format.js";
+import { integer, number, percent, shadedCells, table } from "../format.js";
 
 const QUALITY = {
   accuracy: [
@@ -115,7 +115,7 @@ function confusion({ classes, confusion: counts }) {
   return [
     table(
       shown ? [...heads, ...predicted] : heads,
-      shown ? rows.map((row, place) => [...row, ...counts[place].map(integer)]) : rows,
+      shown ? rows.map((row, place) => [...row, ...shadedCells(counts[place])]) : rows,
       "Precision, recall and predicted classes of held-out rows",
     ),
     h(

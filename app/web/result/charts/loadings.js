@@ -14,35 +14,78 @@ export function importanceFigure({ job, result }, signal) {
   const places = entries.map((_, index) => index);
   const names = entries.map(({ name }) => name);
   const hasErrors = Boolean(result.importance_errors);
+  const drops = result.permutation ? entries.map(({ index }) => result.permutation.drop[index]) : null;
+  const dropErrors = drops && entries.map(({ index }) => result.permutation.error[index]);
   const notes = [
     "The importance of a feature is its share of the axes that count. The shares add up to 100 %.",
     ...(result.groups?.length ? ["Features that stand for each other are one bar."] : []),
     ...(hasErrors ? ["Gray: within two standard errors of 0. The error bars are one standard error."] : []),
+    ...(drops ? ["Diamonds (upper scale): how much explained variance held-out rows lose if the feature is shuffled."] : []),
   ];
   return figure(
     {
       title: "Which features matter",
       heading: "h2",
       name: `importance-${job.id}`,
-      height: heightOf(entries.length),
+      height: heightOf(entries.length) + (drops ? 40 : 0),
       note: notes.join(" "),
       description: `Importance: ${entries
         .slice(0, 5)
         .map(({ name, importance }) => `${name} ${percent(importance)}`)
         .join(", ")}`,
-      draw: ({ series, soft, ink }) =>
-        bars(
+      draw: ({ series, soft, ink, surface }) => {
+        const drawn = bars(
           places,
           names,
           (index) => 100 * entries[index].importance,
           (index) => (entries[index].unclear ? soft : series[0]),
           "%",
           hasErrors ? { of: (index) => 100 * entries[index].error, ink } : null,
-        ),
+        );
+        return drops ? withDiamonds(drawn, drops, dropErrors, { color: series[1], surface }) : drawn;
+      },
       table: expandable(`All ${integer(result.features.length)} features as a table`, () => importanceTable(result)),
     },
     signal,
   );
+}
+
+// Adds a diamond with its standard error to each bar, on a scale of its own above the chart.
+function withDiamonds({ data, layout }, values, errors, { color, surface }) {
+  const count = data[0].y.length;
+  const diamonds = {
+    type: "scatter",
+    mode: "markers",
+    xaxis: "x2",
+    x: values.slice(0, count),
+    y: data[0].y,
+    cliponaxis: false,
+    marker: { symbol: "diamond", size: 9, color, line: { color: surface, width: 1 } },
+    error_x: { type: "data", array: errors.slice(0, count), color, thickness: 1.2, width: 3 },
+    hoverinfo: "text",
+    hovertext: values.map((value, index) => `lost if shuffled: ${number(value, 2)} ± ${number(errors[index], 1)}`),
+  };
+  const range = (trace) => {
+    const ends = trace.x.map((value, index) => value + (trace.error_x?.array[index] ?? 0));
+    return { range: [0, 1.08 * Math.max(...ends, 1e-9)] };
+  };
+  const scale = { overlaying: "x", side: "top", showgrid: false, zeroline: false, fixedrange: true, tickangle: 0 };
+  return {
+    data: [...data, diamonds],
+    layout: {
+      ...layout,
+      margin: { ...layout.margin, t: 44 },
+      xaxis: { ...layout.xaxis, ...range(data[0]) },
+      xaxis2: {
+        ...scale,
+        ...range(diamonds),
+        tickmode: "auto",
+        nticks: 4,
+        tickfont: { color },
+        title: { text: "lost if shuffled", font: { color, size: 12 }, standoff: 4 },
+      },
+    },
+  };
 }
 
 function importanceTable({ features, importance, importance_errors: errors, unclear = [], permutation }) {

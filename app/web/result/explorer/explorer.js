@@ -1,11 +1,12 @@
 // The interactive scatter plot of a result: choice of axes and colors, arrows, tooltips, selections and new rows.
 
-import { errorLine, h, newId, replace } from "../../dom.js";
+import { errorLine, h, replace } from "../../dom.js";
 import { onThemeChange } from "../../plotly.js";
 import { exportButtons } from "../charts/figure.js";
-import { contributionText, groupKind, groupTitle, holdsClasses } from "../data.js";
-import { arrowReach, biplotArrows } from "./biplot.js";
+import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
+import { arrowEntries } from "./arrows.js";
 import { coloring } from "./colors.js";
+import { arrowsSelect, BY_GROUP, colorOptions, dragModeButtons, labelled, NO_COLOR, scaleCheckbox } from "./controls.js";
 import { legend } from "./legend.js";
 import { jitter } from "./points.js";
 import { scatter } from "./scatter.js";
@@ -13,28 +14,27 @@ import { scatter3d } from "./scatter3d.js";
 import { selectionPanel } from "./selection.js";
 import { tooltip } from "./tooltip.js";
 
-const BY_GROUP = "\u0000group"; // options of "Color" that no column can have as its name
-const NO_COLOR = "\u0000none";
 const MAX_MARKS = 256; // indices of marks are bytes
-const NARROW = 500; // pixels
-const isTouchScreen = window.matchMedia("(pointer: coarse)");
 
 // {element, addRows(axes)}
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
   const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
-  const titles = names.map((name, index) => [name, contributionText(result, index)].filter(Boolean).join(": "));
+  const titles = names.map((_, index) => axisTitle(result, index));
+  const isMuted = (axis) => result.contributions?.[axis]?.informative === false;
+  const entries = arrowEntries(result);
   const heights = source.picture ?? jitter(rows.length); // the y coordinates if there is one axis only
   const description = `Scatter plot of ${rows.length} rows in the new axes. The loadings below show what the axes consist of.`;
   const hasTwoAxes = axes.length > 1;
-  const singleTitle = source.picture ? "for the picture only" : "";
+  const singleTitle = source.picture ? "adds nothing, for the picture only" : "";
   const shown = {
     x: 0,
     y: hasTwoAxes ? 1 : -1,
     z: -1,
     color: source.group ? BY_GROUP : NO_COLOR,
-    arrows: true,
+    arrows: result.structure ? "structure" : "weights",
+    isEqual: true,
   };
   let colors = singleColor(rows.length);
   let shownMarks = allMarks();
@@ -58,17 +58,18 @@ export function explorer(source, signal) {
   function state() {
     const coordinates = (values, single) => ({ x: values[shown.x], y: values[shown.y] ?? single, z: values[shown.z] });
     const points = { ...coordinates(axes, heights), markIndex: colors.markIndex, shown: shownMarks, selected: null };
-    const isNarrow = plotArea.clientWidth < NARROW;
     const count = newAxes?.[0].length;
     return {
       points,
       newPoints: newAxes && { ...coordinates(newAxes, jitter(count)), markIndex: new Uint8Array(count) },
       coloring: colors,
       titles: { x: titles[shown.x] ?? "", y: titles[shown.y] ?? singleTitle, z: titles[shown.z] ?? "" },
+      muted: { x: isMuted(shown.x), y: hasTwoAxes ? isMuted(shown.y) : Boolean(source.picture) },
+      isEqual: shown.isEqual && (hasTwoAxes || Boolean(source.picture)),
       arrows:
-        shown.arrows && hasTwoAxes
-          ? biplotArrows(result, shown.x, shown.y, arrowReach(points.x, points.y), isNarrow)
-          : () => [],
+        shown.arrows !== "none" && hasTwoAxes
+          ? { entries, vectors: entries.map((entry) => [entry[shown.arrows][shown.x], entry[shown.arrows][shown.y]]) }
+          : null,
     };
   }
 
@@ -133,12 +134,17 @@ export function explorer(source, signal) {
   };
   const onFind = (event) => findRow(Number(event.target.value));
   const onArrows = (event) => {
-    shown.arrows = event.target.checked;
+    shown.arrows = event.target.value;
+    draw();
+  };
+  const onScale = (event) => {
+    shown.isEqual = event.target.checked;
     draw();
   };
   const dragModes = dragModeButtons(plot2d);
   const controls2d = [labelled("Find row", h("input", { type: "number", min: 0, onchange: onFind }))];
-  if (hasTwoAxes) controls2d.push(arrowsCheckbox(onArrows));
+  if (hasTwoAxes) controls2d.push(arrowsSelect(shown.arrows, Boolean(result.structure), onArrows));
+  if (hasTwoAxes || source.picture) controls2d.push(scaleCheckbox(onScale));
   const controls = h(
     "div",
     { class: "controls" },
@@ -174,58 +180,6 @@ export function explorer(source, signal) {
       return draw({ fit: true });
     },
   };
-}
-
-function labelled(title, input) {
-  const id = newId("control");
-  input.id = id;
-  return h("div", { class: "field" }, h("label", { htmlFor: id }, title), input);
-}
-
-function arrowsCheckbox(onchange) {
-  return h(
-    "label",
-    { class: "check", title: "Each arrow is a feature. Its direction and length show the feature's loadings on the two axes." },
-    h("input", { type: "checkbox", checked: true, onchange }),
-    "Features as arrows",
-  );
-}
-
-function colorOptions({ group, dataset, job }) {
-  const columns = dataset?.columns.map(({ name }) => h("option", { value: name }, name));
-  return [
-    group ? h("option", { value: BY_GROUP, selected: true }, groupTitle({ job })) : null,
-    h("option", { value: NO_COLOR }, "none"),
-    columns ? h("optgroup", { label: "Columns of the table" }, columns) : null,
-  ];
-}
-
-function dragModeButtons(plot) {
-  const first = isTouchScreen.matches ? false : "lasso"; // dragging on a touch screen scrolls the page at first
-  const modes = [
-    ["lasso", "Select"],
-    ["zoom", "Zoom"],
-    ["pan", "Move"],
-  ];
-  const button = ([mode, title]) =>
-    h(
-      "button",
-      { type: "button", class: "small", "aria-pressed": String(mode === first), onclick: () => choose(mode) },
-      title,
-    );
-  const buttons = modes.map(button);
-  function choose(chosen) {
-    modes.forEach(([mode], index) => buttons[index].setAttribute("aria-pressed", String(mode === chosen)));
-    plot.setDragMode(chosen);
-  }
-  plot.setDragMode(first);
-  return h(
-    "div",
-    { class: "row drag-modes", role: "group", "aria-label": "Dragging in the plot" },
-    buttons,
-    h("button", { type: "button", class: "small quiet", onclick: () => plot.reset() }, "Reset view"),
-    h("span", { class: "hint" }, "Draw around points to compare these rows with all others."),
-  );
 }
 
 function allMarks() {

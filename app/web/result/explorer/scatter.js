@@ -1,7 +1,9 @@
-// A scatter plot of two axes. Plotly draws the frame and handles zoom and lasso; a canvas below it shows the points.
+// A scatter plot of two axes. Plotly draws the frame and handles zoom and lasso; a canvas below it shows the points, and
+// an SVG above it the arrows.
 
 import { h } from "../../dom.js";
 import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLayout, themeColors } from "../../plotly.js";
+import { arrowLayer } from "./arrow_layer.js";
 import { drawPoints, insidePolygon, nearestPoint, radiusFor } from "./points.js";
 import { exportFigure } from "./scatter_export.js";
 
@@ -9,15 +11,33 @@ const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
 const COMPACT_MARGIN = { l: 8, r: 8, t: 8, b: 8 };
 
 // Calls `onSelect(mask or null)` and `onHover(index, isNew, position)`; the index is -1 if there is no point under the
-// pointer, and `isNew` says whether the point is one of the new rows.
-export function scatter({ signal, onSelect = () => {}, onHover = () => {}, height, compact = false, description }) {
+// pointer, and `isNew` says whether the point is one of the new rows. `onDragArrow(index, vector, isEnd)` gets the new
+// components of an arrow that the user drags.
+export function scatter({
+  signal,
+  onSelect = () => {},
+  onHover = () => {},
+  onDragArrow = null,
+  height,
+  compact = false,
+  description,
+}) {
   const margin = compact ? COMPACT_MARGIN : MARGIN;
   const canvas = h("canvas", { "aria-hidden": "true" });
   const plot = h("div", { class: "plot", role: "img", "aria-label": description });
   const highlight = h("div", { class: "highlight", hidden: true });
-  const element = h("div", { class: "scatter-plot", style: { height: `${height}px` } }, canvas, plot, highlight);
+  const arrows = arrowLayer(onDragArrow);
+  const element = h(
+    "div",
+    { class: "scatter-plot", style: { height: `${height}px` } },
+    canvas,
+    plot,
+    arrows.element,
+    highlight,
+  );
   let state = null;
   let view = null;
+  let isWhole = true; // whether the view shows all points
   let dragMode = false;
   let isScheduled = false;
 
@@ -35,13 +55,15 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       { points, marks: coloring.marks(colors), radius: radiusFor(points.x.length) * (compact ? 0.7 : 1) },
     ];
     if (newPoints) layers.push({ points: newPoints, marks: [{ color: colors.ink, shape: "diamond" }], radius: 5 });
-    Object.assign(canvas.style, {
-      left: `${margin.l}px`,
-      top: `${margin.t}px`,
-      width: `${size().width}px`,
-      height: `${size().height}px`,
-    });
+    for (const layer of [canvas, arrows.element])
+      Object.assign(layer.style, {
+        left: `${margin.l}px`,
+        top: `${margin.t}px`,
+        width: `${size().width}px`,
+        height: `${size().height}px`,
+      });
     drawPoints(canvas, size(), layers, view, colors.surface);
+    arrows.show(state.arrows, view, size(), points);
     element.dataset.drawn = String(points.x.length + (newPoints?.x.length ?? 0));
   }
 
@@ -51,10 +73,11 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   }
 
   function layout(colors) {
-    const axis = (title, range) => {
+    const axis = (title, range, isMuted) => {
       const hasTicks = !compact && title;
       return {
-        title: { text: hasTicks ? title : "" },
+        title: { text: hasTicks ? title : "", font: { color: isMuted ? colors.soft : colors.ink } },
+        tickfont: { color: isMuted ? colors.soft : colors.ink },
         range: [...range],
         fixedrange: compact,
         showticklabels: Boolean(hasTicks),
@@ -71,9 +94,8 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       paper_bgcolor: "rgba(0,0,0,0)",
       plot_bgcolor: "rgba(0,0,0,0)",
       newselection: { line: { color: colors.accent, width: 2, dash: "solid" } },
-      xaxis: axis(state.titles.x, view.x),
-      yaxis: axis(state.titles.y, view.y),
-      annotations: state.arrows(colors),
+      xaxis: axis(state.titles.x, view.x, state.muted?.x),
+      yaxis: { ...axis(state.titles.y, view.y, state.muted?.y), ...(state.isEqual ? { scaleanchor: "x" } : {}) },
       selections: [],
     });
   }
@@ -81,6 +103,8 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   async function drawFrame() {
     const Plotly = await loadPlotly();
     if (signal.aborted || element.clientWidth === 0) return;
+    if (isWhole) view = fullView(state, size());
+    else if (state.isEqual) view = equalized(view, size());
     const hidden = { marker: { opacity: 0 } };
     const first = !plot.dataset.drawn;
     const corners = {
@@ -117,7 +141,9 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   function followView(change) {
     for (const name of ["x", "y"]) {
       const [low, high] = [change[`${name}axis.range[0]`], change[`${name}axis.range[1]`]];
-      if (low !== undefined && high !== undefined) view[name] = [low, high];
+      if (low === undefined || high === undefined) continue;
+      view[name] = [low, high];
+      isWhole = false;
     }
     highlight.hidden = true;
     scheduleDraw();
@@ -156,7 +182,7 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
   });
 
   function reset() {
-    view = fullView(state);
+    isWhole = true;
     drawFrame();
   }
 
@@ -182,9 +208,15 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
     // Draws a new state. The view stays as it is if the points are the same.
     show(next) {
       const same = state && next.points.x === state.points.x && next.points.y === state.points.y && !next.fit;
+      const isScaled = state && next.isEqual !== state.isEqual;
       state = next;
-      if (!same) view = fullView(state);
+      if (!same || isScaled) isWhole = true;
       return drawFrame();
+    },
+    // Draws points and arrows that have moved, in the same view.
+    move(points, vectors) {
+      state = { ...state, points, arrows: { ...state.arrows, vectors } };
+      scheduleDraw();
     },
     // What dragging does: "lasso", "zoom", "pan" or false.
     setDragMode(mode) {
@@ -196,12 +228,15 @@ export function scatter({ signal, onSelect = () => {}, onHover = () => {}, heigh
       return drawFrame();
     },
     highlight: (index) => highlightPoint(state.points, index),
-    exportFigure: () => exportFigure(state, view, themeColors()),
+    exportFigure: () => {
+      const fit = (shown, frame) => (state.isEqual ? equalized(shown, frame) : shown);
+      return exportFigure(state, view, fit, themeColors());
+    },
   };
 }
 
 // The ranges that contain all points, with a margin.
-function fullView({ points, newPoints }) {
+function fullView({ points, newPoints, isEqual }, size) {
   const range = (name) => {
     let [low, high] = [Infinity, -Infinity];
     for (const values of [points[name], newPoints?.[name] ?? []])
@@ -210,5 +245,16 @@ function fullView({ points, newPoints }) {
     const margin = 0.06 * (high - low || 1);
     return [low - margin, high + margin];
   };
-  return { x: range("x"), y: range("y") };
+  const view = { x: range("x"), y: range("y") };
+  return isEqual ? equalized(view, size) : view;
+}
+
+// The view with one of its ranges extended, so that a unit is as long on both axes.
+function equalized(view, { width, height }) {
+  const unit = Math.max((view.x[1] - view.x[0]) / width, (view.y[1] - view.y[0]) / height);
+  const extended = ([low, high], pixels) => {
+    const free = (unit * pixels - (high - low)) / 2;
+    return [low - free, high + free];
+  };
+  return { x: extended(view.x, width), y: extended(view.y, height) };
 }

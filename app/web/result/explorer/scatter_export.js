@@ -1,20 +1,34 @@
 // A scatter plot as a Plotly figure for export: few points are shapes, many are one image.
 
 import { plotLabel, plotLayout } from "../../plotly.js";
+import { placeArrows } from "./arrows.js";
 import { scaleColors } from "./colors.js";
 import { drawPoints } from "./points.js";
 
 const MAX_SHAPES = 6_000; // more points make an SVG file too large
 const SIZE = { width: 900, height: 620 }; // pixels
+const MARGIN = { l: 64, r: 20, t: 20, b: 56 };
+const LEGEND_WIDTH = 120; // pixels, about
 
-export function exportFigure({ points, newPoints, coloring, titles, arrows }, view, colors) {
+// `fit(view, size)` adapts the view to the frame.
+export function exportFigure({ points, newPoints, coloring, titles, arrows, muted, isEqual }, shownView, fit, colors) {
+  const showlegend = coloring.kind === "classes" || Boolean(newPoints);
+  const frame = {
+    width: SIZE.width - MARGIN.l - MARGIN.r - (coloring.names?.length || coloring.ends ? LEGEND_WIDTH : 0),
+    height: SIZE.height - MARGIN.t - MARGIN.b,
+  };
+  const view = fit(shownView, frame);
+  const axis = (title, range, isMuted) => ({
+    title: { text: title, font: { color: isMuted ? colors.soft : colors.ink } },
+    range: [...range],
+  });
   const asImage = points.x.length > MAX_SHAPES;
   const layout = plotLayout(colors, {
-    margin: { l: 64, r: 20, t: 20, b: 56 },
-    showlegend: coloring.kind === "classes" || Boolean(newPoints),
-    xaxis: { title: { text: titles.x }, range: [...view.x] },
-    yaxis: { title: { text: titles.y }, range: [...view.y] },
-    annotations: arrows(colors),
+    margin: MARGIN,
+    showlegend,
+    xaxis: axis(titles.x, view.x, muted?.x),
+    yaxis: { ...axis(titles.y, view.y, muted?.y), ...(isEqual ? { scaleanchor: "x" } : {}) },
+    annotations: arrows ? annotations(placeArrows(arrows.entries, arrows.vectors, view, frame, points), view, frame, colors) : [],
     images: asImage ? [imageOf({ points, marks: coloring.marks(colors), radius: 3 }, view, colors.surface)] : [],
   });
   return {
@@ -22,6 +36,32 @@ export function exportFigure({ points, newPoints, coloring, titles, arrows }, vi
     layout,
     height: SIZE.height,
   };
+}
+
+// The arrows and their labels as Plotly draws them.
+function annotations({ arrows }, view, frame, colors) {
+  const toData = ({ x, y }) => ({
+    x: view.x[0] + (x / frame.width) * (view.x[1] - view.x[0]),
+    y: view.y[1] - (y / frame.height) * (view.y[1] - view.y[0]),
+    xref: "x",
+    yref: "y",
+  });
+  return arrows.flatMap(({ tip, label }) => [
+    {
+      ...toData(tip),
+      ...{ ax: 0, ay: 0, axref: "x", ayref: "y", text: "" },
+      ...{ showarrow: true, arrowhead: 2, arrowsize: 1, arrowwidth: 1.6, arrowcolor: colors.ink },
+    },
+    {
+      ...toData(label),
+      showarrow: false,
+      text: plotLabel(label.text),
+      font: { size: 12, color: colors.ink },
+      bgcolor: colors.surface,
+      opacity: 0.88,
+      borderpad: 1,
+    },
+  ]);
 }
 
 function traces(points, coloring, colors, asImage) {

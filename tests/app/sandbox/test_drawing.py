@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from app.sandbox.tasks import draw_plot
+from app.sandbox.drawing import draw_plot
 from ism_jobs.store import pack
 
 
@@ -24,4 +24,4 @@ def trace(n: int, stage: str) -> pa.Table:
 def test_the_plot_of_a_trace_shows_the_ascent_and_not_the_search() -> None:
     ascent = trace(10, "ascent")
     whole = pa.concat_tables([trace(5, "search"), ascent])
-    assert draw_plot("trace", pack(whole), "svg", {}) == draw_plot("trace", pack(ascent), "svg", {})
+    assert draw_plot("trace", pack(whole), "svg", {}, {}) == draw_plot("trace", pack(ascent), "svg", {}, {})
