@@ -162,7 +162,7 @@ def test_each_format_has_a_version_of_its_own(api: Api, done: str) -> None:
     assert len(set(etags)) == len(etags)
 
 
-@pytest.mark.parametrize("plot", ["embedding", "loadings", "trace"])
+@pytest.mark.parametrize("plot", ["embedding", "importance", "loadings", "trace"])
 def test_pictures_are_well_formed(api: Api, done: str, plot: str) -> None:
     svg, png = (api.get(f"/jobs/{done}/plots/{plot}.{format}") for format in ("svg", "png"))
     assert svg.headers["content-type"] == "image/svg+xml"

@@ -7,6 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
+from ism_client import PLOTS
 from tests.support.scripted_service import EMBEDDING, PROBLEM, RESULT, batch, job
 
 
@@ -109,7 +110,7 @@ def test_get_writes_all_that_there_is(ism, tmp_path, format, metrics):
     assert result.exit_code == 0, result.output
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == sorted([
         f"W.{format}", f"embedding.{format}", f"trace.{format}", f"metrics.{metrics}", "model.npz", "model.onnx",
-        "result.json", *(f"{plot}.{kind}" for plot in ("embedding", "loadings", "trace") for kind in ("svg", "png")),
+        "result.json", *(f"{plot}.{kind}" for plot in PLOTS for kind in ("svg", "png")),
     ])  # fmt: skip
     assert json.loads((tmp_path / "out/result.json").read_text()) == RESULT
 
