@@ -1,15 +1,10 @@
 """Quality of a projection or a clustering, in the paper's measures."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.svm import SVC
 
 from ism_core.arrays import Array, as_table
 from ism_core.errors import InvalidInput
@@ -57,23 +52,6 @@ def _centered_square(P: Array, kernel: Kernel) -> float:
 def nmi(labels: ArrayLike, others: ArrayLike) -> float:
     """Return the normalized mutual information I/√(H H′), from 0 for unrelated labels to 1 for equal ones."""
     return float(normalized_mutual_info_score(_labels(labels), _labels(others), average_method="geometric"))
-
-
-def novelty(labels: ArrayLike, given: ArrayLike) -> float:
-    """Return 1 − NMI, which is large if a clustering differs from a given one."""
-    return 1 - nmi(labels, given)
-
-
-def cross_validated_accuracy(
-    estimator: Any, X: ArrayLike, y: ArrayLike, *, folds: int = 10, repeats: int = 1, seed: int = 0
-) -> Array:
-    """Return the accuracy of an SVM on the projection in each fold of repeated stratified cross-validation.
-
-    Scaling, W and SVM are learned from the training rows only.
-    """
-    splits = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
-    scores: Array = cross_val_score(make_pipeline(clone(estimator), SVC()), X, y, cv=splits)
-    return scores
 
 
 def silhouette(P: ArrayLike, labels: ArrayLike, *, seed: int = 0) -> float:

@@ -206,7 +206,8 @@ class RelativeGaussian(Term):
     def _scales(self) -> tuple[Array, Array]:
         if self.scales is None:
             raise InvalidInput(
-                "kernel", "The relative gaussian kernel takes its local scales from the data: bind it to X first."
+                "kernel",
+                "The relative gaussian kernel takes its local scales from the data: call fitted_to(X, rng) first.",
             )
         return self.scales
 
@@ -270,7 +271,7 @@ def _filled(number: float, like: Array, out: Array | None) -> Array:
 def _number(value: float | str, name: str) -> float:
     if isinstance(value, str):
         raise InvalidInput(
-            "kernel", f'The kernel\'s {name} = "{value}" is taken from the data: bind the kernel to X first.'
+            "kernel", f'The kernel\'s {name} = "{value}" is taken from the data: call fitted_to(X, rng) first.'
         )
     return float(value)
 

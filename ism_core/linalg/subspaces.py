@@ -33,7 +33,7 @@ class RowStatistics(Protocol):
     def scatter(self) -> Array:
         """The scatter matrix XᵀX of the centered rows, or of a sample of them."""
 
-    def without_null_directions(self, phi: Array) -> Array:
+    def with_null_directions_last(self, phi: Array) -> Array:
         """Φ with eigenvalues for the null directions that are below all others."""
 
 
@@ -67,7 +67,7 @@ def dominant(phi: Array, q: int, rows: RowStatistics) -> tuple[Array, float]:
     those along which the rows vary most.
     """
     room = rows.dimensions
-    values, vectors = eigenpairs(rows.without_null_directions(phi), min(room, q + 1))
+    values, vectors = eigenpairs(rows.with_null_directions_last(phi), min(room, q + 1))
     gap = float(values[q - 1] - values[q]) if q < room else np.inf
     size = float(np.linalg.norm(phi))
     zero = _is_zero(values[:q], size)
@@ -81,13 +81,13 @@ def dominant(phi: Array, q: int, rows: RowStatistics) -> tuple[Array, float]:
 def _most_varying(phi: Array, kept: Array, count: int, size: float, rows: RowStatistics) -> Array:
     """Return the directions of Φ's null space along which the rows vary most; `kept` are eigenvectors with λ > 0."""
     if len(phi) < NARROW:
-        values, vectors = eigenpairs(rows.without_null_directions(phi), rows.dimensions)
+        values, vectors = eigenpairs(rows.with_null_directions_last(phi), rows.dimensions)
         null = vectors[:, _is_zero(values, size)]
         return null @ eigenpairs(null.T @ rows.scatter @ null, count)[1]
     # A full decomposition is expensive here. A small multiple of the scatter matrix breaks the ties instead.
     tie_broken = phi / (size or 1.0) + TIE_BREAK * rows.scatter / (float(np.linalg.norm(rows.scatter)) or 1.0)
     tie_broken -= (kept * (2 + kept.T @ tie_broken @ kept).diagonal()) @ kept.T
-    return eigenpairs(rows.without_null_directions(tie_broken), count)[1]
+    return eigenpairs(rows.with_null_directions_last(tie_broken), count)[1]
 
 
 def orthonormal(V: Array, most: int) -> Array:

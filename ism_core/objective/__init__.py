@@ -12,7 +12,7 @@ from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, feat
 from ism_core.objective.pairs import TILE, pairs_of
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
-from ism_core.objective.projections import ErrorBound
+from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies import Method
 from ism_core.objective.tiles import kernel_matrix, kernel_product, square_sum
 
@@ -20,8 +20,8 @@ __all__ = [
     "COARSE_TOLERANCE",
     "COMPILED_BLOCK",
     "TILE",
-    "ErrorBound",
     "EvaluationOptions",
+    "Magnitudes",
     "Method",
     "NeighborProblem",
     "Precision",

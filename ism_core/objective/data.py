@@ -29,7 +29,7 @@ class EvaluationOptions:
     features: int | None = None  # random features for each term of the kernel; None: no random features
     seed: int = 0  # of the random features and of samples of the rows
     engine: Engine = LOCAL
-    spare: int | None = None  # bytes that a strategy may use beyond what all pairs need; None: no limit
+    spare_bytes: int | None = None  # bytes that a strategy may use beyond what all pairs need; None: no limit
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import ErrorBound, ProjectedNorms, Truncation, cheapest_truncation, least_degree
+from ism_core.objective.projections import Magnitudes, ProjectedNorms, Truncation, cheapest_truncation, least_degree
 from ism_core.objective.strategies import (
     AllPairs,
     ExactFeatures,
@@ -24,8 +24,8 @@ from ism_core.objective.strategies import (
 COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to ‖Φ(W)W‖, that does not slow an ascent down
 OBJECTIVE_SHARE = 0.1  # tolerance of J relative to that of Φ(W)W
 MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
-FAR_GAIN = 2  # times the flops that exact pairs of far rows must save
-PREFERENCE = 4  # times the flops of the cheapest tolerance that a preferred one may cost, beside far rows
+FAR_GAIN = 2  # far rows are paired exactly only if that divides the flops by at least this
+PREFERENCE = 4  # with far rows, a preferred tolerance may cost up to this many times the cheapest one
 SIZE_ROWS = 500  # rows from which |J| and ‖Φ(W)W‖ are estimated
 
 
@@ -36,7 +36,7 @@ def exact_strategy(data: ProblemData) -> Strategy:
 
 
 def strategy_within(
-    data: ProblemData, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None
+    data: ProblemData, tolerances: Iterable[float], W: Array, size: Magnitudes | None = None
 ) -> Strategy:
     """Return the cheapest strategy for W and its neighborhood, for a kernel without exact feature maps.
 
@@ -45,7 +45,8 @@ def strategy_within(
     tolerances
         Relative errors of J and Φ(W)W that are allowed, in order of preference. The first that makes truncated features
         cheaper than all pairs is taken; if none does, the strategy is exact. Exact pairs of a few far rows take part if
-        they save much of the cost. Then the first tolerance that costs little more than the cheapest one is taken.
+        they divide the cost by FAR_GAIN. In that case the first tolerance that costs at most PREFERENCE times the
+        cheapest one is taken.
     size
         |J| and ‖Φ(W)W‖; estimated from a sample of the rows if they are not given.
     """
@@ -59,8 +60,10 @@ def strategy_within(
     for tolerance in possible:
         plain = planner.without_far_rows(tolerance)
         if plain is not None:
-            found = planner.with_far_rows([tolerance], plain.flops) and planner.with_far_rows(possible, plain.flops)
-            return _cheaper(planner.strategy(found or plain))
+            if planner.with_far_rows([tolerance], plain.flops) is None:
+                return _cheaper(planner.strategy(plain))
+            # Far rows pay at this tolerance, so that another one may be preferred.
+            return _cheaper(planner.strategy(planner.with_far_rows(possible, plain.flops) or plain))
     found = planner.with_far_rows(possible, pairs.cost.half_gradient)
     return pairs if found is None else _cheaper(planner.strategy(found))
 
@@ -71,41 +74,44 @@ class _Truncations:
 
     data: ProblemData
     norms: ProjectedNorms
-    size: ErrorBound  # |J| and ‖Φ(W)W‖
+    size: Magnitudes  # |J| and ‖Φ(W)W‖
 
     def without_far_rows(self, tolerance: float) -> Truncation | None:
         """Return the least degree for a tolerance; None if it costs more than all pairs."""
         kernel, q = self.data.kernel, self.data.q
-        affordable = int(AllPairs(self.data).cost.half_gradient / self._feature_flops)
-        degree = least_degree(kernel, q, self.norms, self._allowed(tolerance), affordable)
+        most_features = int(AllPairs(self.data).cost.half_gradient / self._feature_flops)
+        degree = least_degree(kernel, q, self.norms, self._allowed(tolerance), most_features)
         if degree is None:
             return None
         return Truncation(tolerance, degree, self.norms, self._feature_flops * math.comb(q + degree, degree))
 
     def with_far_rows(self, tolerances: Sequence[float], flops: float) -> Truncation | None:
-        """Return a truncation that costs much less than `flops`, with the first tolerance that costs little more."""
+        """Return a truncation that divides `flops` by FAR_GAIN; None if there is none.
+
+        Of these, return the first whose tolerance costs at most PREFERENCE times the cheapest.
+        """
         pair_flops = AllPairs(self.data).cost.half_gradient / len(self.data.X) ** 2
         costs = self._feature_flops, pair_flops, flops / FAR_GAIN
-        found = [
+        possible = [
             cheapest_truncation(self.data.kernel, self.data.q, self.norms, tolerance, self._allowed(tolerance), *costs)
             for tolerance in tolerances
         ]
-        affordable = [each for each in found if each is not None]
-        most = PREFERENCE * min((each.flops for each in affordable), default=0.0)
-        return next((each for each in affordable if each.flops <= most), None)
+        found = [each for each in possible if each is not None]
+        most = PREFERENCE * min((each.flops for each in found), default=0.0)
+        return next((each for each in found if each.flops <= most), None)
 
     def strategy(self, truncation: Truncation) -> TruncatedFeatures:
         """Return the strategy, with the least degree for Φ that does not slow an ascent down."""
         kernel, q = self.data.kernel, self.data.q
-        enough = ErrorBound(np.inf, COARSE_TOLERANCE * self.size.gradient)
+        enough = Magnitudes(np.inf, COARSE_TOLERANCE * self.size.gradient)
         coarse = least_degree(kernel, q, truncation.norms, enough, math.comb(q + truncation.degree, q))
         maps = taylor_maps(kernel, q, truncation.degree)
         assert maps is not None
         fewer = None if coarse in (None, truncation.degree) else taylor_maps(kernel, q, coarse)
         return TruncatedFeatures(self.data, maps, truncation.tolerance, fewer, truncation.norms.far)
 
-    def _allowed(self, tolerance: float) -> ErrorBound:
-        return ErrorBound(OBJECTIVE_SHARE * tolerance * self.size.objective, MARGIN * tolerance * self.size.gradient)
+    def _allowed(self, tolerance: float) -> Magnitudes:
+        return Magnitudes(OBJECTIVE_SHARE * tolerance * self.size.objective, MARGIN * tolerance * self.size.gradient)
 
     @cached_property
     def _feature_flops(self) -> float:
@@ -125,17 +131,17 @@ def _random_features(data: ProblemData, count: int, W: Array) -> RandomFeatures:
 
 
 def _cheaper(features: ExactFeatures) -> Strategy:
-    """Return these features, or all pairs if these are faster or the features do not fit into memory."""
-    pairs, spare = AllPairs(features.data), features.data.options.spare
+    """Return these features, or all pairs if the pairs are faster or the features do not fit into memory."""
+    pairs, spare = AllPairs(features.data), features.data.options.spare_bytes
     fits = spare is None or features.cost.bytes <= spare
     return features if fits and features.cost.ascent <= pairs.cost.ascent else pairs
 
 
-def _estimated_size(data: ProblemData, W: Array) -> ErrorBound:
+def _estimated_size(data: ProblemData, W: Array) -> Magnitudes:
     """Estimate |J| and ‖Φ(W)W‖ from a sample of the rows."""
     sample = data
     if len(data.X) > SIZE_ROWS:
         sample = data.restricted(data.gamma.sample(SIZE_ROWS, np.random.default_rng(data.options.seed)))
     half_gradient, objective = exact_strategy(sample).half_gradient(W)
     scale = (len(data.X) / len(sample.X)) ** 2
-    return ErrorBound(scale * abs(objective), scale * float(np.linalg.norm(half_gradient)))
+    return Magnitudes(scale * abs(objective), scale * float(np.linalg.norm(half_gradient)))

@@ -14,7 +14,7 @@ from ism_core.objective import features, tiles
 from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.pairs import compiled_load_failure
 from ism_core.objective.plan import exact_strategy, strategy_within
-from ism_core.objective.projections import ErrorBound, Projections
+from ism_core.objective.projections import Magnitudes, Projections
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
 
 
@@ -94,7 +94,7 @@ class Problem:
         """XᵀX of the centered rows, or of a sample of them if there are many."""
         return self.data.scatter
 
-    def spread(self, V: Array) -> Array:
+    def scatter_times(self, V: Array) -> Array:
         """Return the scatter matrix times V, without forming the d×d matrix."""
         return self.data.scatter_times(V)
 
@@ -102,7 +102,7 @@ class Problem:
         """XᵀC"""
         return self.data.column_sums(C)
 
-    def without_null_directions(self, phi: Array) -> Array:
+    def with_null_directions_last(self, phi: Array) -> Array:
         """Return Φ with the eigenvalues of the null directions moved below all others."""
         return self.data.with_null_directions_last(phi)
 
@@ -124,7 +124,7 @@ class Problem:
         """Return J(W)."""
         return self.strategy.objective(W)
 
-    def error_bound(self, W: Array) -> ErrorBound:
+    def error_bound(self, W: Array) -> Magnitudes:
         """Return proven bounds on the errors of J and Φ(W)W, rounding aside."""
         return self.strategy.error_bound(W)
 
@@ -169,11 +169,6 @@ class Problem:
         return self.strategy.is_small
 
     @property
-    def is_corrected(self) -> bool:
-        """Whether Φ(W) is an approximation, corrected so that ΦW is exact."""
-        return self.strategy.is_corrected
-
-    @property
     def resolution(self) -> float:
         """Relative error of J: smaller changes of J are not significant."""
         return self.strategy.resolution
@@ -200,7 +195,7 @@ class Problem:
     # Variants of the problem
 
     @own_threads()
-    def within(self, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None) -> "Problem":
+    def within(self, tolerances: Iterable[float], W: Array, size: Magnitudes | None = None) -> "Problem":
         """Return the problem with the cheapest strategy for W and its neighborhood.
 
         The strategy has random features if the options ask for them. Otherwise features are truncated for the first of
@@ -275,7 +270,7 @@ class NeighborProblem(Problem):
         """Return the number of rows of a subsample whose Φ(W)W costs at most `flops` flops: an ascent needs no Φ."""
         return self._rows_within(flops / self.half_gradient_flops)
 
-    def within(self, tolerances: Iterable[float], W: Array, size: ErrorBound | None = None) -> "Problem":
+    def within(self, tolerances: Iterable[float], W: Array, size: Magnitudes | None = None) -> "Problem":
         """Return the problem itself: its strategy is all pairs of rows."""
         return self
 

@@ -37,11 +37,11 @@ MARGIN = 1e-9  # relative; covers rounding errors of the bins and of the incompl
 
 
 @dataclass(frozen=True)
-class ErrorBound:
-    """Absolute bounds, or sizes, of J and Φ(W)W."""
+class Magnitudes:
+    """Absolute values of J and Φ(W)W, or bounds on their errors."""
 
-    objective: float  # of |ΔJ|
-    gradient: float  # of ‖ΔΦ(W)W‖ in the Frobenius norm
+    objective: float  # |J|, or a bound on |ΔJ|
+    gradient: float  # ‖Φ(W)W‖ in the Frobenius norm, or a bound on ‖ΔΦ(W)W‖
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ProjectedNorms:
         """The far rows; None if there are none."""
         return np.flatnonzero(self.bins < self.far_bins) if self.far_count else None
 
-    def bound(self, maps: Sequence[TermMap]) -> ErrorBound:
+    def bound(self, maps: Sequence[TermMap]) -> Magnitudes:
         """Return the bounds, summed over the truncated terms; other terms are exact."""
         objective = gradient = 0.0
         for each in maps:
@@ -98,14 +98,14 @@ class ProjectedNorms:
                     lengths = math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
                     objective += each.weight * abs(value.factor) * one
                     gradient += each.weight * abs(derivative.factor) * constant * lengths
-        return ErrorBound(objective, gradient)
+        return Magnitudes(objective, gradient)
 
-    def is_within(self, maps: Sequence[TermMap], allowed: ErrorBound) -> bool:
+    def is_within(self, maps: Sequence[TermMap], allowed: Magnitudes) -> bool:
         """Whether the bounds with these maps are within the allowed ones."""
         bound = self.bound(maps)
         return bound.objective <= allowed.objective and bound.gradient <= allowed.gradient
 
-    def with_fewest_far(self, maps: Sequence[TermMap], allowed: ErrorBound, most: float) -> "ProjectedNorms | None":
+    def with_fewest_far(self, maps: Sequence[TermMap], allowed: Magnitudes, most: float) -> "ProjectedNorms | None":
         """Return the norms with the fewest far rows that keep the bounds; None if it takes more than `most` rows."""
 
         def suffices(far_bins: int) -> bool:
@@ -125,7 +125,7 @@ class ProjectedNorms:
         return np.append(0, np.cumsum(np.bincount(self.bins, minlength=len(self.edges))))
 
 
-def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: ErrorBound, max_features: int) -> int | None:
+def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: Magnitudes, max_features: int) -> int | None:
     """Return the least degree whose bounds are within the allowed ones; None if it takes more than `max_features`."""
     for degree in range(MAX_DEGREE + 1):
         maps = taylor_maps(kernel, q, degree)
@@ -150,7 +150,7 @@ def cheapest_truncation(
     q: int,
     norms: ProjectedNorms,
     tolerance: float,
-    allowed: ErrorBound,
+    allowed: Magnitudes,
     feature_flops: float,
     pair_flops: float,
     most: float,

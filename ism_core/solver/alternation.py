@@ -20,7 +20,7 @@ from ism_core.kernels import Kernel, exact_maps
 from ism_core.linalg import RowSpace, dominant, largest_angle
 from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, Projected, affordable_maps
-from ism_core.solver.ascent import EvaluatedPoint, Move, iter_ascend, iter_moves
+from ism_core.solver.ascent import GRADIENT_PER_DELTA, EvaluatedPoint, Move, iter_ascend, iter_moves
 from ism_core.solver.newton_mixing import NewtonMixing
 from ism_core.solver.options import SolveInput
 from ism_core.solver.result import Error, Step, Stop, relay
@@ -128,21 +128,22 @@ class _Rounds:
     ) -> Generator[Step, None, Solution]:
         """Take a few steps of W for each clustering until it settles; then climb to the end."""
         delta, max_iter = self.options.delta, self.options.max_iter
-        settled = False
+        was_still = False
         W, phi = start.W, start.phi
         for round in range(max_iter):
-            budget = max_iter - first if settled else min(ROUND_STEPS, max_iter - first)
+            budget = max_iter - first if was_still else min(ROUND_STEPS, max_iter - first)
             problem = problem.within(self.options.tolerances, W)
             point, stop, iteration = yield from iter_ascend(
-                problem, W, delta, budget, round=round, first=first, known=phi, leaping=settled
+                problem, W, delta, budget, round=round, first=first, similar_phi=phi, leaping=was_still
             )
-            gamma, found = self.gamma(problem.X @ point.W, clustering)
+            gamma, new = self.gamma(problem.X @ point.W, clustering)
             first = iteration + 1
-            still = largest_angle(clustering.Y, found.Y) < delta
-            if (settled and still) or first >= max_iter:
-                return Solution(problem, point, stop if settled and still else Stop.ROUNDS, iteration, found)
-            settled = still
-            problem, clustering, W, phi = problem.with_gamma(gamma), found, point.W, point.phi
+            is_still = largest_angle(clustering.Y, new.Y) < delta
+            has_settled = was_still and is_still
+            if has_settled or first >= max_iter:
+                return Solution(problem, point, stop if has_settled else Stop.ROUNDS, iteration, new)
+            was_still = is_still
+            problem, clustering, W, phi = problem.with_gamma(gamma), new, point.W, point.phi
         raise AssertionError("every round takes at least one iteration")
 
 
@@ -152,11 +153,11 @@ class ClusteringAscent:
     J is not comparable from step to step, so every step is accepted. Near the end, W is taken from mixed Φs.
     """
 
-    def __init__(self, rounds: _Rounds, problem: Problem, clustering: Clustering, known: Array | None) -> None:
+    def __init__(self, rounds: _Rounds, problem: Problem, clustering: Clustering, similar_phi: Array | None) -> None:
         self.problem = problem
         self.clustering = clustering
         self._rounds = rounds
-        self._known = known
+        self._similar_phi = similar_phi
         self._is_exact = False
         self._turned = np.inf  # the angle by which Y turned at the last step, in radians
         self._mixing: NewtonMixing | None = NewtonMixing()
@@ -177,12 +178,12 @@ class ClusteringAscent:
         self.problem, self.clustering = self.problem.with_gamma(gamma), found
         return self._evaluate(W, P, here), None
 
-    def done(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
+    def after_step(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
         here, delta = move.point, self._rounds.options.delta
         if self._rounds.is_sample:
             has_settled = self._turned < SAMPLE_ANGLE
         else:
-            has_settled = self._turned < delta and here.gradient < delta / 10
+            has_settled = self._turned < delta and here.gradient < GRADIENT_PER_DELTA * delta
         if has_settled and (self._is_exact or self._rounds.is_sample):
             return here, Stop.CONVERGED
         self._is_exact = self._is_exact or has_settled
@@ -213,10 +214,10 @@ class ClusteringAscent:
         if not is_sample and not problem.is_small:
             if last is not None:
                 return last.moved(problem, W)
-            known = self._known
-            point = None if known is None else EvaluatedPoint.from_similar(W, known, *problem.half_gradient(W))
-            if point is not None:
-                return point
+            if self._similar_phi is not None:
+                point = EvaluatedPoint.from_similar(W, self._similar_phi, *problem.half_gradient(W))
+                if point is not None:
+                    return point
             problem = problem.within((COARSE_TOLERANCE,), W)
         return EvaluatedPoint.at(problem, W)
 

@@ -109,7 +109,7 @@ def error(problem: Problem, point: EvaluatedPoint) -> Error:
     return Error("bound", float(bound.objective / abs(point.objective)), float(bound.gradient / half_gradient))
 
 
-def is_within(found: Error, tolerance: float) -> bool:
+def is_exact_enough(found: Error, tolerance: float) -> bool:
     """Whether features that were truncated for another W are exact enough at this one."""
     return found.kind != "bound" or max(found.objective, found.gradient) <= tolerance
 
@@ -136,7 +136,7 @@ def _test_direction(problem: Objective, point: EvaluatedPoint, rng: np.random.Ge
     """Return the direction with the smallest eigengap, plus a small random direction."""
     W, half_gradient = point.W, point.half_gradient
     outside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
-    (largest,), best = eigenpairs(problem.without_null_directions(outside - 2 * point.size * (W @ W.T)), 1)
+    (largest,), best = eigenpairs(problem.with_null_directions_last(outside - 2 * point.size * (W @ W.T)), 1)
     random = rng.standard_normal(W.shape)
     direction = best @ np.eye(W.shape[1])[-1:] + RANDOM_SHARE * random / np.linalg.norm(random)
     return _TestDirection(direction, float(point.eigenvalues[-1] - largest))

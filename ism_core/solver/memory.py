@@ -53,7 +53,7 @@ def within_memory_limit(given: SolveInput, X: Array) -> EvaluationOptions:
         return given.evaluation
     rows, columns = X.shape
     shape = Shape(rows, columns, given.q, given.paradigm.rank, given.paradigm.alternates)
-    return replace(given.evaluation, spare=spare_bytes(shape, X, given.options.memory_limit))
+    return replace(given.evaluation, spare_bytes=spare_bytes(shape, X, given.options.memory_limit))
 
 
 def spare_bytes(shape: Shape, X: Array, limit: int) -> int:

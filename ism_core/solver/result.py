@@ -32,7 +32,7 @@ class Stop(Enum):
 
     CONVERGED = "Converged: the eigenvalues, the subspace and the gradient have settled within delta."
     FIXED_POINT = "Converged: no step turns W by more than rounding, so it is a fixed point."
-    SETTLED = "Converged: three steps together raised the objective by less than 0.3 % of delta."
+    SETTLED = "Converged: the last steps raised the objective by a negligible amount relative to delta."
     STALLED = "Stopped: no step raises the objective beyond rounding, though the gradient is not yet within delta."
     ROUNDS = (
         "Stopped: max_iter was reached while the clustering still changed; raise max_iter, or accept a wider delta."

@@ -14,11 +14,11 @@ from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
 from ism_core.linalg import RowSpace, Whitening, count_informative, is_constant, row_passes, with_fixed_signs
-from ism_core.objective import ErrorBound, Problem
+from ism_core.objective import Magnitudes, Problem
 from ism_core.paradigms import Paradigm, Projected, Supervised
 from ism_core.solver.alternation import Solution, iter_cluster
-from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
-from ism_core.solver.certificate import certify, error, is_within
+from ism_core.solver.ascent import GRADIENT_PER_DELTA, EvaluatedPoint, iter_ascend
+from ism_core.solver.certificate import certify, error, is_exact_enough
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
 from ism_core.solver.result import Result, Step, Stop, drained, relay
@@ -165,8 +165,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         )
     if all(term.form == "difference" for _, term in fitted.terms):
         table = _centered(table)
-    if options.memory_limit is not None:
-        given = replace(given, evaluation=within_memory_limit(given, table))
+    given = replace(given, evaluation=within_memory_limit(given, table))
     space = _space(given, table, fitted)
     trace: list[Step] = []
 
@@ -182,7 +181,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
     while True:
         outside = space.outside(partial(found.problem.row_coefficients, found.point.W))
         left = float(np.linalg.norm(outside)) / (found.point.size or 1.0)
-        if left < options.delta / 10 or found.iteration + 1 >= options.max_iter:
+        if left < GRADIENT_PER_DELTA * options.delta or found.iteration + 1 >= options.max_iter:
             break
         space = space.widened(outside)
         found = yield from relay(find(given, space, fitted, rng, found), in_columns_of_X)
@@ -248,23 +247,24 @@ def _iter_reduce(
     while True:
         problem = start.problem or problem.within(options.tolerances, start.W, size)
         point, stop, iteration = yield from iter_ascend(
-            problem, start.W, options.delta, options.max_iter - first, first=first, known=start.phi
+            problem, start.W, options.delta, options.max_iter - first, first=first, similar_phi=start.phi
         )
         found = error(problem, point)
-        if is_within(found, problem.tolerance) or iteration + 1 >= options.max_iter:
+        if is_exact_enough(found, problem.tolerance) or iteration + 1 >= options.max_iter:
             return Solution(problem, point, stop, iteration, error=found)
         # The features were truncated for a W that is too far from this one: choose them again.
         start, first = Start(point.W, point.phi), iteration + 1
-        size = ErrorBound(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
+        size = Magnitudes(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
 
 
 def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """Find a start: the end of a continuation path, or the best of several candidates."""
     options = given.options
     asked = options.starts == "path"
-    if asked or (options.starts is None and problem.kernel == given.kernel):  # no path for a width computed from X
+    width_was_given = problem.kernel == given.kernel  # a width computed from X is wide, and needs no path
+    if asked or (options.starts is None and width_was_given):
         kernels = path_kernels(problem, given.X, rng, asked=asked)
-        if len(kernels) == 1:
+        if len(kernels) == 1:  # the kernel is wide enough: start from Φ0
             return (yield from iter_search(problem, 1, options, rng))
         if kernels:
             return (yield from iter_continuation(problem, kernels, options, rng))

@@ -27,7 +27,7 @@ class AllPairs(Strategy):
             W,
             precision=options.precision,
             engine=data.engine_for(self.cost.surrogate),
-            lean=options.spare is not None and options.spare < data.X.nbytes,
+            lean=options.spare_bytes is not None and options.spare_bytes < data.X.nbytes,
         )
         return data.clean(phi), objective
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from ism_core.arrays import Array
 from ism_core.linalg import NARROW
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import ErrorBound
+from ism_core.objective.projections import Magnitudes
 
 Method = Literal["tiles", "features", "random features"]
 
@@ -60,9 +60,9 @@ class Strategy(ABC):
     def cost(self) -> Cost:
         """The cost of one evaluation."""
 
-    def error_bound(self, W: Array) -> ErrorBound:
+    def error_bound(self, W: Array) -> Magnitudes:
         """Return proven bounds on the errors of J and Φ(W)W, rounding aside."""
-        return ErrorBound(0.0, 0.0)
+        return Magnitudes(0.0, 0.0)
 
     @property
     def resolution(self) -> float:

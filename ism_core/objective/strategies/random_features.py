@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.linalg import corrected
+from ism_core.linalg import corrected, procrustes_rotation
 from ism_core.objective.strategies.exact_features import ExactFeatures
 
 
@@ -30,7 +30,7 @@ class RandomFeatures(ExactFeatures):
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
         C, objective = super().row_coefficients(self._aligned(W))
-        return C @ rotation(W, self.reference).T, objective
+        return C @ procrustes_rotation(W, self.reference).T, objective
 
     def half_gradient(self, W: Array) -> tuple[Array, float]:
         fixed, objective = super().half_gradient(W)
@@ -40,14 +40,7 @@ class RandomFeatures(ExactFeatures):
         return super().objective(self._aligned(W))
 
     def _aligned(self, W: Array) -> Array:
-        return W @ rotation(W, self.reference)
-
-
-def rotation(W: Array, reference: Array) -> Array:
-    """Return the rotation R that minimizes ‖WR − reference‖ (orthogonal Procrustes problem)."""
-    left, _, right = np.linalg.svd(W.T @ reference)
-    R: Array = left @ right
-    return R
+        return W @ procrustes_rotation(W, self.reference)
 
 
 def rotation_gradient(W: Array, reference: Array, half_gradient: Array) -> Array:

@@ -14,7 +14,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.kernels import TermMap
 from ism_core.linalg import corrected
-from ism_core.objective.projections import ErrorBound
+from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies.all_pairs import AllPairs
 from ism_core.objective.strategies.base import Cost, Strategy
 from ism_core.objective.strategies.exact_features import ExactFeatures
@@ -63,7 +63,7 @@ class TruncatedFeatures(ExactFeatures):
         return self.coarse_maps is not None
 
     @own_threads()
-    def error_bound(self, W: Array) -> ErrorBound:
+    def error_bound(self, W: Array) -> Magnitudes:
         return self.data.projections.norms(W, self.data.gamma, self.far).bound(self.maps)
 
     @property

@@ -8,7 +8,7 @@ from ism_core.solver.ascent.ascend import ascend, iter_ascend
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
 from ism_core.solver.ascent.leaps import moments_around
-from ism_core.solver.ascent.loop import Ascent, LevelShiftedAscent, Move, TrialStep, iter_moves
+from ism_core.solver.ascent.loop import GRADIENT_PER_DELTA, Ascent, LevelShiftedAscent, Move, TrialStep, iter_moves
 from ism_core.solver.ascent.polynomial_moments import (
     PolynomialMoments,
     can_leap,
@@ -18,6 +18,7 @@ from ism_core.solver.ascent.polynomial_moments import (
 )
 
 __all__ = [
+    "GRADIENT_PER_DELTA",
     "Ascent",
     "EvaluatedPoint",
     "LbfgsAscent",

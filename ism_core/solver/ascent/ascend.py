@@ -23,7 +23,7 @@ def iter_ascend(
     *,
     round: int = 0,
     first: int = 0,
-    known: Array | None = None,
+    similar_phi: Array | None = None,
     leaping: bool = True,
 ) -> Generator[Step, None, Ascent[EvaluatedPoint]]:
     """Climb from W to a local maximum of J; `iter_ascend` yields the steps.
@@ -36,7 +36,7 @@ def iter_ascend(
         The largest number of steps.
     round, first
         The round of a clustering, and the number of the first step.
-    known
+    similar_phi
         The Φ of a similar problem near W, of any scale.
     leaping
         Whether leaps are allowed.
@@ -48,7 +48,7 @@ def iter_ascend(
             return Ascent(EvaluatedPoint.at(problem, climb.point.W), climb.stop, climb.iteration)
     leaps = leaping and isinstance(problem, Problem) and problem.kernel.has_product_form and can_leap(problem)
     method = LeapAscent if leaps else SpectralAscent
-    return (yield from relay(iter_moves(method(problem, delta, known), W, max_iter, first), as_step))
+    return (yield from relay(iter_moves(method(problem, delta, similar_phi), W, max_iter, first), as_step))
 
 
 ascend = drained(iter_ascend)

@@ -19,6 +19,7 @@ from ism_core.solver.ascent.spectral import SMALLEST_ANGLE, SpectralAscent
 from ism_core.solver.result import Stop, drain
 
 MAX_STEPS = 100  # iterations of one leap
+DELTA_SHARE = 0.1  # convergence tolerance of a leap, relative to that of the ascent
 
 
 class LeapAscent(SpectralAscent):
@@ -28,7 +29,7 @@ class LeapAscent(SpectralAscent):
 
     def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
         moments = moments_around(self.problem, here)
-        steps = iter_moves(SpectralAscent(moments, self.delta / 10), moments.basis.T @ here.W, MAX_STEPS)
+        steps = iter_moves(SpectralAscent(moments, DELTA_SHARE * self.delta), moments.basis.T @ here.W, MAX_STEPS)
         W = np.linalg.qr(moments.basis @ drain(steps).point.W)[0]
         if largest_angle(here.W, W) >= SMALLEST_ANGLE:
             return replace(self.evaluate(here, W), moments=moments), None
@@ -37,13 +38,13 @@ class LeapAscent(SpectralAscent):
     def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:
         """Return the angle of the spectral step from here, because the last leap may have been long."""
         here = move.point
-        return largest_angle(here.W, self.dominant(here)[0])
+        return largest_angle(here.W, self.dominant_at(here)[0])
 
 
 def moments_around(problem: Problem, point: EvaluatedPoint) -> PolynomialMoments:
     """Return the moments in the span of W, the gradient and the dominant eigenvectors of Φ."""
     count = min(problem.q + FURTHER_DIRECTIONS, problem.dimensions)
-    eigenvectors = eigenpairs(problem.without_null_directions(point.phi), count)[1]
+    eigenvectors = eigenpairs(problem.with_null_directions_last(point.phi), count)[1]
     columns: Array = np.hstack([point.W, point.half_gradient, eigenvectors])
     moments = PolynomialMoments.of(problem, orthonormal(columns, 2 * problem.q + FURTHER_DIRECTIONS))
     assert moments is not None

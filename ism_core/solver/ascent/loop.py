@@ -1,6 +1,6 @@
 """The loop that every ascent shares: step, accept, report, stop.
 
-An ascent method is a class with `init`, `step` and `done`; `iter_moves` drives it. The methods are
+An ascent method is a class with `init`, `step` and `after_step`; `iter_moves` drives it. The methods are
 
     spectral.SpectralAscent       dominant eigenvectors of Φ(W), the ISM iteration
     leaps.LeapAscent              the maximum within a few directions, for polynomial kernels
@@ -22,6 +22,7 @@ from ism_core.engines import own_threads
 from ism_core.linalg import largest_angle
 from ism_core.solver.result import Step, Stop
 
+GRADIENT_PER_DELTA = 0.1  # bound on the relative gradient, and on the angle of a step in radians, relative to delta
 OBJECTIVE_ROUNDING = 1e-13  # share of J, or of ‖Φ‖, below which two values of J are equal
 MOST_REJECTIONS = 100  # rejected trials of one step; each at least doubles the shift
 
@@ -76,7 +77,7 @@ class Move(Generic[P]):
 
     def is_within(self, delta: float) -> bool:
         """Whether the change of the eigenvalues is below delta and the gradient below a tenth of it."""
-        return self.change is not None and self.change < delta and self.point.gradient < delta / 10
+        return self.change is not None and self.change < delta and self.point.gradient < GRADIENT_PER_DELTA * delta
 
     def as_step(self, round: int = 0) -> Step:
         """Return the move as a Step, which `iter_solve` yields."""
@@ -111,7 +112,7 @@ class AscentMethod(Protocol[P]):
     def step(self, here: P, /) -> tuple[P, Stop | None]:
         """Return the next point; or, with a reason to stop, the last one."""
 
-    def done(self, move: Move[P], /) -> tuple[P, Stop | None]:
+    def after_step(self, move: Move[P], /) -> tuple[P, Stop | None]:
         """Return the point to continue from: the one reached, or the same W with Φ recomputed.
 
         Return a reason to stop too, or None.
@@ -131,7 +132,7 @@ def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0)
         move = Move(iteration, there, here)
         yield move
         with own_threads():
-            here, stop = method.done(move)
+            here, stop = method.after_step(move)
         if stop is not None:
             return Ascent(here, stop, iteration)
     return Ascent(here, Stop.MAX_ITER, first + max_iter)
@@ -139,7 +140,7 @@ def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0)
 
 def stop_without_step(point: Point, delta: float) -> Stop:
     """Return the reason to stop if no step increases J."""
-    return Stop.FIXED_POINT if point.gradient < delta / 10 else Stop.STALLED
+    return Stop.FIXED_POINT if point.gradient < GRADIENT_PER_DELTA * delta else Stop.STALLED
 
 
 class TrialStep(NamedTuple):

@@ -71,7 +71,7 @@ class PolynomialMoments:
         """There are none."""
         return np.empty((self.dimensions, 0))
 
-    def without_null_directions(self, phi: Array) -> Array:
+    def with_null_directions_last(self, phi: Array) -> Array:
         """Φ itself: there are no null directions."""
         return phi
 

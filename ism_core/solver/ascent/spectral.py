@@ -11,7 +11,7 @@ import numpy as np
 from ism_core.arrays import Array
 from ism_core.linalg import dominant, largest_angle
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
-from ism_core.solver.ascent.loop import LevelShiftedAscent, Move, TrialStep, stop_without_step
+from ism_core.solver.ascent.loop import GRADIENT_PER_DELTA, LevelShiftedAscent, Move, TrialStep, stop_without_step
 from ism_core.solver.result import Stop
 
 SMALLEST_ANGLE = 1e-9  # radians; a smaller step moves W by rounding only
@@ -28,27 +28,30 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         What is maximized.
     delta
         Convergence tolerance.
-    known
+    similar_phi
         The Φ of a similar problem near the first W, of any scale.
     """
 
-    def __init__(self, problem: Objective, delta: float, known: Array | None = None) -> None:
+    def __init__(self, problem: Objective, delta: float, similar_phi: Array | None = None) -> None:
         self.problem = problem
         self.delta = delta
-        self._known = known
+        self._similar_phi = similar_phi
         self._spent = 0.0  # flops since Φ was computed
-        self._decomposed: tuple[EvaluatedPoint, tuple[Array, float]] | None = None  # the last result of `dominant`
+        self._decomposed: tuple[EvaluatedPoint, tuple[Array, float]] | None = None  # the last result of `dominant_at`
 
     @property
     def resolution(self) -> float:
         return self.problem.resolution
 
     def init(self, W: Array) -> EvaluatedPoint:
-        problem, known, self._known = self.problem, self._known, None
-        if known is None or problem.is_small:
+        problem, similar_phi = self.problem, self._similar_phi
+        self._similar_phi = None  # it is used once
+        if similar_phi is None or problem.is_small:
             return EvaluatedPoint.at(problem, W)
         half_gradient = problem.half_gradient(W)
-        return EvaluatedPoint.from_similar(W, known, *half_gradient) or EvaluatedPoint.at(problem, W, half_gradient)
+        return EvaluatedPoint.from_similar(W, similar_phi, *half_gradient) or EvaluatedPoint.at(
+            problem, W, half_gradient
+        )
 
     def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
         there = self.uphill(here)
@@ -61,13 +64,13 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
             self._shift = 0.0  # predicted and actual gain come from two different Φs
         return there, None
 
-    def done(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
+    def after_step(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
         here = move.point
         if not move.is_within(self.delta):
             return here, None
         certain = self._with_certain_gap(here)
-        has_settled = certain is here and self.remaining_angle(move) < self.delta / 10
-        return certain, Stop.CONVERGED if has_settled else None
+        has_converged = certain is here and self.remaining_angle(move) < GRADIENT_PER_DELTA * self.delta
+        return certain, Stop.CONVERGED if has_converged else None
 
     def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:
         """Estimate the remaining angle to the limit, in radians, by that of the last step."""
@@ -78,11 +81,12 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         if shift:
             V, gap = dominant(here.phi + shift * (here.W @ here.W.T), self.problem.q, self.problem)
         else:
-            V, gap = self.dominant(here)
+            V, gap = self.dominant_at(here)
         angle = largest_angle(here.W, V)
         if angle < SMALLEST_ANGLE:
             return None
         predicted = float(np.vdot(V, here.phi @ V)) - float(here.eigenvalues.sum())
+        # Rounding makes the first term 0 for small angles. The sum is at least the square of the largest sine.
         squared_sines = max(self.problem.q - float(np.linalg.norm(here.W.T @ V)) ** 2, angle**2 / 4)
         return TrialStep(V, squared_sines, predicted, -GAP_SHARE * max(gap - shift, 0.0))
 
@@ -93,7 +97,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
             return self._exact(W)
         return here.moved(self.problem, W)
 
-    def dominant(self, point: EvaluatedPoint) -> tuple[Array, float]:
+    def dominant_at(self, point: EvaluatedPoint) -> tuple[Array, float]:
         """Return the dominant eigenvectors of Φ at a point, and the eigengap."""
         if self._decomposed is None or self._decomposed[0] is not point:
             self._decomposed = point, dominant(point.phi, self.problem.q, self.problem)
@@ -105,9 +109,9 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
 
     def _with_certain_gap(self, point: EvaluatedPoint) -> EvaluatedPoint:
         """Return the point; recompute Φ there if its error is large and may have swapped two eigenvectors."""
-        if point.surrogate_error <= self.delta / 10 * point.size:
+        if point.surrogate_error <= GRADIENT_PER_DELTA * self.delta * point.size:
             return point
-        if self.dominant(point)[1] > CERTAIN_GAP * point.surrogate_error:
+        if self.dominant_at(point)[1] > CERTAIN_GAP * point.surrogate_error:
             return point
         self._shift = 0.0
         return self._exact(point.W)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.gamma import Gamma
-from ism_core.linalg import largest_angle
+from ism_core.linalg import largest_angle, with_fixed_signs
 from ism_core.paradigms import Clustering
 from ism_core.solver.ascent import EvaluatedPoint
 from ism_core.solver.certificate import error
@@ -75,8 +75,7 @@ def _result(
     given: SolveInput, dense: Result, found: Sparse, clustering: Clustering | None, features: FeatureProblems, most: int
 ) -> Result:
     problem, axes, V = found.problem, found.axes, found.loadings
-    signs = np.sign(V[np.argmax(np.abs(V), axis=0), np.arange(given.q)])
-    W = features.projection(V * signs)
+    W = features.projection(with_fixed_signs(V))
     point = EvaluatedPoint(axes.W, axes.phi, axes.phi @ axes.W, axes.objective, axes.eigenvalues)
     orthonormality = float(np.abs(W.T @ W - np.eye(given.q)).max())
     return replace(

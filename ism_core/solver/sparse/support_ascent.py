@@ -111,7 +111,7 @@ class SupportAscent(LevelShiftedAscent[Axes]):
         there = self.uphill(here)
         return (here, Stop.FIXED_POINT) if there is None else (there, None)
 
-    def done(self, move: Move[Axes]) -> tuple[Axes, Stop | None]:
+    def after_step(self, move: Move[Axes]) -> tuple[Axes, Stop | None]:
         here, before = move.point, move.before
         assert before is not None
         gained = here.objective - before.objective

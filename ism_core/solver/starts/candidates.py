@@ -83,7 +83,7 @@ def _most_varying(problem: Problem, taken: Array, count: int) -> Array:
     """Return the directions orthogonal to those taken along which the rows vary most."""
 
     def scatter_times(V: Array) -> Array:
-        return project_out(taken, problem.spread(project_out(taken, V)))
+        return project_out(taken, problem.scatter_times(project_out(taken, V)))
 
     first = scatter_times(block_krylov.block(None, len(taken), count, problem.options.seed))
     return block_krylov.largest(scatter_times, first, count, KRYLOV_ANGLE, KRYLOV_PRODUCTS).vectors

@@ -157,5 +157,5 @@ def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: floa
         moves = iter_moves(LbfgsAscent(leg, delta), start.W, CLIMB_STEPS)
         return Start((yield from relay(moves, Move.as_step)).point.W)
     coarse = leg.within([COARSE_TOLERANCE], start.W)
-    point = (yield from iter_ascend(coarse, start.W, PATH_DELTA, PATH_STEPS, known=start.phi)).point
+    point = (yield from iter_ascend(coarse, start.W, PATH_DELTA, PATH_STEPS, similar_phi=start.phi)).point
     return Start(point.W, point.phi)

@@ -121,17 +121,17 @@ def iter_grow(
     delta = options.delta
     while (rows := GROWTH * rows) <= len(problem.X) / 2:
         finer = problem.sampled(rows, rng).within([COARSE_TOLERANCE], start.W)
-        point = ascend(finer, start.W, max(delta, GROWTH_DELTA), SEARCH_STEPS, known=start.phi).point
+        point = ascend(finer, start.W, max(delta, GROWTH_DELTA), SEARCH_STEPS, similar_phi=start.phi).point
         start = Start(point.W, point.phi)
         number += 1
         yield _report(number, point)
     coarse, exact = problem.within([COARSE_TOLERANCE], start.W), problem.within(options.tolerances, start.W)
     if coarse.is_truncated and exact.half_gradient_flops > COARSE_GAIN * coarse.half_gradient_flops:
-        point = ascend(coarse, start.W, delta, COARSE_STEPS, known=start.phi).point
+        point = ascend(coarse, start.W, delta, COARSE_STEPS, similar_phi=start.phi).point
         with own_threads():
             higher = beyond_saddle(coarse, point, rng)
         if higher is not None:
-            point = ascend(coarse, higher, delta, COARSE_STEPS, known=point.phi).point
+            point = ascend(coarse, higher, delta, COARSE_STEPS, similar_phi=point.phi).point
         yield _report(number + 1, point)
         return Start(point.W, point.phi)
     return start._replace(problem=exact)
@@ -207,7 +207,7 @@ def _climb(
 ) -> EvaluatedPoint:
     """The maximum above W; `best` as soon as the ascent seems to lead there, or no higher."""
     known = None if best is None else best.phi
-    ascent = ReturnCapture(iter_ascend(problem, W, max(delta, SEARCH_DELTA), SEARCH_STEPS, known=known))
+    ascent = ReturnCapture(iter_ascend(problem, W, max(delta, SEARCH_DELTA), SEARCH_STEPS, similar_phi=known))
     before = -np.inf
     for step in ascent:
         if best is not None and step.objective < best.objective:

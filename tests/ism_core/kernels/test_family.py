@@ -114,7 +114,7 @@ def test_relative_gaussian_takes_rows_and_columns_apart(rows: Array, rng: np.ran
 @pytest.mark.parametrize("kernel", [Gaussian(), Polynomial(), RelativeGaussian()], ids=lambda k: type(k).__name__)
 def test_a_kernel_that_waits_for_data_says_so(kernel: Kernel) -> None:
     ((_, term),) = kernel.terms
-    with pytest.raises(InvalidInput, match="bind"):
+    with pytest.raises(InvalidInput, match="fitted_to"):
         term.value(np.ones((2, 2)))
 
 

@@ -25,10 +25,10 @@ from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import Problem
-from ism_core.objective.projections import ErrorBound
+from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies import base as strategies_module
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
-from ism_core.solver.certificate import error, is_within
+from ism_core.solver.certificate import error, is_exact_enough
 from tests.ism_core.conftest import Labelled, Planted, TwoClusterings
 
 EPS = float(np.finfo(np.float64).eps)
@@ -58,10 +58,10 @@ def axes(*columns: int) -> Array:
     return np.eye(6)[:, columns]
 
 
-def true_errors(problem: Problem, W: Array) -> ErrorBound:
+def true_errors(problem: Problem, W: Array) -> Magnitudes:
     """Of J and Φ(W)W, against sums over all pairs, relative to them."""
     (half_gradient, J), (exact, exact_J) = (each.half_gradient(W) for each in (problem, problem.by_all_pairs()))
-    return ErrorBound(abs(J / exact_J - 1), float(np.linalg.norm(half_gradient - exact) / np.linalg.norm(exact)))
+    return Magnitudes(abs(J / exact_J - 1), float(np.linalg.norm(half_gradient - exact) / np.linalg.norm(exact)))
 
 
 @pytest.mark.usefixtures("nothing_is_small")
@@ -80,7 +80,7 @@ def test_features_are_cut_where_the_bound_is_within_the_tolerance_and_it_holds(
         found = error(problem, EvaluatedPoint.at(problem, W))
         assert found.kind == "bound"
         assert (
-            is_within(error(problem, EvaluatedPoint.at(problem, W)), problem.tolerance) or signed
+            is_exact_enough(error(problem, EvaluatedPoint.at(problem, W)), problem.tolerance) or signed
         )  # whose J may be next to nothing, on a sample above all
         true = true_errors(problem, W)
         assert true.objective <= found.objective + 1e-12
@@ -128,8 +128,8 @@ def test_features_are_cut_anew_for_another_w(many: Labelled, monkeypatch: pytest
     once = problem.within([1e-6], narrow)
     assert once.is_small
     again = once.within([1e-6], wide)
-    assert not is_within(error(once, EvaluatedPoint.at(once, wide)), once.tolerance)
-    assert is_within(error(again, EvaluatedPoint.at(again, wide)), again.tolerance)
+    assert not is_exact_enough(error(once, EvaluatedPoint.at(once, wide)), once.tolerance)
+    assert is_exact_enough(error(again, EvaluatedPoint.at(again, wide)), again.tolerance)
 
 
 @pytest.mark.usefixtures("nothing_is_small")

@@ -89,9 +89,9 @@ def test_compiled_code_refuses_a_term_that_it_does_not_know(rows: Array) -> None
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(), RelativeGaussian(), Polynomial()])
-def test_a_kernel_that_is_not_bound_says_so(kernel: Term, rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_is_not_fitted_says_so(kernel: Term, rows: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)
-    with pytest.raises(InvalidInput, match="bind"):
+    with pytest.raises(InvalidInput, match="fitted_to"):
         pairs.pairs_of(rows, kernel)
 
 

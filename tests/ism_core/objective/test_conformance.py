@@ -197,7 +197,7 @@ def test_all_pairs_are_the_same_if_memory_is_scarce(
 ) -> None:
     for precision, limit in ROUNDING.items():
         data = ProblemData.of(rows, gamma, kernel, 2, options=EvaluationOptions(precision))
-        scarce = replace(data, options=replace(data.options, spare=0))
+        scarce = replace(data, options=replace(data.options, spare_bytes=0))
         (phi, J), (lean, same) = AllPairs(data).evaluate(projection), AllPairs(scarce).evaluate(projection)
         assert_near(lean, phi, limit)
         assert same == pytest.approx(J, rel=limit)

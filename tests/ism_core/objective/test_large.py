@@ -184,7 +184,7 @@ def test_a_phi_that_is_set_right_along_w_asks_for_that_once(
     problem, W = labelled(wine, Gaussian()), turned(13, 2)
     maps, fewer = (taylor_maps(problem.kernel, 2, degree) for degree in (12, 3))
     problem = replace(problem, strategy=TruncatedFeatures(problem.data, maps, coarse_maps=fewer))
-    assert problem.is_corrected
+    assert problem.strategy.is_corrected
     phi, objective = problem.evaluate(W)
     known = phi if alike else np.diag(np.arange(13.0))
     counting = Counting(monkeypatch)

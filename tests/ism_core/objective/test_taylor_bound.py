@@ -12,12 +12,12 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import ErrorBound, ProjectedNorms, cheapest_truncation, least_degree
+from ism_core.objective.projections import Magnitudes, ProjectedNorms, cheapest_truncation, least_degree
 from ism_core.objective.strategies import TruncatedFeatures
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 
-ANY = ErrorBound(np.inf, np.inf)
+ANY = Magnitudes(np.inf, np.inf)
 
 
 def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Array]:
@@ -33,13 +33,13 @@ def exactly(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> tuple[float, Ar
 
 def errors(
     X: Array, gamma: Gamma, kernel: Kernel, W: Array, degree: int, far: Ints | None = None
-) -> tuple[ErrorBound, ErrorBound]:
+) -> tuple[Magnitudes, Magnitudes]:
     """The true ones, and the bounds."""
     maps = taylor_maps(kernel, W.shape[1], degree)
     J, half_gradient = exactly(X, gamma, kernel, W)
     strategy = TruncatedFeatures(ProblemData.of(X, gamma, kernel, W.shape[1]), maps, far=far)
     found, cut = strategy.half_gradient(W)
-    return ErrorBound(abs(J - cut), float(np.linalg.norm(found - half_gradient))), strategy.error_bound(W)
+    return Magnitudes(abs(J - cut), float(np.linalg.norm(found - half_gradient))), strategy.error_bound(W)
 
 
 @given(
@@ -88,21 +88,21 @@ def test_the_least_degree_is_the_first_within_the_bounds(wine: Labelled) -> None
     gamma, W = LabelGamma.of(wine.y), np.eye(13)[:, :2]
     norms = ProjectedNorms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
     kernel = Gaussian(2.0) + Linear()
-    for allowed in (ErrorBound(1e-3, np.inf), ErrorBound(np.inf, 1e-3), ErrorBound(1e-8, 1e-8)):
+    for allowed in (Magnitudes(1e-3, np.inf), Magnitudes(np.inf, 1e-3), Magnitudes(1e-8, 1e-8)):
         degree = least_degree(kernel, 2, norms, allowed, 10_000)
         enough, less = (norms.bound(taylor_maps(kernel, 2, each)) for each in (degree, degree - 1))
         assert enough.objective <= allowed.objective
         assert enough.gradient <= allowed.gradient
         assert less.objective > allowed.objective or less.gradient > allowed.gradient
-    assert least_degree(kernel, 2, norms, ErrorBound(1e-3, 1e-3), 10) is None  # more features than are allowed
-    assert least_degree(Gaussian(1e-3), 2, norms, ErrorBound(1e-3, 1e-3), 10_000) is None  # no degree would do
+    assert least_degree(kernel, 2, norms, Magnitudes(1e-3, 1e-3), 10) is None  # more features than are allowed
+    assert least_degree(Gaussian(1e-3), 2, norms, Magnitudes(1e-3, 1e-3), 10_000) is None  # no degree would do
 
 
 def test_the_cheapest_truncation_is_within_the_bounds(wine: Labelled) -> None:
     gamma, W = LabelGamma.of(wine.y), np.eye(13)[:, :2]
     norms = ProjectedNorms.of(wine.X @ W, np.linalg.norm(wine.X, axis=1), gamma)
     kernel = Gaussian(2.0) + Linear()
-    for allowed in (ErrorBound(1e-3, np.inf), ErrorBound(np.inf, 1e-3), ErrorBound(1e-8, 1e-8)):
+    for allowed in (Magnitudes(1e-3, np.inf), Magnitudes(np.inf, 1e-3), Magnitudes(1e-8, 1e-8)):
         plain = cheapest_truncation(kernel, 2, norms, 1e-4, allowed, 1.0, 1e9, 1e9)  # pairs are never worth their price
         assert plain is not None
         assert plain.norms.far is None
@@ -115,17 +115,17 @@ def test_the_cheapest_truncation_is_within_the_bounds(wine: Labelled) -> None:
         assert mixed.flops < plain.flops
         assert cheapest_truncation(kernel, 2, norms, 1e-4, allowed, 1.0, 0.01, 0.9 * mixed.flops) is None
     narrow = Gaussian(1e-3)
-    assert cheapest_truncation(narrow, 2, norms, 1e-4, ErrorBound(1e-3, 1e-3), 1.0, 1e9, 1e12) is None
+    assert cheapest_truncation(narrow, 2, norms, 1e-4, Magnitudes(1e-3, 1e-3), 1.0, 1e9, 1e12) is None
 
 
 def test_far_rows_are_the_outermost(rng: np.random.Generator) -> None:
     P = rng.standard_normal((200, 2))
     P[[7, 9, 120]] *= 40
     norms = ProjectedNorms.of(P, np.ones(200), LabelGamma.of(np.arange(200) % 2))
-    found = norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), ErrorBound(1e-3, 1e-3), 50)
+    found = norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), Magnitudes(1e-3, 1e-3), 50)
     assert found is not None
     np.testing.assert_array_equal(found.far, [7, 9, 120])
-    assert norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), ErrorBound(1e-3, 1e-3), 2) is None
+    assert norms.with_fewest_far(taylor_maps(Gaussian(2.0), 2, 30), Magnitudes(1e-3, 1e-3), 2) is None
 
 
 @pytest.mark.parametrize("kernel", [Multiquadratic() + Gaussian(1.0), RelativeGaussian()])
@@ -138,7 +138,7 @@ def test_kernels_that_cannot_be_cut_have_no_degree(kernel: Kernel, rows: Array, 
 
 def test_exact_terms_leave_nothing_out(rows: Array, gamma: Gamma) -> None:
     norms = ProjectedNorms.of(rows[:, :2], np.linalg.norm(rows, axis=1), gamma)
-    assert norms.bound(taylor_maps(Linear() + Squared() + Polynomial(2, 1.0, 0.5), 2, 3)) == ErrorBound(0.0, 0.0)
+    assert norms.bound(taylor_maps(Linear() + Squared() + Polynomial(2, 1.0, 0.5), 2, 3)) == Magnitudes(0.0, 0.0)
 
 
 def test_rows_that_coincide_leave_nothing_out(gamma: Gamma) -> None:

@@ -112,7 +112,7 @@ def test_features_that_do_not_fit_are_left_for_tiles(
     X, W = rng.standard_normal((2_000, 12)), np.eye(12)[:, :2]
     gamma = LabelGamma.of(np.arange(2_000) % 3)
     ways = [
-        Problem.of(X, gamma, kernel, 2, options=EvaluationOptions(spare=spare)).within([1e-6], W).method
+        Problem.of(X, gamma, kernel, 2, options=EvaluationOptions(spare_bytes=spare)).within([1e-6], W).method
         for spare in (None, 2**30, 1_000, 0)
     ]
     assert ways == ["features", "features", "tiles", "tiles"]
