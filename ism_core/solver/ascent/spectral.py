@@ -48,10 +48,8 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         self._similar_phi = None  # it is used once
         if similar_phi is None or problem.is_small:
             return EvaluatedPoint.at(problem, W)
-        half_gradient = problem.half_gradient(W)
-        return EvaluatedPoint.from_similar(W, similar_phi, *half_gradient) or EvaluatedPoint.at(
-            problem, W, half_gradient
-        )
+        known = problem.half_gradient(W)
+        return EvaluatedPoint.from_similar(W, similar_phi, *known) or EvaluatedPoint.at(problem, W, known)
 
     def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
         there = self.uphill(here)

@@ -100,7 +100,7 @@ def test_a_makeshift_phi_ends_where_the_true_one_leaves_w(
     known = problem.restricted(np.arange(0, 569, 3)).evaluate(W)[0]
     with monkeypatch.context() as patch:
         counting = Counting(patch)
-        steps, point = drive(iter_ascend(problem, W, 1e-6, 300, known=known))
+        steps, point = drive(iter_ascend(problem, W, 1e-6, 300, similar_phi=known))
     assert counting.calls.count("half_gradient") > 2 * counting.calls.count("evaluate")
     assert falls(steps) < 1e-12
     phi, J = problem.evaluate(point.W)
@@ -142,7 +142,7 @@ def test_all_of_phi_is_bought_once_corrections_have_cost_as_much(
 def test_all_of_phi_is_taken_at_every_step_where_it_is_cheap(wine: Labelled, monkeypatch: pytest.MonkeyPatch) -> None:
     counting = Counting(monkeypatch)
     problem = labelled(wine, Gaussian())
-    drive(iter_ascend(problem, turned(13, 2), 0.01, 300, known=np.eye(13)))
+    drive(iter_ascend(problem, turned(13, 2), 0.01, 300, similar_phi=np.eye(13)))
     assert set(counting.calls) == {"evaluate"}
 
 
@@ -206,7 +206,7 @@ def test_a_better_direction_that_a_makeshift_phi_hides_is_found(
     noise = 0.3 * (second @ phi @ second) * turned(20, 1)
     hidden = phi - np.outer(best, best) * (best @ phi @ best) + second[:, None] @ noise.T + noise @ second[None]
     counting = Counting(monkeypatch)
-    steps, point = drive(iter_ascend(problem, second[:, None], 0.01, 300, known=hidden))
+    steps, point = drive(iter_ascend(problem, second[:, None], 0.01, 300, similar_phi=hidden))
     assert counting.calls[0] == "half_gradient"
     assert largest_angle(steps[0].W, second[:, None]) < 1e-9
     assert largest_angle(point.W, best[:, None]) < 0.2
