@@ -33,6 +33,8 @@ def install_exception_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _(request: Request, error: HTTPException) -> JSONResponse:
+        if isinstance(error.__cause__, UnicodeDecodeError | RecursionError):  # FastAPI answers 400 to these two only
+            return problem_response(InvalidParameter("The body is not JSON, or its text is not UTF-8."))
         phrase = HTTPStatus(error.status_code).phrase
         detail, headers = str(error.detail), dict(error.headers or {})
         if error.status_code == HTTPStatus.NOT_FOUND and detail == phrase:

@@ -77,3 +77,9 @@ def test_groups_that_cannot_be_are_refused(api: Api, small: str, groups: Any) ->
 def test_a_row_beyond_the_end_is_refused_with_both_numbers(api: Api, small: str) -> None:
     found = problem(api.post(f"/datasets/{small}/differences", json={"groups": [[0, 5]]}), 422)
     assert found["detail"] == "There is no row 5; the table has 5 rows, and the first is row 0."
+
+
+@pytest.mark.parametrize("body", [b'{"groups": [[0]], "columns": ["\xe9"]}', b"[" * 100_000, b"{", b""])
+def test_a_body_that_is_not_json_is_refused(api: Api, small: str, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    problem(api.post(f"/datasets/{small}/differences", content=body, headers=headers), 422)
