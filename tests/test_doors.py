@@ -1,7 +1,7 @@
 """Rooms have doors: a module outside a sub-package imports the names in its `__all__`, and nothing from inside it."""
 
 import ast
-from collections.abc import Iterator
+import functools
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ ROOMS = {  # sub-packages
 }
 
 
+@functools.cache
 def public_names(room: str) -> set[str]:
     for statement in ast.parse(MODULES[room].read_text(encoding="utf-8")).body:
         if isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == "__all__":
@@ -30,13 +31,16 @@ def public_names(room: str) -> set[str]:
     return set()
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(path: Path) -> list[tuple[int, str]]:
     """Each import as a line and the dotted name that it takes: of a module, or of a name in it."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+            found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+    return found
 
 
 def is_inside(importer: str, room: str) -> bool:

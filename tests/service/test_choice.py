@@ -17,6 +17,13 @@ def few(api: Api, wine: pd.DataFrame) -> str:
 
 
 @pytest.fixture(scope="module")
+def long(api: Api) -> str:
+    """A table whose choice of settings takes some seconds."""
+    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
+    return api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
+
+
+@pytest.fixture(scope="module")
 def chosen(api: Api, few: str, features: list[str]) -> str:
     job = api.submit(dataset=few, paradigm="supervised", target="class", features=features, folds=2, resamples=2)
     api.succeeded(job)
@@ -49,7 +56,10 @@ def test_the_result_tells_what_was_tried_and_pins_what_was_taken(api: Api, chose
     assert [pytest.approx(row, abs=1e-8) for row in result["W"]] == again["W"]
 
 
-@pytest.mark.parametrize("settings", [{"kernel": "gaussian", "q": 2}, {"kernel": "gaussian", "q": 1}, {}])
+@pytest.mark.parametrize(  # `ism fit` and the core are tested without settings, too
+    "settings",
+    [{"kernel": "gaussian", "q": 2}, {"kernel": "gaussian", "q": 1}, pytest.param({}, marks=pytest.mark.thorough)],
+)
 def test_planted_features_are_ranked_first_and_collinear_noise_is_not(api: Api, settings: dict[str, Any]) -> None:
     dataset = api.upload(planted_csv(), "planted.csv")["id"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="class", folds=0, **settings)
@@ -79,10 +89,8 @@ def test_those_who_follow_hear_of_trials_and_of_the_choice(api: Api, chosen: str
     assert told["spec"] == api.get(f"/jobs/{chosen}/result").json()["choice"]["spec"]
 
 
-def test_a_job_can_be_cancelled_while_it_chooses(api: Api) -> None:
-    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
-    dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
-    job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
+def test_a_job_can_be_cancelled_while_it_chooses(api: Api, long: str) -> None:
+    job = api.submit(dataset=long, paradigm="supervised", target="y", target_kind="values")
     while (view := api.get(f"/jobs/{job}").json())["progress"] is None or view["progress"]["trying"] is None:
         assert view["state"] in ("queued", "running")
     assert view["progress"]["stage"] == "choosing"
@@ -143,10 +151,8 @@ def test_an_ended_job_is_not_finished_again(api: Api, done: str, finished: dict[
     problem(api.post("/jobs/nosuchjob/finish"), 404)
 
 
-def test_a_search_that_is_finished_says_so_in_its_choice(api: Api) -> None:
-    rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
-    dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
-    job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
+def test_a_search_that_is_finished_says_so_in_its_choice(api: Api, long: str) -> None:
+    job = api.submit(dataset=long, paradigm="supervised", target="y", target_kind="values")
     while (view := api.get(f"/jobs/{job}").json())["progress"] is None or view["progress"]["trying"] is None:
         assert view["state"] in ("queued", "running")
     assert view["progress"]["percent"] in range(101)
@@ -158,8 +164,8 @@ def test_a_search_that_is_finished_says_so_in_its_choice(api: Api) -> None:
     assert any("cut short" in warning for warning in result["warnings"])
 
 
-def test_a_queued_job_can_be_finished_before_it_starts(api: Api, slow_id: str) -> None:
-    jobs = [api.submit(dataset=slow_id, **SLOW, seed=seed) for seed in (11, 12, 13)]  # more than there are workers
+def test_a_queued_job_can_be_finished_before_it_starts(api: Api, long: str) -> None:
+    jobs = [api.submit(dataset=long, **SLOW, seed=seed) for seed in (11, 12, 13)]  # more than there are workers
     for job in reversed(jobs):
         assert api.post(f"/jobs/{job}/finish").status_code == 202
     for job in jobs:

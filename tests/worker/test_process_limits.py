@@ -52,7 +52,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_all_that_makes_threads_is_held_to_those_of_the_worker(
     threads: int, own_redis: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -174,7 +174,13 @@ def test_sums_over_a_tile_are_kept() -> None:
     assert Path(compiled.over_tile.stats.cache_path).exists()
 
 
-@pytest.mark.parametrize("works", [False, True], ids=["numba is missing", "numba works"])
+@pytest.mark.parametrize(
+    "works",
+    [
+        pytest.param(False, id="numba is missing"),
+        pytest.param(True, id="numba works", marks=pytest.mark.thorough),
+    ],
+)
 def test_a_failure_to_load_compiled_code_is_logged_once_and_told_with_the_result(works: bool) -> None:
     code = f"""
 import logging, sys

@@ -1,7 +1,7 @@
 """Every evaluation strategy computes J, Φ and Φ(W)W as the plain double loop over pairs of rows does.
 
-The suite runs each strategy with every kernel that it supports, compiled and by numpy, in both precisions, on one and
-on two threads.
+The suite runs each strategy with every kernel that it supports, compiled and by numpy, in blocks of several sizes, on
+one and on two threads and in both precisions: any two of these together, not all of their combinations.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,15 @@ from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY
+from tests.support.pairwise import pairwise
 
 NEVER = 10**9
 DEGREE = 70  # of the Taylor series: what it leaves out of the rows below is less than rounding
 FAR = np.array([0, 3, 4, 6, 11, 20])  # rows whose pairs are exact; any rows will do
 ROUNDING: dict[Precision, float] = {"double": 1e-11, "single": 1e-5}
+CODES, THREADS = ("compiled", "numpy"), (1, 2)
+INDIRECT = ["code", "block", "threads"]
+BLOCKS = (512, 7, 1)  # the rows of a tile or of a block: more than there are, no divisor of them, and one
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def expected(kernel: Kernel, rows: Array, gamma: Gamma, projection: Array) -> Ex
     return Expected(phi, float(pieces.sum()), float(np.abs(pieces).sum()))
 
 
-@pytest.fixture(params=["compiled", "numpy"])
+@pytest.fixture
 def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few rows are left to numpy otherwise."""
     least = 0 if request.param == "compiled" else NEVER
@@ -57,16 +61,15 @@ def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(feature_blocks, "COMPILED_NUMBERS_OF_GAUSSIANS", least)
 
 
-@pytest.fixture(params=[512, 7, 1])
+@pytest.fixture
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows of a tile or of a block: more than there are, no divisor of them, and one."""
     monkeypatch.setattr(pairs, "TILE", request.param)
     monkeypatch.setattr(features, "WIDE_BLOCK", request.param)
     monkeypatch.setattr(features, "NARROW_BLOCKS", (request.param, request.param))
     monkeypatch.setattr(features, "COMPILED_BLOCK", request.param)
 
 
-@pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
+@pytest.fixture
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little work is left to one thread otherwise."""
     monkeypatch.setattr(data, "THREAD_FLOPS", 0 if request.param == 2 else np.inf)
@@ -111,7 +114,9 @@ def featured(strategy: ExactFeatures, W: Array) -> Expected:
 
 
 @pytest.mark.usefixtures("code", "block", "threads")
-@pytest.mark.parametrize("precision", ROUNDING)
+@pytest.mark.parametrize(
+    ("code", "block", "threads", "precision"), pairwise(CODES, BLOCKS, THREADS, list(ROUNDING)), indirect=INDIRECT
+)
 def test_every_strategy_gives_the_sums_over_pairs(
     precision: Precision, kernel: Kernel, rows: Array, gamma: Gamma, projection: Array, expected: Expected
 ) -> None:
@@ -154,7 +159,9 @@ def assert_random(strategy: RandomFeatures, W: Array) -> None:
 
 
 @pytest.mark.usefixtures("code", "threads")
-@pytest.mark.parametrize("precision", ROUNDING)
+@pytest.mark.parametrize(
+    ("code", "threads", "precision"), pairwise(CODES, THREADS, list(ROUNDING)), indirect=["code", "threads"]
+)
 def test_a_low_degree_is_enough_if_the_pairs_of_far_rows_are_exact(
     precision: Precision, rows: Array, gamma: Gamma, projection: Array
 ) -> None:
@@ -179,6 +186,7 @@ def test_a_low_degree_is_enough_if_the_pairs_of_far_rows_are_exact(
 
 
 @pytest.mark.usefixtures("code")
+@pytest.mark.parametrize("code", CODES, indirect=True)
 def test_the_half_gradient_holds_for_any_w(kernel: Kernel, rows: Array, gamma: Gamma, rng: np.random.Generator) -> None:
     W = 0.4 * rng.standard_normal((4, 2))  # not orthonormal
     few = np.arange(0, 23, 3)
@@ -192,6 +200,7 @@ def test_the_half_gradient_holds_for_any_w(kernel: Kernel, rows: Array, gamma: G
 
 
 @pytest.mark.usefixtures("code", "block", "threads")
+@pytest.mark.parametrize(("code", "block", "threads"), pairwise(CODES, BLOCKS, THREADS), indirect=INDIRECT)
 def test_all_pairs_are_the_same_if_memory_is_scarce(
     kernel: Kernel, rows: Array, gamma: Gamma, projection: Array
 ) -> None:
@@ -204,6 +213,7 @@ def test_all_pairs_are_the_same_if_memory_is_scarce(
 
 
 @pytest.mark.usefixtures("code", "threads")
+@pytest.mark.parametrize(("code", "threads"), pairwise(CODES, THREADS), indirect=True)
 def test_a_sum_of_no_kernels_is_zero(rows: Array, gamma: Gamma, projection: Array) -> None:
     phi, J = AllPairs(ProblemData.of(rows, gamma, 0.0 * EVERY["gaussian"], 2)).evaluate(projection)
     np.testing.assert_array_equal(phi, np.zeros((4, 4)))

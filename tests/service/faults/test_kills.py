@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from ism_cli.embedded import find_executable
 from tests.support.api import Api
@@ -69,6 +70,7 @@ def ended(api: Api, job: str) -> dict[str, Any]:
     return until(look)
 
 
+@pytest.mark.thorough
 def test_nothing_that_was_acknowledged_is_lost_whatever_is_killed(tmp_path: Path) -> None:
     jobs: list[str] = []
     with running_service(tmp_path, workers=1, **VARIABLES) as (url, process), Api(base_url=url, timeout=30) as api:
