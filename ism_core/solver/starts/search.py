@@ -1,11 +1,12 @@
 """The search for a starting point. J has many local maxima, and the start decides which one is reached.
 
-Starts are the dominant eigenvectors of Φ0 (the paper's), the axes of the heaviest-tailed columns, the principal axes,
-then random ones. From the best of them exchanges are tried: a weak direction of W gives way to the axis of a
-heavy-tailed column, or to the direction of an outlying row, if J rises. On data with such columns (a pixel that is
-almost always 0) good maxima differ in which of those axes they hold. On digits with a multiquadratic kernel this finds
-J = 1,015,124 from every start; single ascents end between 1,012,062 and 1,015,123. With a polynomial kernel, J is 8 %
-lower without exchanges at q = 4 and 5. A gaussian has none: far rows weigh nothing, and J never rose.
+Starts are the dominant eigenvectors of Φ0 (the paper's), the directions of far rows for product kernels, the axes of
+the heaviest-tailed columns, the principal axes, then random ones. From the best of them exchanges are tried: a weak
+direction of W gives way to the axis of a heavy-tailed column, or to the direction of an outlying row, if J rises. On
+data with such columns (a pixel that is almost always 0) good maxima differ in which of those axes they hold. On digits
+with a multiquadratic kernel this finds J = 1,015,124 from every start; single ascents end between 1,012,062 and
+1,015,123. With a polynomial kernel, J is 8 % lower without exchanges at q = 4 and 5. A gaussian has none: far rows
+weigh nothing, and J never rose.
 
 A polynomial kernel weighs far rows so much that a sample, which has others, says little about all rows. It is searched
 on all rows, within the space that the starts and the outlying directions span.
