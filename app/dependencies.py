@@ -1,14 +1,17 @@
 """FastAPI dependencies: the caller's view of the store, the events, the sandboxes, the settings, a job."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 from anyio.to_thread import run_sync
 from fastapi import Depends, Path, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute
 
 from app.auth import ApiKeys, bearer_key
 from app.sandbox import SandboxPool
-from ism_jobs.errors import Conflict, TooMany
+from ism_jobs.errors import Conflict, FieldError, InvalidParameter, TooMany
+from ism_jobs.sentences import did_you_mean, listed, named, nearest
 from ism_jobs.settings import Settings
 from ism_jobs.store import Events, Record, State, Store
 
@@ -31,6 +34,30 @@ async def check_rate_limit(request: Request, owner: OwnerDep) -> None:
             raise TooMany(
                 f"Rate limit exceeded: {limit:,} requests per minute and API key; wait for the next minute.", seconds
             )
+
+
+async def check_parameters(request: Request) -> None:
+    """Refuse query parameters that the route does not have, so that a misspelled filter does not pass unnoticed."""
+    known = _query_parameters(request.scope["route"])
+    for name in request.query_params:
+        if name not in known:
+            has = f"this call has {listed(known)}." if known else "this call has none."
+            sentence = did_you_mean(f"There is no query parameter {named(name)}", nearest(name, known), has)
+            raise InvalidParameter(sentence, [FieldError(name, sentence)])
+
+
+_QUERY_PARAMETERS: dict[str, tuple[str, ...]] = {}  # by the id of the route
+
+
+def _query_parameters(route: APIRoute) -> tuple[str, ...]:
+    def names(dependant: Dependant) -> Iterator[str]:
+        yield from (parameter.alias for parameter in dependant.query_params)
+        for inner in dependant.dependencies:
+            yield from names(inner)
+
+    if route.unique_id not in _QUERY_PARAMETERS:
+        _QUERY_PARAMETERS[route.unique_id] = tuple(dict.fromkeys(names(route.dependant)))
+    return _QUERY_PARAMETERS[route.unique_id]
 
 
 async def _key_check(request: Request, owner: OwnerDep) -> Callable[[], bool]:

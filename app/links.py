@@ -34,7 +34,9 @@ def dataset_links(id: str) -> dict[str, str]:
 
 def batch_links(id: str) -> dict[str, str]:
     """Return the links of a batch."""
-    return {"self": f"/batches/{id}", "csv": f"/batches/{id}?format=csv", "jobs": f"/jobs?batch={id}"}
+    self = f"/batches/{id}"
+    actions = {name: f"{self}/{name}" for name in ("cancel",)}
+    return {"self": self, "csv": f"{self}?format=csv", "jobs": f"/jobs?batch={id}", **actions}
 
 
 def job_links(record: "Record") -> dict[str, str]:

@@ -6,7 +6,7 @@ from fastapi import FastAPI
 
 from app.auth import ApiKeys, is_public
 from app.problems import ProblemView, problem_responses
-from ism_jobs.spec import POSTED_JOBS
+from ism_jobs.spec import POSTED_JOB, POSTED_JOBS
 
 DESCRIPTION = """
 Upload a table, post a job, follow its progress, and download its results. The main result is a matrix **W**: each
@@ -54,11 +54,14 @@ def _add_authentication(document: dict[str, Any], keys: bool) -> None:
 
 
 def _manual_schemas() -> dict[str, Any]:
+    job = POSTED_JOB.json_schema(ref_template="#/components/schemas/{model}")
     posted = POSTED_JOBS.json_schema(ref_template="#/components/schemas/{model}")
     problem = ProblemView.model_json_schema(ref_template="#/components/schemas/{model}")
     return {
+        **job.pop("$defs"),
         **posted.pop("$defs"),
         **problem.pop("$defs"),
+        "PostedJob": job,
         "PostedJobs": posted,
         "ProblemView": problem,
     }

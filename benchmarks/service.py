@@ -159,7 +159,7 @@ def two_workers(folder: Path) -> None:
             spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2}
             run(client, {**spec, "folds": 0})
             began = time.perf_counter()
-            batch = client.post("/jobs", json=[{**spec, "seed": seed} for seed in range(JOBS)]).json()
+            batch = client.post("/batches", json=[{**spec, "seed": seed} for seed in range(JOBS)]).json()
             while client.get(f"/batches/{batch['id']}").json()["states"].get("succeeded") != JOBS:
                 time.sleep(0.05)
             seconds[workers] = time.perf_counter() - began

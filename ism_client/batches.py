@@ -20,12 +20,13 @@ POLL_GROWTH = 1.5  # factor by which each pause is longer than the one before
 class Batch:
     """A batch as the service last described it.
 
-    batch = client.submit(dataset, paradigm="supervised", target="class", kernel=["gaussian", "linear"], q=[2, 3])
+    batch = client.submit_batch(dataset=dataset, paradigm="supervised", target="class", q=[2, 3])
     batch.wait(progress=True)
     print(batch.best().id, batch.table())
     """
 
     id: str
+    label: str | None = None
     created: datetime | None = None
     states: dict[str, int] = field(default_factory=dict)  # number of jobs in each state
     metric: str | None = None  # the metric that the jobs are sorted by
@@ -97,10 +98,24 @@ class Batch:
                 return Job.of(self._http, self._http.json("GET", path_of("jobs", row["id"])))
         raise LookupError(f"No job of batch {self.id} has succeeded; its states are {self.states}.")
 
+    def csv(self) -> str:
+        """Return the table as CSV."""
+        return self._http.request("GET", path_of("batches", self.id), params={"format": "csv"}).text
+
+    def cancel(self) -> Self:
+        """Cancel every job that has not ended."""
+        self._update(self._http.json("POST", path_of("batches", self.id, "cancel")))
+        return self
+
+    def delete(self) -> None:
+        """Delete the batch and its jobs. Raises ApiError (409) while a job is queued or running."""
+        self._http.request("DELETE", path_of("batches", self.id))
+
     def _ended_jobs(self) -> int:
         return sum(count for state, count in self.states.items() if state in ENDED)
 
     def _update(self, document: Mapping[str, Any]) -> None:
+        self.label = document.get("label")
         self.created = parse_time(document.get("created"))
         self.states = dict(document.get("states") or {})
         self.metric = document.get("metric")

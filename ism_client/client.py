@@ -1,6 +1,7 @@
 """The client: data sets, jobs and batches of a service."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Self
 from uuid import uuid4
 
@@ -85,27 +86,31 @@ class Client:
         *,
         idempotency_key: str | None = None,
         **fields: Any,
-    ) -> Job | Batch:
-        """Post a job: a data set (or its id) and the fields of the spec, or a whole spec as a dict. Lists of values
-        (for kernel, q, delta, seed, …) make a grid; the result is then a Batch.
+    ) -> Job:
+        """Post a job: a data set (or its id) and the fields of the spec, or a whole spec as a dict.
 
-        client.submit(dataset, paradigm="unsupervised", clusters=3, kernel=["gaussian", "linear"], q=[2, 3])
+        client.submit(dataset, paradigm="unsupervised", clusters=3, kernel="gaussian", q=2)
         """
         spec = dict(dataset) if isinstance(dataset, Mapping) else {"dataset": dataset}
-        return self._post({**spec, **fields}, idempotency_key)
+        return Job.of(self._http, self._post("/jobs", {**spec, **fields}, idempotency_key))
 
-    def submit_many(
-        self, specs: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None, **fields: Any
+    def submit_batch(
+        self,
+        jobs: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
+        *,
+        label: str | None = None,
+        idempotency_key: str | None = None,
+        **fields: Any,
     ) -> Batch:
-        """Post several specs as one batch. `fields` are defaults for each spec.
+        """Post several jobs as one batch: a grid, which has lists of values (for dataset, kernel, q, delta, seed, …),
+        or a list of specs and grids. `fields` are defaults for each of them, or the grid itself.
 
-        client.submit_many([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=dataset, paradigm="supervised", target="class")
+        client.submit_batch(dataset=[wine, iris], paradigm="supervised", target="class", kernel=["gaussian", "linear"])
+        client.submit_batch([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=wine, paradigm="supervised", target="class")
         """
-        if not specs:
-            raise ValueError("There are no specs to submit; give at least one.")
-        batch = self._post([{**fields, **spec} for spec in specs], idempotency_key)
-        assert isinstance(batch, Batch)
-        return batch
+        specs = [jobs] if isinstance(jobs, Mapping) else jobs or [{}]
+        body = {"jobs": [{**fields, **spec} for spec in specs]} | ({} if label is None else {"label": label})
+        return Batch.of(self._http, self._post("/batches", body, idempotency_key))
 
     def job(self, id: str) -> Job:
         """Return a job."""
@@ -114,22 +119,29 @@ class Client:
     def jobs(
         self,
         *,
-        state: str | None = None,
+        state: str | Sequence[str] | None = None,
         batch: str | None = None,
         dataset: str | None = None,
         label: str | None = None,
+        created_after: datetime | None = None,
     ) -> Iterator[Job]:
         """Iterate over all jobs, or those that match; pages are fetched as needed.
 
-        for job in client.jobs(state="running"):
+        for job in client.jobs(state=["queued", "running"]):
             print(job.id, job.progress)
         """
-        filters = {"state": state, "batch": batch, "dataset": dataset, "label": label}
+        states = state if state is None or isinstance(state, str) else ",".join(state)
+        since = None if created_after is None else created_after.astimezone(UTC).isoformat()
+        filters = {"state": states, "batch": batch, "dataset": dataset, "label": label, "created_after": since}
         return (Job.of(self._http, item) for item in self._items("/jobs", filters))
 
     def batch(self, id: str) -> Batch:
         """Return a batch."""
         return Batch.of(self._http, self._http.json("GET", path_of("batches", id)))
+
+    def batches(self) -> Iterator[Batch]:
+        """Iterate over all batches, newest first; pages are fetched as needed."""
+        return (Batch.of(self._http, item) for item in self._items("/batches", {}))
 
     def kernels(self) -> list[dict[str, Any]]:
         """Return the kernels with their parameters."""
@@ -139,11 +151,11 @@ class Client:
         """Return the paradigms with their fields."""
         return list(self._items("/paradigms", {}))
 
-    def _post(self, body: dict[str, Any] | list[dict[str, Any]], key: str | None) -> Job | Batch:
+    def _post(self, path: str, body: dict[str, Any], key: str | None) -> dict[str, Any]:
         plain = _plain(body)
         headers = {"Idempotency-Key": key or uuid4().hex}
-        answer = self._http.json("POST", "/jobs", headers=headers, body=lambda: {"json": plain})
-        return Batch.of(self._http, answer) if "states" in answer else Job.of(self._http, answer)
+        answer: dict[str, Any] = self._http.json("POST", path, headers=headers, body=lambda: {"json": plain})
+        return answer
 
     def _items(self, path: str, filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         cursor = None

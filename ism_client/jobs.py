@@ -13,7 +13,7 @@ import httpx
 
 from ism_client.datasets import READ_TIMEOUT, parse_time
 from ism_client.downloads import download
-from ism_client.errors import ApiError, JobFailed
+from ism_client.errors import JobFailed
 from ism_client.events import ENDED, Event, NoStream, check_deadline, follow, is_last, remaining
 from ism_client.http import PATIENT_RETRIES, Http, path_of
 from ism_client.progress import ProgressBar
@@ -68,6 +68,7 @@ class Job:
     progress: Progress | None = None
     best: dict[str, Any] | None = None  # score, q, kernel and scale of the best candidate so far
     error: dict[str, Any] | None = None
+    cancel_requested: bool = False  # whether it is running and has been asked to stop
     position: int | None = None  # number of jobs ahead of it in the queue
     metrics: dict[str, float | None] | None = None  # after it has succeeded
     links: dict[str, str] = field(default_factory=dict, repr=False)
@@ -172,13 +173,10 @@ class Job:
             ).content
 
     def cancel(self) -> Self:
-        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has ended."""
-        try:
-            self._update(self._http.json("POST", self._path("cancel")))
-        except ApiError as error:
-            # The answer to a first try may have been lost, so a cancelled job is no error.
-            if error.status != httpx.codes.CONFLICT or self.ended or self.refresh().state != "cancelled":
-                raise
+        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has ended
+        otherwise.
+        """
+        self._update(self._http.json("POST", self._path("cancel")))
         return self
 
     def finish(self) -> Self:
@@ -194,7 +192,18 @@ class Job:
         self._http.request("DELETE", self._path())
 
     def _update(self, document: Mapping[str, Any]) -> None:
-        for name in ("state", "label", "dataset", "batch", "attempt", "best", "error", "position", "metrics"):
+        for name in (
+            "state",
+            "label",
+            "dataset",
+            "batch",
+            "attempt",
+            "best",
+            "error",
+            "position",
+            "metrics",
+            "cancel_requested",
+        ):
             setattr(self, name, document.get(name, getattr(self, name)))
         for name in ("created", "started", "finished"):
             setattr(self, name, parse_time(document.get(name)))

@@ -51,7 +51,7 @@ def fill(api: httpx.Client, redis: Redis) -> None:
         api.post("/jobs", json={**job, "label": "dates", "kernel": "gaussian", "dates": "parts", "missing": "drop"}),
         api.post("/jobs", json={"dataset": uploaded, "paradigm": "unsupervised", "clusters": 3, "q": 1}),
     ]
-    batch = api.post("/jobs", json={**job, "kernel": ["linear", "polynomial"], "folds": 0}).json()
+    batch = api.post("/batches", json={**job, "kernel": ["linear", "polynomial"], "folds": 0}).json()
     for id in (*(answer.json()["id"] for answer in posted), *(row["id"] for row in batch["jobs"])):
         assert settled(api, id)["state"] == "succeeded"
     running = api.post("/jobs", json={**job, "label": "under way", "validation": "nested"}).json()["id"]

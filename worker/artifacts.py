@@ -125,6 +125,7 @@ def summary_document(outcome: Outcome) -> dict[str, Any]:
         "objective": outcome.result.objective,
         "converged": outcome.result.converged,
         "metrics": metrics_of(outcome),
+        "kernel": kernel_document(outcome.result.kernel),
     }
 
 

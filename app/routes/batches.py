@@ -1,17 +1,69 @@
-"""Batches: comparing their jobs."""
+"""Batches: post, list, compare, cancel, delete."""
 
 from typing import Annotated
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.dependencies import StoreDep
-from app.http import VARY_ACCEPT, etag_matches, etag_of, file_response, file_responses, negotiate_format, not_modified
+from app.dependencies import SandboxDep, SettingsDep, StoreDep
+from app.http import (
+    VARY_ACCEPT,
+    decode_cursor,
+    encode_cursor,
+    etag_matches,
+    etag_of,
+    file_response,
+    file_responses,
+    negotiate_format,
+    not_modified,
+)
 from app.problems import problem_responses
-from app.schemas import BatchView
-from app.services import batch_table, batch_view
+from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
+from app.routes.parameters import CursorParameter
+from app.schemas import BatchPage, BatchView
+from app.services import batch_page, batch_table, plan_jobs, read_batch, submit_batch
 from ism_jobs.tables import write_table
 
-router = APIRouter(prefix="/batches", tags=["jobs"])
+router = APIRouter(prefix="/batches", tags=["batches"])
+
+BatchId = Annotated[str, Path(description="The id of the batch.", max_length=100)]
+BatchLimit = Annotated[int, Query(description="The largest number of batches in the page.", ge=1, le=100)]
+
+
+@router.post(
+    "",
+    status_code=202,
+    operation_id="postBatch",
+    summary="Post several jobs",
+    responses={**accepted("The queued jobs", BatchView), **problem_responses(413, 422, 429, 507)},
+    openapi_extra=posted_schema("PostedJobs"),
+)
+async def post_batch(
+    store: StoreDep,
+    sandbox: SandboxDep,
+    settings: SettingsDep,
+    body: JsonBody,
+    idempotency_key: IdempotencyKey = None,
+    validate_only: ValidateOnly = False,
+) -> Response:
+    """A grid (a spec with lists of values) makes a job of each combination. A list of specs and grids makes them all.
+
+    All jobs are queued, or none. `{"jobs": …, "label": …}` names the batch.
+    """
+    if validate_only:
+        plan = await plan_jobs(store, sandbox, settings, body, is_batch=True)
+        return Response(plan.model_dump_json(), media_type="application/json")
+    id = await submit_batch(store, sandbox, settings, body, idempotency_key)
+    view = await run_sync(read_batch, store, id)
+    headers = {"Location": view.links["self"], "Retry-After": "1"}
+    return Response(view.model_dump_json(), 202, headers, "application/json")
+
+
+@router.get("", operation_id="listBatches", summary="List batches", responses=problem_responses(422))
+def list_batches(store: StoreDep, limit: BatchLimit = 50, cursor: CursorParameter = None) -> BatchPage:
+    """Batches come newest first, one page at a time."""
+    items, after = batch_page(store, limit, decode_cursor(cursor))
+    return BatchPage(items=items, next=encode_cursor(after))
 
 
 @router.get(
@@ -31,7 +83,7 @@ router = APIRouter(prefix="/batches", tags=["jobs"])
 )
 def get_batch(
     request: Request,
-    id: Annotated[str, Path(description="The id of the batch.", max_length=100)],
+    id: BatchId,
     store: StoreDep,
     format: Annotated[
         str | None, Query(description="json (default) or csv. The Accept header can be used instead.")
@@ -39,9 +91,34 @@ def get_batch(
 ) -> Response:
     """The jobs are sorted by the main metric of their paradigm. Jobs without a result come last."""
     chosen = negotiate_format(request, format, ("json", "csv"))
-    view = batch_view(id, *store.jobs.batch(id))
+    view = read_batch(store, id)
     body = view.model_dump_json().encode() if chosen == "json" else write_table(batch_table(view), "csv")
     etag = etag_of(body)
     if etag_matches(request, etag):
         return not_modified(etag, VARY_ACCEPT)
     return file_response(request, body, chosen, f"batch-{id}", etag, VARY_ACCEPT)
+
+
+@router.post(
+    "/{id}/cancel",
+    status_code=202,
+    operation_id="cancelBatch",
+    summary="Cancel a batch",
+    responses=problem_responses(404, 422),
+)
+def cancel_batch(id: BatchId, store: StoreDep) -> BatchView:
+    """Cancel every job that has not ended. Queued jobs are cancelled at once; running jobs stop at their next step."""
+    store.batches.cancel(id)
+    return read_batch(store, id)
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    operation_id="deleteBatch",
+    summary="Delete a batch",
+    responses=problem_responses(404, 409, 422),
+)
+def delete_batch(id: BatchId, store: StoreDep) -> None:
+    """Delete a batch with its jobs and their results. Cancel the batch first if a job is queued or running."""
+    store.batches.delete(id)

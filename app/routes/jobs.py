@@ -4,104 +4,52 @@ import json
 import time
 from collections.abc import AsyncIterable
 from contextlib import suppress
-from functools import partial
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from pydantic import AwareDatetime
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
 from app.dependencies import EventsDep, JobDep, KeyCheckDep, SandboxDep, SettingsDep, StoreDep
 from app.http import decode_cursor, encode_cursor, etag_matches, etag_of, not_modified
 from app.problems import problem_responses
+from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
 from app.routes.parameters import CursorParameter, LimitParameter
-from app.schemas import BatchView, JobPage, JobView, PictureView, job_view
-from app.services import batch_view, submit_jobs
-from ism_jobs.errors import FieldError, InvalidSpec, NotFound
-from ism_jobs.store import LONGEST_WAIT, START, Events, Record, State, Store
+from app.schemas import JobPage, JobView, PictureView, job_view
+from app.services import plan_jobs, submit_job
+from ism_jobs.errors import FieldError, InvalidParameter, NotFound
+from ism_jobs.store import LONGEST_WAIT, START, Events, JobFilter, Record, State, Store
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 MAX_WAIT_SECONDS = 60.0  # of a long poll; shorter than the timeout of common proxies
-MAX_OBJECT_FIELDS = 100  # fields of one JSON object in the body; no job has that many
-INLINE_PARSE_BYTES = 2**16  # bodies below this size are parsed faster than a thread starts
 QUEUE_POLL_SECONDS = 2.0  # between two polls of the position in the queue, which causes no events
-RETRY_AFTER = {"description": "Seconds to wait before the first request for the job.", "schema": {"type": "integer"}}
-
-
-async def _json_body(request: Request) -> Any:
-    """Parse the body. FastAPI would report invalid JSON in its own words, not as a problem."""
-    body = await request.body()
-    try:
-        parse = partial(json.loads, body, parse_constant=_refuse_constant, object_pairs_hook=_object)
-        return parse() if len(body) < INLINE_PARSE_BYTES else await run_sync(parse)
-    except RecursionError:
-        sentence = "The body is nested too deeply; a job is an object with a few levels at most."
-    except ValueError as error:
-        reason = "a number has thousands of digits" if "digits" in str(error) else error
-        sentence = f"The body is not JSON: {reason}."
-    raise InvalidSpec(sentence, [FieldError("body", sentence)])
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse objects with very many fields, because error messages for all of them would take minutes."""
-    if len(pairs) > MAX_OBJECT_FIELDS:
-        sentence = f"The body has an object with {len(pairs):,} fields; no job has more than {MAX_OBJECT_FIELDS}."
-        raise InvalidSpec(sentence, [FieldError("body", sentence)])
-    return dict(pairs)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 @router.post(
     "",
     status_code=202,
-    operation_id="postJobs",
-    summary="Post one job or several",
-    responses={
-        202: {
-            "model": JobView | BatchView,
-            "description": "The queued job, or the batch for a list or a grid",
-            "headers": {
-                "Location": {"description": "The path of the job or batch.", "schema": {"type": "string"}},
-                "Retry-After": RETRY_AFTER,
-            },
-        },
-        **problem_responses(413, 422, 429, 507),
-    },
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/PostedJobs"}}},
-        }
-    },
+    operation_id="postJob",
+    summary="Post a job",
+    responses={**accepted("The queued job", JobView), **problem_responses(413, 422, 429, 507)},
+    openapi_extra=posted_schema("PostedJob"),
 )
-async def post_jobs(
+async def post_job(
     store: StoreDep,
     sandbox: SandboxDep,
     settings: SettingsDep,
-    body: Annotated[Any, Depends(_json_body)],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            description="A repeated request with the same key and body returns the same job.",
-            min_length=1,
-            max_length=200,
-        ),
-    ] = None,
+    body: JsonBody,
+    idempotency_key: IdempotencyKey = None,
+    validate_only: ValidateOnly = False,
 ) -> Response:
-    """One spec makes a job. A list of specs, or a spec with lists of values (a grid), makes a batch."""
-    records, batch = await submit_jobs(store, sandbox, settings, body, idempotency_key)
-    return _accepted(records, None) if batch is None else await run_sync(_accepted, records, batch)
-
-
-def _accepted(records: list[Record], batch: str | None) -> Response:
-    first = records[0]
-    view = job_view(first) if batch is None else batch_view(batch, first.created, records)
+    """One spec makes a job. Lists of specs and grids, which make several, go to /batches."""
+    if validate_only:
+        plan = await plan_jobs(store, sandbox, settings, body, is_batch=False)
+        return Response(plan.model_dump_json(), media_type="application/json")
+    view = job_view(await submit_job(store, sandbox, settings, body, idempotency_key))
     headers = {"Location": view.links["self"], "Retry-After": "1"}
     return Response(view.model_dump_json(), 202, headers, "application/json")
 
@@ -109,22 +57,35 @@ def _accepted(records: list[Record], batch: str | None) -> Response:
 @router.get("", operation_id="listJobs", summary="List jobs", responses=problem_responses(422))
 def list_jobs(
     store: StoreDep,
-    state: Annotated[State | None, Query(description="Only jobs in this state.")] = None,
+    state: Annotated[
+        str | None, Query(description="Only jobs in one of these states, such as queued,running.", max_length=100)
+    ] = None,
     batch: Annotated[str | None, Query(description="Only jobs of this batch.", max_length=100)] = None,
     dataset: Annotated[str | None, Query(description="Only jobs on this data set.", max_length=100)] = None,
     label: Annotated[str | None, Query(description="Only jobs with this label.", max_length=200)] = None,
+    created_after: Annotated[
+        AwareDatetime | None,
+        Query(description="Only jobs posted after this time, such as 2026-01-31T22:00:00Z."),
+    ] = None,
     limit: LimitParameter = 50,
     cursor: CursorParameter = None,
 ) -> JobPage:
     """Jobs come newest first, one page at a time."""
-    filters = {"state": state, "batch": batch, "dataset": dataset}
-
-    def matches(record: Record) -> bool:
-        same = all(value is None or getattr(record, name) == value for name, value in filters.items())
-        return same and (label is None or record.spec.get("label") == label)
-
-    found, after = store.jobs.page(limit, decode_cursor(cursor), matches)
+    after_time = None if created_after is None else created_after.timestamp()
+    wanted = JobFilter(_states(state), batch, dataset, label, after_time)
+    found, after = store.jobs.page(limit, decode_cursor(cursor), wanted)
     return JobPage(items=[job_view(record) for record in found], next=encode_cursor(after))
+
+
+def _states(text: str | None) -> frozenset[State] | None:
+    """Parse the states of ?state=queued,running."""
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    if unknown := [name for name in names if name not in list(State)]:
+        sentence = f"There is no state {unknown[0]!r:.50}; the states are {', '.join(State)}."
+        raise InvalidParameter(sentence, [FieldError("state", sentence)])
+    return frozenset(map(State, names))
 
 
 @router.get(

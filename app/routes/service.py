@@ -14,19 +14,21 @@ from ism_jobs.errors import Unavailable
 from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
 from ism_jobs.store import problem_of, refusal_of
 
+REFUSALS = problem_responses(422)  # of calls without parameters
+
 router = APIRouter()
 metrics_router = APIRouter(tags=["health"])
 
 
-@router.get(LIVENESS, tags=["health"], operation_id="getHealth", summary="Liveness probe")
+@router.get(
+    LIVENESS, tags=["health"], operation_id="getHealth", summary="Liveness probe", responses=problem_responses(422)
+)
 async def get_health() -> Health:
     """Answers 200 as long as the process runs."""
     return Health()
 
 
-@router.get(
-    READINESS, tags=["health"], operation_id="getReadiness", summary="Readiness probe", responses=problem_responses()
-)
+@router.get(READINESS, tags=["health"], operation_id="getReadiness", summary="Readiness probe", responses=REFUSALS)
 def get_readiness(store: StoreDep) -> Readiness:
     """Answers 200 if Redis responds and at least one worker is running, otherwise 503."""
     try:
@@ -38,13 +40,25 @@ def get_readiness(store: StoreDep) -> Readiness:
     return Readiness(workers=workers)
 
 
-@router.get("/kernels", tags=["catalogue"], operation_id="listKernels", summary="List the kernels")
+@router.get(
+    "/kernels",
+    tags=["catalogue"],
+    operation_id="listKernels",
+    summary="List the kernels",
+    responses=problem_responses(422),
+)
 def list_kernels() -> Kernels:
     """Each kernel comes with its formula and its parameters, their defaults and ranges."""
     return Kernels(items=kernel_catalogue())
 
 
-@router.get("/paradigms", tags=["catalogue"], operation_id="listParadigms", summary="List the paradigms")
+@router.get(
+    "/paradigms",
+    tags=["catalogue"],
+    operation_id="listParadigms",
+    summary="List the paradigms",
+    responses=problem_responses(422),
+)
 def list_paradigms() -> Paradigms:
     """Each paradigm comes with its fields, their defaults and ranges."""
     return Paradigms(items=paradigm_catalogue())
@@ -60,7 +74,7 @@ def list_paradigms() -> Paradigms:
             "description": "The metrics in the text format of Prometheus",
             "content": {"text/plain": {"schema": {"type": "string"}}},
         },
-        **problem_responses(404),
+        **problem_responses(404, 422),
     },
 )
 def get_metrics(store: StoreDep, owner: OwnerDep) -> Response:

@@ -36,13 +36,13 @@ def ingest(upload: Upload, settings: Settings, owner: str) -> tuple[Dataset, boo
     return Store.open(settings).of(owner).datasets.add(reader, upload.name, upload.size)
 
 
-def count_remaining(spec: JobSpec, settings: Settings) -> tuple[int, int]:
-    """Return how many rows remain if a job drops incomplete rows, and how many different targets they have."""
+def count_remaining(spec: JobSpec, settings: Settings) -> tuple[int, int, int, tuple[str, ...]]:
+    """Return how many rows a job learns from, how many different targets they have, the features, and warnings."""
     datasets = Store.open(settings, REQUEST_TIMEOUT).datasets
     description = datasets.get(spec.dataset).description
     training = TrainingData.of(datasets.read(spec.dataset, used_columns(spec, description)), spec, description)
     different = 0 if training.guidance is None else len({str(value) for value in training.guidance.tolist()})
-    return len(training.rows), different
+    return len(training.rows), different, training.X.shape[1], training.warnings
 
 
 def select_columns(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:

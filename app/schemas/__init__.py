@@ -1,6 +1,6 @@
 """The documents of the API, and the functions that make them from stored records."""
 
-from app.schemas.batches import BatchRow, BatchView
+from app.schemas.batches import BatchItem, BatchPage, BatchRow, BatchView
 from app.schemas.datasets import (
     DatasetPage,
     DatasetView,
@@ -13,10 +13,13 @@ from app.schemas.datasets import (
     utc,
 )
 from app.schemas.jobs import JobPage, JobView, PictureView, job_view
+from app.schemas.plans import JobPlan, PlanView
 from app.schemas.results import ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
 
 __all__ = [
+    "BatchItem",
+    "BatchPage",
     "BatchRow",
     "BatchView",
     "DatasetPage",
@@ -27,10 +30,12 @@ __all__ = [
     "Groups",
     "Health",
     "JobPage",
+    "JobPlan",
     "JobView",
     "Kernels",
     "Paradigms",
     "PictureView",
+    "PlanView",
     "Readiness",
     "ResultView",
     "dataset_item",

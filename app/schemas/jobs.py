@@ -80,6 +80,7 @@ class JobView(BaseModel):
     started: datetime | None = Field(description="The time at which a worker started the job.")
     finished: datetime | None = Field(description="The time at which the job ended.")
     attempt: int = Field(description="How many times a worker has started the job.")
+    cancel_requested: bool = Field(description="Whether the job is running and has been asked to stop.")
     position: int | None = Field(
         description="How many jobs are ahead of it in the queue; null once the job has started, and in lists."
     )
@@ -111,6 +112,7 @@ def job_view(record: Record, position: int | None = None) -> JobView:
         started=utc(record.started) if record.started else None,
         finished=utc(record.finished) if record.finished else None,
         attempt=record.attempt,
+        cancel_requested=record.cancel_requested and not record.state.ended,
         position=position,
         progress=ProgressView(**record.progress) if record.progress else None,
         best=BestView(**record.best, picture=f"/jobs/{record.id}/picture") if record.best else None,

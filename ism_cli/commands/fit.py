@@ -55,7 +55,7 @@ def _fit(
 ) -> dict[str, Any]:
     from ism_jobs.checks import check
     from ism_jobs.settings import Settings
-    from ism_jobs.spec import expand
+    from ism_jobs.spec import read_one
     from ism_jobs.tables import read_table
     from worker.artifacts import result_document
     from worker.pipeline import iter_run
@@ -63,7 +63,7 @@ def _fit(
     table, description = read_table(file, filename=file.name, header=header)
     for note in description.notes:
         click.echo(note, err=True)
-    (posted,), _ = expand({"dataset": file.name, **spec})
+    posted = read_one({"dataset": file.name, **spec})
     settings = Settings(workers=1)  # one job may use all memory of this machine, unless ISM_JOB_MEMORY is set
     check(posted, description, has_dask=settings.dask_scheduler is not None)
     events = iter_run(

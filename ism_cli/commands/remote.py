@@ -8,7 +8,7 @@ import click
 
 from ism_cli.connection import fail, remote, tell, write_json
 from ism_cli.output import kernel, number, print_summary, table
-from ism_cli.spec_options import Spec, header_option, progress_option, spec_options, table_format_option
+from ism_cli.spec_options import Spec, header_option, is_grid, progress_option, spec_options, table_format_option
 
 if TYPE_CHECKING:
     from ism_client import Batch, Client, Job
@@ -61,8 +61,6 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
       ism submit wine.csv --target class --wait
       ism submit wine.csv --target class --kernel gaussian --kernel polynomial -q 2 -q 3
     """
-    from ism_client import Batch
-
     specs = spec if isinstance(spec, list) else [spec]
     if dataset is not None:
         id = _dataset_id(client, dataset)
@@ -70,13 +68,12 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
             one["dataset"] = id
     elif not all("dataset" in one for one in specs):
         raise click.UsageError("Missing argument 'DATASET_OR_FILE': give the id of a data set or a file to upload.")
-    posted = client.submit_many(specs) if isinstance(spec, list) else client.submit(spec)
-    if not wait:
-        _announce(posted, as_json)
-    elif isinstance(posted, Batch):
-        _await_batch(posted, as_json)
+    if isinstance(spec, list) or is_grid(spec):
+        batch = client.submit_batch(spec)
+        _await_batch(batch, as_json) if wait else _announce(batch, f"ism compare {batch.id}", as_json)
     else:
-        _await_job(posted, as_json)
+        job = client.submit(spec)
+        _await_job(job, as_json) if wait else _announce(job, f"ism watch {job.id}", as_json)
 
 
 @click.command()
@@ -111,15 +108,15 @@ def get(client: "Client", job: str, out: Path, format: str, as_json: bool) -> No
 
 
 @click.command()
-@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
+@click.option("--state", multiple=True, type=click.Choice(STATES), help="Only jobs in this state; may be repeated.")
 @click.option("--batch", help="Only jobs of this batch.")
 @click.option("--dataset", help="Only jobs on this data set.")
 @click.option("--label", help="Only jobs with this label.")
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Largest number of jobs.")
 @remote
-def jobs(client: "Client", limit: int, as_json: bool, **filters: str | None) -> None:
+def jobs(client: "Client", limit: int, state: tuple[str, ...], as_json: bool, **filters: Any) -> None:
     """List jobs, newest first."""
-    found = [job for job, _ in zip(client.jobs(**filters), range(limit), strict=False)]
+    found = [job for job, _ in zip(client.jobs(state=state or None, **filters), range(limit), strict=False)]
     if as_json:
         write_json([job.document for job in found])
         return
@@ -201,17 +198,12 @@ def _dataset_id(client: "Client", dataset: str) -> str:
     return uploaded.id
 
 
-def _announce(posted: "Job | Batch", as_json: bool) -> None:
-    from ism_client import Batch
-
+def _announce(posted: "Job | Batch", command: str, as_json: bool) -> None:
     if as_json:
         write_json(posted.document)
         return
     click.echo(posted.id)
-    if isinstance(posted, Batch):
-        tell(f"{sum(posted.states.values())} jobs; `ism compare {posted.id}` lists them.")
-    else:
-        tell(f"`ism watch {posted.id}` follows the job.")
+    tell(f"`{command}` follows it.")
 
 
 def _await_job(job: "Job", as_json: bool, progress: bool | None = None) -> None:

@@ -8,7 +8,7 @@ from ism_jobs.checks.features import FeatureReport, check_features
 from ism_jobs.checks.guidance import guidance_errors, reference_errors
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, listed, named
-from ism_jobs.spec import JobSpec, SupervisedSpec, refusal
+from ism_jobs.spec import JobSpec, Place, SupervisedSpec, refusal
 from ism_jobs.tables import Column, Description
 
 NO_DASK = 'This service has no Dask cluster (ISM_DASK_SCHEDULER is not set); leave engine out, or set it to "local".'
@@ -21,19 +21,28 @@ def check(spec: JobSpec, description: Description, *, has_dask: bool = False) ->
         raise refusal(errors, "The job")
 
 
-def check_all(specs: Sequence[JobSpec], descriptions: Mapping[str, Description], *, has_dask: bool = False) -> None:
+def check_all(
+    specs: Sequence[JobSpec],
+    descriptions: Mapping[str, Description],
+    places: Sequence[Place] | None = None,
+    *,
+    has_dask: bool = False,
+) -> None:
     """Raise InvalidSpec with every problem of a batch; `descriptions` maps the ids of data sets to their descriptions.
 
-    A problem that all jobs have is reported once. Any other is reported for the first job that has it, with the job's
-    position before the field: "3.q".
+    A problem is reported once, with the place of the first job that has it. Without `places`, the jobs are a list.
     """
+    places = places or [Place(f"{position}.") for position in range(len(specs))]
     found: dict[FieldError, list[int]] = {}
     checkers = {name: _Checker(description, has_dask) for name, description in descriptions.items()}
     for position, spec in enumerate(specs):
         for error in checkers[spec.dataset].problems(spec):
             found.setdefault(error, []).append(position)
     if found:
-        raise refusal([_located(error, positions, len(specs)) for error, positions in found.items()], "The batch")
+        located = [
+            _located(places[positions[0]].locate(error), positions, places) for error, positions in found.items()
+        ]
+        raise refusal(list(dict.fromkeys(located)), "The batch" if len(specs) > 1 else "The job")
 
 
 def problems(spec: JobSpec, description: Description, *, has_dask: bool = False) -> list[FieldError]:
@@ -41,14 +50,11 @@ def problems(spec: JobSpec, description: Description, *, has_dask: bool = False)
     return _Checker(description, has_dask).problems(spec)
 
 
-def _located(error: FieldError, positions: list[int], jobs: int) -> FieldError:
-    if len(positions) == jobs:
-        return error
-    if len(positions) > 1:
-        others = f" ({counted(len(positions) - 1, 'other job has', 'other jobs have')} the same problem.)"
-    else:
-        others = ""
-    return FieldError(f"{positions[0]}.{error.field}", error.message + others)
+def _located(error: FieldError, positions: list[int], places: Sequence[Place]) -> FieldError:
+    """Say how many jobs elsewhere in the request have the same problem; those of one grid share its place."""
+    elsewhere = sum(places[position].prefix != places[positions[0]].prefix for position in positions)
+    others = f" ({counted(elsewhere, 'other job has', 'other jobs have')} the same problem.)" if elsewhere else ""
+    return FieldError(error.field, error.message + others)
 
 
 class _Checker:

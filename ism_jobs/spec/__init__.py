@@ -1,7 +1,7 @@
 """What a job asks for: the models of its JSON, error messages about it, grids of jobs, and the catalogue of choices."""
 
 from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
-from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOBS, expand
+from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOB, POSTED_JOBS, Place, PostedBatch, expand, read_one
 from ism_jobs.spec.kernels import AlignedKernel, KernelObject, SimpleKernel, SumKernel, kernel_object, simple_kernel
 from ism_jobs.spec.messages import refusal
 from ism_jobs.spec.paradigms import (
@@ -17,6 +17,7 @@ from ism_jobs.spec.stored import read_stored_spec
 __all__ = [
     "GRID_FIELDS",
     "JOB_SPEC",
+    "POSTED_JOB",
     "POSTED_JOBS",
     "AlignedKernel",
     "AlternativeSpec",
@@ -24,6 +25,8 @@ __all__ = [
     "KernelEntry",
     "KernelObject",
     "ParadigmEntry",
+    "Place",
+    "PostedBatch",
     "SemiSupervisedSpec",
     "SimpleKernel",
     "SumKernel",
@@ -33,6 +36,7 @@ __all__ = [
     "kernel_catalogue",
     "kernel_object",
     "paradigm_catalogue",
+    "read_one",
     "read_stored_spec",
     "refusal",
     "simple_kernel",

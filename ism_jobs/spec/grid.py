@@ -1,22 +1,28 @@
-"""What can be posted: one spec, a list of specs, or a grid, which is a spec with lists of values to try."""
+"""What can be posted: one spec, or a batch, which is a list of specs and grids (specs with lists of values to try)."""
 
+import dataclasses
 import itertools
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Union
 
-from pydantic import Field, TypeAdapter, create_model
+from pydantic import Field, StringConstraints, TypeAdapter, create_model
 from pydantic.fields import FieldInfo
 
 from ism_jobs.errors import FieldError
-from ism_jobs.sentences import counted
+from ism_jobs.sentences import counted, shown
 from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.kernels import Strict
 from ism_jobs.spec.messages import MOST_ERRORS, refusal
-from ism_jobs.spec.paradigms import SPECS, JobSpec, validate
+from ism_jobs.spec.paradigms import SPECS, JobSpec, read_spec, validate
 
 MAX_BATCH = 1_000  # jobs in one request
+LONGEST_LABEL = 200  # characters
 
 # In these fields a list holds values to try. In any other field it is a value, or an error.
 GRID_FIELDS = (
+    "dataset",
     "kernel",
     "q",
     "features_per_axis",
@@ -37,73 +43,117 @@ GRID_FIELDS = (
 )
 
 
-def expand(body: Any) -> tuple[list[JobSpec], bool]:
-    """Return the specs that were posted, and whether they are a batch; raise InvalidSpec with every problem."""
-    if isinstance(body, list):
-        return _listed(body), True
-    if isinstance(body, dict) and any(isinstance(body.get(name), list) for name in GRID_FIELDS):
-        return _product(body), True
-    spec, errors = validate(body)
-    if spec is None:
-        raise refusal(errors)
-    return [spec], False
+@dataclass(frozen=True)
+class Place:
+    """Where a job of a batch is in the request: before which field, and which value of each list of its grid it has."""
+
+    prefix: str = ""  # such as "jobs.3."
+    chosen: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def locate(self, error: FieldError) -> FieldError:
+        """Return the error with its place in the request: "q" becomes "jobs.3.q.1"."""
+        name, *rest = error.field.split(".")
+        path = [name, str(self.chosen[name]), *rest] if name in self.chosen else [name, *rest]
+        return FieldError((self.prefix + ".".join(path)).rstrip("."), error.message)
 
 
-def _listed(bodies: list[Any]) -> list[JobSpec]:
-    _check_count(len(bodies), "The list", "")
-    specs: list[JobSpec] = []
+@dataclass(frozen=True)
+class PostedBatch:
+    """The jobs of a batch in the order of the request, each with its place, and what was posted beside them."""
+
+    specs: list[JobSpec]
+    places: list[Place]
+    label: str | None = None
+
+
+def read_one(body: Any) -> JobSpec:
+    """Return the spec of a single job; raise InvalidSpec with every problem."""
+    lists = varied_fields(body)
+    if isinstance(body, list) or lists:
+        what = "The body is a list" if isinstance(body, list) else f"{lists[0]} is a list of values"
+        sentence = f"{what}, which makes several jobs; post it to /batches. /jobs takes one job."
+        raise refusal([FieldError("" if isinstance(body, list) else lists[0], sentence)])
+    return read_spec(body)
+
+
+def expand(body: Any) -> PostedBatch:
+    """Return the jobs of a batch: of a grid, of a list of specs and grids, or of {"jobs": …, "label": …}.
+
+    Raises InvalidSpec with every problem.
+    """
     problems: list[FieldError] = []
-    for position, body in enumerate(bodies):
-        varied = [name for name in GRID_FIELDS if isinstance(body, dict) and isinstance(body.get(name), list)]
-        if varied:
-            sentence = (
-                f"{varied[0]} is a list, which makes job {position} a grid; a grid cannot be part of a list of jobs."
-                " Post it by itself."
-            )
-            problems.append(FieldError(f"{position}.{varied[0]}", sentence))
-            continue
-        spec, errors = validate(body, max(0, MOST_ERRORS - len(problems)))
-        problems += [FieldError(f"{position}.{error.field}".rstrip("."), error.message) for error in errors]
-        if spec is not None:
-            specs.append(spec)
+    label, prefix = None, ""
+    if isinstance(body, dict) and "jobs" in body:
+        label, prefix = body.get("label"), "jobs."
+        problems += _envelope_errors(body)
+        body = body["jobs"]
+    entries = (
+        [(f"{prefix}{place}.", one) for place, one in enumerate(body)] if isinstance(body, list) else [(prefix, body)]
+    )
+    _check_count(entries, body)
+    jobs: list[tuple[JobSpec, Place]] = []
+    for place, one in entries:
+        found: dict[FieldError, None] = {}
+        for chosen, combination in _combinations(one):
+            spec, errors = validate(combination, max(0, MOST_ERRORS - len(problems)))
+            located = Place(place, chosen)
+            found |= dict.fromkeys(located.locate(error) for error in errors)
+            if spec is not None:
+                jobs.append((spec, located))
+        problems += found
     if problems:
-        raise refusal(problems, "The list of jobs")
-    return specs
+        raise refusal(problems, "The batch")
+    return PostedBatch([spec for spec, _ in jobs], [place for _, place in jobs], label)
 
 
-def _product(body: dict[str, Any]) -> list[JobSpec]:
-    """Return every combination; the field that was given last varies fastest."""
-    varied = {name: values for name, values in body.items() if name in GRID_FIELDS and isinstance(values, list)}
-    empty = [
-        FieldError(name, f"{name} is an empty list; list the values to try.") for name in varied if not varied[name]
-    ]
-    if empty:
-        raise refusal(empty, "The grid")
-    sizes = " × ".join(f"{len(values)} values of {name}" for name, values in varied.items())
-    _check_count(math.prod(len(values) for values in varied.values()), "The grid", f" ({sizes})")
-    specs: list[JobSpec] = []
-    problems: dict[FieldError, None] = {}
+def varied_fields(body: Any) -> list[str]:
+    """Return the fields that make a grid of a spec, in the order of the spec."""
+    return (
+        [name for name in body if name in GRID_FIELDS and isinstance(body[name], list)]
+        if isinstance(body, dict)
+        else []
+    )
+
+
+def _combinations(body: Any) -> Iterator[tuple[dict[str, int], Any]]:
+    """Yield every combination and the positions of its values; the field that was given last varies fastest."""
+    varied = {name: body[name] for name in varied_fields(body)}
     for positions in itertools.product(*(range(len(values)) for values in varied.values())):
         chosen = dict(zip(varied, positions, strict=True))
-        spec, errors = validate(body | {name: varied[name][position] for name, position in chosen.items()})
-        problems |= dict.fromkeys(_located(error, chosen) for error in errors)
-        if spec is not None:
-            specs.append(spec)
-    if problems:
-        raise refusal(list(problems), "The grid")
-    return specs
+        yield chosen, body | {name: varied[name][place] for name, place in chosen.items()} if varied else body
 
 
-def _located(error: FieldError, chosen: dict[str, int]) -> FieldError:
-    """Return the error with the position of its value in the list of the grid: "q" becomes "q.1"."""
-    name, *rest = error.field.split(".")
-    return FieldError(".".join([name, str(chosen[name]), *rest]), error.message) if name in chosen else error
+def _envelope_errors(body: dict[str, Any]) -> list[FieldError]:
+    label = body.get("label")
+    errors = [
+        FieldError(name, f"A batch has no field {shown(name)}; its fields are {', '.join(BatchRequest.model_fields)}.")
+        for name in body
+        if name not in BatchRequest.model_fields
+    ]
+    if label is not None and not (isinstance(label, str) and len(label) <= LONGEST_LABEL):
+        sentence = f"label is {shown(label)}; it must be text of at most {LONGEST_LABEL} characters."
+        errors.append(FieldError("label", sentence))
+    return errors
 
 
-def _check_count(count: int, what: str, how: str) -> None:
-    if count == 0:
+def _check_count(entries: list[tuple[str, Any]], body: Any) -> None:
+    """Refuse too many jobs before they are made, and empty lists."""
+    what = "The list" if isinstance(body, list) else "The grid"
+    if not entries:
         raise refusal([FieldError("", f"{what} is empty; post at least one job.")])
+    sizes = [{name: len(one[name]) for name in varied_fields(one)} for _, one in entries]
+    empty = [
+        FieldError(f"{place}{name}", f"{name} is an empty list; list the values to try.")
+        for (place, _), lengths in zip(entries, sizes, strict=True)
+        for name, length in lengths.items()
+        if not length
+    ]
+    if empty:
+        raise refusal(empty, what)
+    count = sum(math.prod(lengths.values()) for lengths in sizes)
     if count > MAX_BATCH:
+        factors = " × ".join(f"{length} values of {name}" for name, length in sizes[0].items())
+        how = f" ({factors})" if len(entries) == 1 else ""
         sentence = f"{what} makes {counted(count, 'job')}{how}; post at most {MAX_BATCH:,} at once."
         raise refusal([FieldError("", sentence)])
 
@@ -140,7 +190,19 @@ _GRIDS = [
     for name, spec in SPECS.items()
 ]
 
-# For the OpenAPI document only: `expand` parses requests, with better messages than those of a union.
+# For the OpenAPI document only: `read_one` and `expand` parse requests, with better messages than those of a union.
 JobGrid: Any = Annotated[Union[tuple(_GRIDS)], Field(discriminator="paradigm")]  # noqa: UP007
-PostedJobs: Any = Union[JobSpec, Annotated[list[JobSpec], Field(min_length=1, max_length=MAX_BATCH)], JobGrid]  # noqa: UP007
-POSTED_JOBS: TypeAdapter[Any] = TypeAdapter(PostedJobs)
+JobGrids: Any = Union[JobGrid, Annotated[list[JobGrid], Field(min_length=1, max_length=MAX_BATCH)]]  # noqa: UP007
+
+
+class BatchRequest(Strict):
+    """Jobs, with what belongs to all of them together."""
+
+    jobs: JobGrids = Field(description="A grid, or a list of jobs and grids.")
+    label: Annotated[str, StringConstraints(max_length=LONGEST_LABEL)] | None = Field(
+        None, description="A name for the batch."
+    )
+
+
+POSTED_JOB: TypeAdapter[Any] = TypeAdapter(JobSpec)
+POSTED_JOBS: TypeAdapter[Any] = TypeAdapter(Union[JobGrids, BatchRequest])  # noqa: UP007

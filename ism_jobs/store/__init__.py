@@ -3,10 +3,12 @@
 from ism_jobs.store import keys
 from ism_jobs.store.arrow import LABEL_COLUMNS, pack, unpack
 from ism_jobs.store.attempts import Attempt, CancelRequested, LostAttempt
+from ism_jobs.store.batches import Batch
 from ism_jobs.store.datasets import Dataset
 from ism_jobs.store.events import LONGEST_WAIT, START, Event, Events
+from ism_jobs.store.ownership import Position
 from ism_jobs.store.queue import QUEUE_NAMES
-from ism_jobs.store.records import Record, State
+from ism_jobs.store.records import JobFilter, Record, State
 from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of, refusal_of
 from ism_jobs.store.store import Store
 
@@ -17,11 +19,14 @@ __all__ = [
     "REQUEST_TIMEOUT",
     "START",
     "Attempt",
+    "Batch",
     "CancelRequested",
     "Dataset",
     "Event",
     "Events",
+    "JobFilter",
     "LostAttempt",
+    "Position",
     "Record",
     "State",
     "Store",

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
@@ -127,6 +127,14 @@ class Datasets(OwnedCollection):
                 }
 
         return self._page(keys.datasets(self._owner or ""), load, limit, after)
+
+    def names(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the names of several data sets by their ids, without those that are gone."""
+        listed = [id for id in ids if keys.is_id(id)]
+        with self._redis.pipeline(transaction=False) as pipe:
+            for id in listed:
+                pipe.hget(keys.dataset(id), "name")
+            return {id: name.decode() for id, name in zip(listed, pipe.execute(), strict=True) if name is not None}
 
     def delete(self, id: str) -> None:
         """Delete a data set, unless queued or running jobs use it."""

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import uuid4
@@ -14,9 +14,8 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 from ism_jobs.store.attempts import Attempt, finish_arguments, finish_keys
 from ism_jobs.store.datasets import extend_expiry
-from ism_jobs.store.ownership import OwnedCollection, Position
 from ism_jobs.store.queue import Tickets
-from ism_jobs.store.records import Record, State
+from ism_jobs.store.records import JobReader, Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
 from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, requeue, too_many_crashes
 
@@ -24,7 +23,7 @@ SCHEMAS = range(1, schema_versions.JOB + 1)  # the schema versions of jobs that 
 SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
 
 
-class Jobs(OwnedCollection):
+class Jobs(JobReader):
     """All jobs, by id."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
@@ -44,13 +43,14 @@ class Jobs(OwnedCollection):
         specs: Sequence[tuple[str, dict[str, Any]]],
         batch: str | None = None,
         *,
+        label: str | None = None,
         posted: str | None = None,
         ids_are_random: bool = False,
     ) -> list[Record]:
         """Queue jobs, given as ids and specs: all of them, or none if something fails.
 
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
-        `posted` is a hash of the request that the ids were derived from.
+        `label` is that of the batch. `posted` is a hash of the request that the ids were derived from.
         """
         now, owner = time.time(), self._owner or ""
         records = [Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner) for id, spec in specs]
@@ -65,8 +65,10 @@ class Jobs(OwnedCollection):
                 self._write(pipe, record)
             if batch is not None:
                 ids = json.dumps([record.id for record in records])
-                pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": ids})
+                named = {} if label is None else {"label": label}
+                pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": ids, **named})
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
+                pipe.zadd(keys.batches(owner), {batch: now})
             for id in {record.dataset for record in records}:
                 extend_expiry(pipe, id, self._settings.dataset_seconds)
             return True
@@ -120,37 +122,6 @@ class Jobs(OwnedCollection):
         pipe.sadd(keys.dataset_jobs(record.dataset), record.id)
         self._announce(pipe, record.id)
 
-    def get(self, id: str) -> Record:
-        """Return the record of a job."""
-        raw = self._read(keys.job(id), id)
-        if raw is None:
-            raise NotFound(f"There is no job {json.dumps(id)}; it may have expired, or been deleted.")
-        return Record.parsed(id, raw)
-
-    def batch(self, id: str) -> tuple[float, list[Record]]:
-        """Return the time of creation of a batch, and its jobs without those that were deleted or expired."""
-        raw = self._read(keys.batch(id), id)
-        if raw is None:
-            raise NotFound(f"There is no batch {json.dumps(id)}; it may have expired.")
-        return float(raw[b"created"]), self._several(json.loads(raw[b"jobs"]))
-
-    def page(
-        self, limit: int, after: Position | None, is_wanted: Callable[[Record], bool]
-    ) -> tuple[list[Record], Position | None]:
-        """Return a page of wanted jobs, the newest first, and the position after which the next page begins."""
-
-        def load(ids: Sequence[str]) -> dict[str, Record]:
-            return {record.id: record for record in self._several(ids)}
-
-        return self._page(keys.jobs(self._owner or ""), load, limit, after, is_wanted)
-
-    def _several(self, ids: Sequence[str]) -> list[Record]:
-        with self._redis.pipeline(transaction=False) as pipe:
-            for id in ids:
-                pipe.hgetall(keys.job(id))
-            found = [Record.parsed(id, raw) for id, raw in zip(ids, pipe.execute(), strict=True) if raw]
-        return [record for record in found if self._owner in (None, record.owner)]
-
     def claim(self, id: str, worker: str) -> Attempt | None:
         """Start a job; return None if it is not queued any more, or if only a newer worker can run it."""
         record, claim, settings = self.get(id), uuid4().hex, self._settings
@@ -170,9 +141,11 @@ class Jobs(OwnedCollection):
         return bool(self._renew_lease(keys=[keys.job(id), keys.running(schema)], args=arguments) == 2)
 
     def cancel(self, id: str) -> Record:
-        """Cancel a queued job, or ask a running one to stop at its next step."""
+        """Cancel a queued job, or ask a running one to stop at its next step. A cancelled job stays as it is."""
         while True:
             record = self.get(id)
+            if record.state is State.CANCELLED:
+                return record
             if record.state.ended:
                 raise Conflict(f"The job has already ended ({record.state}); there is nothing to cancel.")
             if record.state is State.RUNNING:
@@ -204,13 +177,14 @@ class Jobs(OwnedCollection):
         if not self._delete_job(keys=[*keys.of_job(id), keys.artifact_keys(id), keys.jobs(record.owner)], args=[id]):
             raise Conflict("The job has just been created again; cancel it first.")
         if record.batch is not None:
-            self._delete_if_empty(record.batch)
+            self._delete_if_empty(record.batch, record.owner)
 
-    def _delete_if_empty(self, batch: str) -> None:
+    def _delete_if_empty(self, batch: str, owner: str) -> None:
         """Delete a batch if its last job has been deleted."""
         ids = self._redis.hget(keys.batch(batch), "jobs")
         if ids and not self._redis.exists(*(keys.job(id) for id in json.loads(ids))):
             self._redis.delete(keys.batch(batch))
+            self._redis.zrem(keys.batches(owner), batch)
 
     def workers(self) -> int:
         """Return the number of workers that are alive."""

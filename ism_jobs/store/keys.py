@@ -41,6 +41,11 @@ def jobs(owner: str) -> str:
     return f"ism:jobs:of:{owner}" if owner else "ism:jobs"
 
 
+def batches(owner: str) -> str:
+    """Sorted set: id by time of creation."""
+    return f"ism:batches:of:{owner}" if owner else "ism:batches"
+
+
 def open_jobs(owner: str) -> str:
     """Set: the jobs of an owner that are queued or running."""
     return f"ism:jobs:open:{owner}"
@@ -107,5 +112,5 @@ def artifact_keys(id: str) -> str:
 
 
 def batch(id: str) -> str:
-    """Hash: owner, created, jobs."""
+    """Hash: owner, created, jobs (a list of ids), and label if there is one."""
     return f"ism:batch:{id}"

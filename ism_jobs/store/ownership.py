@@ -49,17 +49,24 @@ class OwnedCollection:
         limit: int,
         after: Position | None,
         is_wanted: Callable[[T], bool] = lambda entry: True,
+        oldest: float | None = None,
     ) -> tuple[list[T], Position | None]:
         """Return up to `limit` wanted entries after a position, and the position of the last if more may follow.
 
-        Ids of expired entries are removed from the index.
+        `oldest` is a time of creation; entries that are not newer are not read. Ids of expired entries are removed from
+        the index.
         """
         found: list[T] = []
         newest = "+inf" if after is None else repr(after[0])
         offset = 0
         while True:
             listed = self._redis.zrevrangebyscore(
-                index, newest, "-inf", start=offset, num=max(limit, SCAN_BATCH_SIZE), withscores=True
+                index,
+                newest,
+                "-inf" if oldest is None else f"({oldest!r}",
+                start=offset,
+                num=max(limit, SCAN_BATCH_SIZE),
+                withscores=True,
             )
             if not listed:
                 return found, None

@@ -1,11 +1,15 @@
-"""The record of a job, as it is stored in Redis."""
+"""The record of a job, as it is stored in Redis; finding and listing records."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
 from ism_jobs import schema_versions
+from ism_jobs.errors import NotFound
+from ism_jobs.store import keys
+from ism_jobs.store.ownership import SCAN_BATCH_SIZE, OwnedCollection, Position
 
 
 class State(StrEnum):
@@ -39,6 +43,7 @@ class Record:
     finished: float | None = None
     attempt: int = 0  # how often a worker has started it; reports of earlier attempts are ignored
     crashes: int = 0  # how often its worker process ended unexpectedly
+    cancel_requested: bool = False  # whether a client has asked a running job to stop
     version: int = 0
     ticket: str | None = None  # the id of its job in RQ
     progress: dict[str, Any] | None = None
@@ -69,6 +74,7 @@ class Record:
             finished=_number(fields.get("finished")),
             attempt=int(fields.get("attempt", 0)),
             crashes=int(fields.get("crashes", 0)),
+            cancel_requested="cancel" in fields,
             version=int(fields.get("version", 0)),
             ticket=fields.get("ticket"),
             progress=_document(fields.get("progress")),
@@ -77,6 +83,83 @@ class Record:
             summary=_document(fields.get("summary")),
             artifacts=json.loads(fields.get("artifacts", "[]")),
         )
+
+
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs a list shows. None stands for all."""
+
+    states: frozenset[State] | None = None
+    batch: str | None = None
+    dataset: str | None = None
+    label: str | None = None
+    created_after: float | None = None  # seconds since 1970
+
+    @property
+    def only_open(self) -> bool:
+        """Whether the list shows queued and running jobs only."""
+        return self.states is not None and not any(state.ended for state in self.states)
+
+    def matches(self, record: Record) -> bool:
+        """Return whether a job is in the list."""
+        wanted = {"batch": self.batch, "dataset": self.dataset}
+        return (
+            all(value is None or getattr(record, name) == value for name, value in wanted.items())
+            and (self.states is None or record.state in self.states)
+            and (self.label is None or record.spec.get("label") == self.label)
+            and (self.created_after is None or record.created > self.created_after)
+        )
+
+
+ALL_JOBS = JobFilter()
+
+
+class JobReader(OwnedCollection):
+    """Finds and lists jobs."""
+
+    def get(self, id: str) -> Record:
+        """Return the record of a job."""
+        raw = self._read(keys.job(id), id)
+        if raw is None:
+            raise NotFound(f"There is no job {json.dumps(id)}; it may have expired, or been deleted.")
+        return Record.parsed(id, raw)
+
+    def page(
+        self, limit: int, after: Position | None, wanted: JobFilter = ALL_JOBS
+    ) -> tuple[list[Record], Position | None]:
+        """Return a page of wanted jobs, the newest first, and the position after which the next page begins."""
+        ids = self._candidates(wanted)
+        if ids is not None and len(ids) <= SCAN_BATCH_SIZE:
+            found = sorted(filter(wanted.matches, self.several(ids)), key=_position, reverse=True)
+            left = [record for record in found if after is None or _position(record) < after]
+            return left[:limit], _position(left[limit - 1]) if len(left) > limit else None
+
+        def load(ids: Sequence[str]) -> dict[str, Record]:
+            return {record.id: record for record in self.several(ids)}
+
+        index = keys.jobs(self._owner or "")
+        return self._page(index, load, limit, after, wanted.matches, wanted.created_after)
+
+    def _candidates(self, wanted: JobFilter) -> list[str] | None:
+        """Return ids that include those of all wanted jobs, if there is a shorter list than that of all jobs."""
+        if wanted.batch is not None:
+            batch = self._read(keys.batch(wanted.batch), wanted.batch)
+            return json.loads(batch[b"jobs"]) if batch else []
+        if wanted.only_open:
+            return [id.decode() for id in self._redis.smembers(keys.open_jobs(self._owner or ""))]
+        return None
+
+    def several(self, ids: Sequence[str]) -> list[Record]:
+        """Return the records of several jobs, without those that do not exist."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for id in ids:
+                pipe.hgetall(keys.job(id))
+            found = [Record.parsed(id, raw) for id, raw in zip(ids, pipe.execute(), strict=True) if raw]
+        return [record for record in found if self._owner in (None, record.owner)]
+
+
+def _position(record: Record) -> Position:
+    return record.created, record.id
 
 
 def _number(text: str | None) -> float | None:

@@ -4,6 +4,7 @@ from copy import copy
 from typing import Self
 
 from ism_jobs.settings import Settings
+from ism_jobs.store.batches import Batches
 from ism_jobs.store.datasets import Datasets
 from ism_jobs.store.jobs import Jobs
 from ism_jobs.store.rate_limits import RateLimits
@@ -17,6 +18,7 @@ class Store:
         self.redis = redis
         self.datasets = Datasets(redis, settings)
         self.jobs = Jobs(redis, settings)
+        self.batches = Batches(redis, self.jobs)
         self.rate_limits = RateLimits(redis, settings.requests_per_minute)
         self.owner: str | None = None
 
@@ -24,6 +26,7 @@ class Store:
         """Return the store as one owner sees it, without the data sets and jobs of others. Workers see all."""
         view = copy(self)
         view.owner, view.datasets, view.jobs = owner, self.datasets.of(owner), self.jobs.of(owner)
+        view.batches = self.batches.of(owner)
         return view
 
     @classmethod

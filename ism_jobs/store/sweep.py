@@ -96,7 +96,7 @@ def remove_expired(redis: Connection, most: int) -> None:
     schemas = range(1, schema_versions.JOB + 1)
     lists: list[tuple[str, Callable[[str], str]]] = [(keys.running(schema), keys.job) for schema in schemas]
     for owner in {"", *(name.decode() for name in redis.smembers(keys.OWNERS))}:
-        lists += [(keys.jobs(owner), keys.job), (keys.datasets(owner), keys.dataset)]
+        lists += [(keys.jobs(owner), keys.job), (keys.datasets(owner), keys.dataset), (keys.batches(owner), keys.batch)]
     with redis.pipeline(transaction=False) as pipe:
         for index, _ in lists:
             pipe.zrange(index, 0, most - 1)

@@ -13,8 +13,8 @@ from ism_client import ApiError, Batch, Client, Job
 from tests.support.scripted_service import PROBLEM, job
 
 
-def sent(service):
-    return json.loads(service.calls[-1].content)
+def sent(service, path="/jobs"):
+    return json.loads(service.called("POST", path)[-1].content)
 
 
 def test_the_public_names():
@@ -47,22 +47,23 @@ def test_a_spec_may_be_a_dict(client, service):
 
 
 def test_a_list_makes_a_batch(client, service):
-    batch = client.submit(
-        "d1", paradigm="unsupervised", clusters=np.int64(3), kernel=["gaussian", "linear"], q=range(2, 4)
+    batch = client.submit_batch(
+        dataset="d1", paradigm="unsupervised", clusters=np.int64(3), kernel=["gaussian", "linear"], q=range(2, 4)
     )
     assert isinstance(batch, Batch)
-    assert sent(service)["q"] == [2, 3]
-    assert sent(service)["clusters"] == 3
+    (grid,) = sent(service, "/batches")["jobs"]
+    assert (grid["q"], grid["clusters"]) == ([2, 3], 3)
     assert batch.states == {"queued": 2}
 
 
 def test_many_specs_make_a_batch(client, service):
-    batch = client.submit_many([{"q": 2}, {"q": 3, "target": "b"}], dataset="d1", paradigm="supervised", target="a")
+    batch = client.submit_batch(
+        [{"q": 2}, {"q": 3, "target": "b"}], label="night", dataset="d1", paradigm="supervised", target="a"
+    )
     assert isinstance(batch, Batch)
     common = {"dataset": "d1", "paradigm": "supervised"}
-    assert sent(service) == [common | {"target": "a", "q": 2}, common | {"target": "b", "q": 3}]
-    with pytest.raises(ValueError, match="no specs"):
-        client.submit_many([])
+    jobs = [common | {"target": "a", "q": 2}, common | {"target": "b", "q": 3}]
+    assert sent(service, "/batches") == {"jobs": jobs, "label": "night"}
 
 
 def test_a_refusal_reads_as_its_sentences(client, service):

@@ -255,7 +255,7 @@ def test_what_accept_chooses_says_so(api: Api, done: str, wine_id: str, wine_csv
         "q": 1,
         "folds": 0,
     }
-    batch = api.post("/jobs", json=[spec]).json()["id"]
+    batch = api.post("/batches", json=[spec]).json()["id"]
     api.compared(batch)
     for path in (f"/jobs/{done}/W", f"/jobs/{done}/metrics", f"/jobs/{done}/model", f"/batches/{batch}"):
         whole = api.get(path)

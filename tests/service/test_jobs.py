@@ -31,29 +31,18 @@ def test_a_request_is_safe_to_repeat_when_its_data_set_is_gone(api: Api) -> None
     dataset = api.upload(b"repeated,x,class\n1,2,a\n3,4,b\n5,7,a\n")["id"]
     one, several = spec(dataset, q=1), [spec(dataset, q=1, missing="drop", seed=seed) for seed in (1, 2)]
     headers = [{"Idempotency-Key": uuid4().hex} for _ in range(2)]
-    first = [
-        api.post("/jobs", json=body, headers=key).json() for body, key in zip((one, several), headers, strict=True)
-    ]
+    calls = list(zip(("/jobs", "/batches"), (one, several), headers, strict=True))
+    first = [api.post(path, json=body, headers=key).json() for path, body, key in calls]
     for job in (first[0], *first[1]["jobs"]):
         api.succeeded(job["id"])
     assert api.delete(f"/datasets/{dataset}").status_code == 204
-    again = [api.post("/jobs", json=body, headers=key) for body, key in zip((one, several), headers, strict=True)]
+    again = [api.post(path, json=body, headers=key) for path, body, key in calls]
     assert [answer.status_code for answer in again] == [202, 202]
     assert [answer.json()["id"] for answer in again] == [view["id"] for view in first]
     other = api.post("/jobs", json={**one, "seed": 9}, headers=headers[0])
     assert problem(other, 422)["errors"][0]["field"] == "Idempotency-Key"
     new = api.post("/jobs", json=one, headers={"Idempotency-Key": uuid4().hex})
     assert problem(new, 422)["errors"][0]["field"] == "dataset"
-
-
-def test_a_key_makes_a_batch_safe_to_repeat(api: Api, wine_id: str) -> None:
-    headers = {"Idempotency-Key": uuid4().hex}
-    posted = [spec(wine_id, features=["ash", "alcohol"], q=q) for q in (1, 2)]
-    first, again = (api.post("/jobs", json=posted, headers=headers).json() for _ in range(2))
-    assert first["id"] == again["id"]
-    assert [row["id"] for row in first["jobs"]] == [row["id"] for row in again["jobs"]]
-    for other in (posted[:1], posted[::-1], [*posted, posted[0]], posted[0]):
-        assert problem(api.post("/jobs", json=other, headers=headers), 422)["errors"][0]["field"] == "Idempotency-Key"
 
 
 def test_requests_with_one_key_at_the_same_moment_make_one_job(api: Api, wine_id: str) -> None:
@@ -75,57 +64,6 @@ def test_requests_with_one_key_at_the_same_moment_make_one_job(api: Api, wine_id
 @pytest.mark.parametrize("key", ["", "x" * 201])
 def test_a_key_has_a_length(api: Api, wine_id: str, key: str) -> None:
     problem(api.post("/jobs", json=spec(wine_id), headers={"Idempotency-Key": key}), 422)
-
-
-def test_a_grid_is_compared_best_first(api: Api, wine_id: str, features: list[str]) -> None:
-    grid = spec(
-        wine_id, features=features, kernel=["gaussian", "linear"], q=[1, 2], folds=3, missing=["refuse", "mean"]
-    )
-    answer = api.post("/jobs", json=grid)
-    assert answer.status_code == 202
-    batch = answer.json()
-    assert answer.headers["location"] == f"/batches/{batch['id']}"
-    assert sum(batch["states"].values()) == 8
-    batch = api.compared(batch["id"])
-    assert batch["states"] == {"succeeded": 8}
-    assert batch["metric"] == "accuracy"
-    accuracies = [row["metrics"]["accuracy"] for row in batch["jobs"]]
-    assert accuracies == sorted(accuracies, reverse=True)
-    tried = {(row["settings"]["kernel"], row["settings"]["q"], row["settings"]["missing"]) for row in batch["jobs"]}
-    assert len(tried) == 8
-    listed = api.get(batch["links"]["jobs"]).json()["items"]
-    assert {job["id"] for job in listed} == {row["id"] for row in batch["jobs"]}
-    assert all(job["batch"] == batch["id"] for job in listed)
-
-    answer = api.get(batch["links"]["csv"])
-    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    header, *lines = answer.text.splitlines()
-    assert header.startswith("job,state,label,")
-    assert [line.split(",")[0] for line in lines] == [row["id"] for row in batch["jobs"]]
-    assert api.get(f"/batches/{batch['id']}", headers={"Accept": "text/csv"}).text == answer.text
-    problem(api.get(f"/batches/{batch['id']}?format=npy"), 406)
-
-
-def test_a_list_of_jobs_is_a_batch_even_of_different_paradigms(api: Api, wine_id: str, features: list[str]) -> None:
-    cluster = {"dataset": wine_id, "paradigm": "unsupervised", "clusters": 3, "features": features, "kernel": "linear"}
-    batch = api.post("/jobs", json=[spec(wine_id, features=features), cluster]).json()
-    batch = api.compared(batch["id"])
-    assert batch["states"] == {"succeeded": 2}
-    assert batch["metric"] is not None
-    api.delete(f"/jobs/{batch['jobs'][0]['id']}")
-    assert len(api.get(f"/batches/{batch['id']}").json()["jobs"]) == 1
-
-
-def test_what_is_wrong_in_a_batch_is_told_with_its_place_and_nothing_is_queued(api: Api, wine_id: str) -> None:
-    label = uuid4().hex
-    good, bad = spec(wine_id, label=label, features=["ash"], q=1), spec(wine_id, label=label, q=0)
-    document = problem(api.post("/jobs", json=[good, bad]), 422)
-    assert [error["field"] for error in document["errors"]] == ["1.q"]
-    document = problem(api.post("/jobs", json=spec(wine_id, label=label, q=[1, 0])), 422)
-    assert [error["field"] for error in document["errors"]] == ["q.1"]
-    problem(api.post("/jobs", json=spec(wine_id, label=label, seed=list(range(1001)))), 422)
-    assert api.get("/jobs", params={"label": label}).json()["items"] == []
-    problem(api.get("/batches/nothing"), 404)
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +97,17 @@ def test_the_list_of_jobs_is_filtered(api: Api, several: tuple[str, list[str]], 
     assert listed(label=label, dataset=wine_id) == set(ids)
     assert listed(label=label, dataset="other") == set()
     assert listed(label=label, batch="other") == set()
+    assert listed(label=label, state="queued,succeeded") == set(ids)
+    assert listed(label=label, state="queued,running") == set()
+    times = {job["created"]: job["id"] for job in api.get("/jobs", params={"label": label}).json()["items"]}
+    assert listed(label=label, created_after=sorted(times)[2]) == {times[time] for time in sorted(times)[3:]}
     assert set(ids) <= listed()
 
 
-@pytest.mark.parametrize(("name", "value"), [("limit", "0"), ("limit", "1001"), ("limit", "x"), ("state", "lost")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("limit", "0"), ("limit", "x"), ("state", "queued,lost"), ("created_after", "now"), ("labl", "x")],
+)
 def test_wrong_filters_are_refused(api: Api, name: str, value: str) -> None:
     assert problem(api.get("/jobs", params={name: value}), 422)["errors"][0]["field"] == name
 
@@ -233,12 +178,12 @@ def test_a_running_job_tells_how_far_it_is_and_stops_when_cancelled(api: Api, ru
 
     answer = api.post(f"/jobs/{running}/cancel")
     assert answer.status_code == 202
-    assert answer.json()["id"] == running
+    assert (answer.json()["id"], answer.json()["cancel_requested"]) == (running, answer.json()["state"] == "running")
     view = api.ended(running)
-    assert (view["state"], view["error"]) == ("cancelled", None)
+    assert (view["state"], view["error"], view["cancel_requested"]) == ("cancelled", None, False)
     assert view["finished"] is not None
     assert "cancelled" in problem(api.get(f"/jobs/{running}/result"), 409)["detail"]
-    assert "cancelled" in problem(api.post(f"/jobs/{running}/cancel"), 409)["detail"]
+    assert api.post(f"/jobs/{running}/cancel").json() == view, "a repeated request changes nothing"
     assert [kind for _, kind, _ in api.events(running)][-1] == "state"
 
 

@@ -22,11 +22,14 @@ CONFIG = {
     "generation": {"deterministic": True, "database": "none", "max-examples": 8},
     "operations": [
         # the corners of everything that can be posted are 8,000 cases
-        {
-            "include-operation-id": "postJobs",
-            "phases": {"coverage": {"enabled": False}},
-            "generation": {"max-examples": 25},
-        },
+        *(
+            {
+                "include-operation-id": posting,
+                "phases": {"coverage": {"enabled": False}},
+                "generation": {"max-examples": 15},
+            }
+            for posting in ("postJob", "postBatch")
+        ),
         # each picture takes half a second
         {
             "include-operation-id": "getPlot",
@@ -43,7 +46,7 @@ def known(api: Api) -> Iterator[dict[str, str]]:
     """A data set, a batch and a job that are there. Whatever is posted besides is cancelled in the end."""
     dataset = api.upload("\n".join(["x,y,color,class", *ROWS]).encode(), "openapi.csv")["id"]
     spec = {"dataset": dataset, "paradigm": "unsupervised", "features": ["x", "y"], "reference": "class", "folds": 0}
-    batch = api.post("/jobs", json={**spec, "clusters": 2, "kernel": ["linear", "squared"]}).json()
+    batch = api.post("/batches", json={**spec, "clusters": 2, "kernel": ["linear", "squared"]}).json()
     jobs = [row["id"] for row in api.compared(batch["id"])["jobs"]]
     yield {"dataset": dataset, "batch": batch["id"], "job": jobs[0]}
     for state in ("queued", "running"):
@@ -68,7 +71,7 @@ def with_what_is_there(case: Any, known: dict[str, str]) -> None:
     if not is_destructive(case) and isinstance(id, str) and len(id) <= 100 and len(id) % 7:
         case.path_parameters["id"] = known[kind]
     for body in case.body if isinstance(case.body, list) else [case.body]:
-        if case.path == "/jobs" and isinstance(body, dict) and isinstance(body.get("dataset"), str):
+        if case.path in ("/jobs", "/batches") and isinstance(body, dict) and isinstance(body.get("dataset"), str):
             body |= {"dataset": known["dataset"]}
             body |= {name: "class" for name in ("target", "scores", "clustering") if name in body}
             body |= {"features": ["x", "y"], "max_iter": 20} if isinstance(body.get("label"), str | None) else {}

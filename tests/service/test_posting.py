@@ -125,7 +125,7 @@ def test_an_unknown_data_set_is_named(api: Api, wine_id: str) -> None:
     document = problem(api.post("/jobs", json=spec("0123456789")), 422)
     assert document["errors"][0]["field"] == "dataset"
     assert "0123456789" in document["detail"]
-    document = problem(api.post("/jobs", json=[spec(wine_id), spec("0123456789")]), 422)
+    document = problem(api.post("/batches", json=[spec(wine_id), spec("0123456789")]), 422)
     assert document["errors"][0]["field"] == "1.dataset"
 
 

@@ -136,7 +136,9 @@ class Service(httpx.MockTransport):
             case "POST", ["datasets"]:
                 return httpx.Response(201, json=_dataset(*upload_of(request)))
             case "POST", ["jobs"]:
-                return httpx.Response(202, json=self._posted(json.loads(request.content)))
+                return httpx.Response(202, json=job(spec=json.loads(request.content)))
+            case "POST", ["batches"]:
+                return httpx.Response(202, json=batch(queued=2))
             case "GET", ["jobs", "j1" | "j2" as id]:
                 return httpx.Response(200, json=job("succeeded", id=id))
             case "GET", ["jobs", "j1", "events"]:
@@ -172,10 +174,6 @@ class Service(httpx.MockTransport):
             "errors": [],
         }
         return httpx.Response(404, json=problem, headers={"Content-Type": "application/problem+json"})
-
-    def _posted(self, spec: Any) -> dict[str, Any]:
-        grid = isinstance(spec, list) or any(isinstance(spec.get(name), list) for name in ("kernel", "q"))
-        return batch(queued=2) if grid else job(spec=spec)
 
 
 def upload_of(request: httpx.Request) -> tuple[str, str, bytes]:

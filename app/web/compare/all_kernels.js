@@ -9,7 +9,7 @@ export function runAllKernels(spec) {
     button.disabled = true;
     problem.hide();
     try {
-      const batch = await post("/jobs", await allKernels(spec));
+      const batch = await post("/batches", await allKernels(spec));
       location.hash = `#/compare/${batch.jobs.map(({ id }) => id).join(",")}`;
     } catch (error) {
       problem.show(error);

@@ -6,7 +6,9 @@ import pytest
 
 from app.services.compare import batch_table, batch_view
 from ism_jobs.spec import GRID_FIELDS
-from ism_jobs.store import Record, State
+from ism_jobs.store import Batch, Record, State
+
+BATCH = Batch("b", "", 0.0, ())
 
 
 def record(id: str, metrics: dict[str, Any] | None, paradigm: str = "supervised", **spec: Any) -> Record:
@@ -16,7 +18,7 @@ def record(id: str, metrics: dict[str, Any] | None, paradigm: str = "supervised"
 
 
 def order(*records: Record) -> tuple[str | None, list[str]]:
-    view = batch_view("b", 0.0, list(records))
+    view = batch_view(BATCH, records, {"d": "wine.csv"})
     return view.metric, [row.id for row in view.jobs]
 
 
@@ -45,14 +47,23 @@ def test_nothing_is_compared_before_something_has_succeeded() -> None:
 
 @pytest.mark.parametrize("field", GRID_FIELDS)
 def test_whatever_can_be_varied_is_shown(field: str) -> None:
-    view = batch_view("b", 0.0, [record(str(value), None, **{field: value}) for value in (1, 2)])
+    view = batch_view(BATCH, [record(str(value), None, **{field: value}) for value in (1, 2)], {})
     assert [row.settings[field] for row in view.jobs] == [1, 2]
     assert batch_table(view).column(field).to_pylist() == ["1", "2"]
 
 
+def test_the_table_has_the_name_of_the_data_set_the_target_and_the_width() -> None:
+    done = record("a", {"accuracy": 1.0}, target="class", kernel="gaussian")
+    done.summary["kernel"] = {"name": "gaussian", "sigma": 2.5}
+    table = batch_table(batch_view(BATCH, [done, record("b", None, target=["x", "y"])], {"d": "wine.csv"}))
+    assert table.column("dataset_name").to_pylist() == ["wine.csv", "wine.csv"]
+    assert table.column("target").to_pylist() == ["class", '["x", "y"]']
+    assert table.column("sigma").to_pylist() == [2.5, None]
+
+
 def test_the_columns_of_the_table_have_names_of_their_own() -> None:
     metrics = {"clusters": 3.0, "folds": 2.0, "objective": 1.0}
-    table = batch_table(batch_view("b", 0.0, [record("a", metrics, clusters=4, folds=5)]))
+    table = batch_table(batch_view(BATCH, [record("a", metrics, clusters=4, folds=5)], {}))
     assert len(set(table.column_names)) == len(table.column_names)
     assert table.column("clusters").to_pylist() == ["4"]
     assert table.column("clusters_found").to_pylist() == [3.0]

@@ -266,7 +266,7 @@ def test_what_is_wrong_in_all_jobs_of_a_batch_is_told_once() -> None:
     with pytest.raises(InvalidSpec) as caught:
         check_all(jobs, {"wine": WINE})
     errors = {error.field: error.message for error in caught.value.errors}
-    assert set(errors) == {"target", "2.q", "3.q"}
+    assert set(errors) == {"0.target", "2.q", "3.q"}
     check_all([spec(q=q) for q in (1, 2, 3, 4)], {"wine": WINE})
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from ism_jobs.errors import InvalidSpec
-from ism_jobs.spec.grid import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand
+from ism_jobs.errors import FieldError, InvalidSpec
+from ism_jobs.spec.grid import GRID_FIELDS, MAX_BATCH, POSTED_JOBS, expand, read_one
 from ism_jobs.spec.kernels import KERNELS
 from ism_jobs.spec.paradigms import PARADIGM_NAMES, SPECS, read_spec
 
@@ -19,36 +19,37 @@ def errors_of(wrong: Any) -> dict[str, str]:
     return {error.field: error.message for error in caught.value.errors}
 
 
-def test_an_object_is_one_job() -> None:
-    assert expand(body(q=3)) == ([read_spec(body(q=3))], False)
-
-
-def test_columns_in_a_list_make_no_grid() -> None:
-    specs, batch = expand(body(target=["a", "b"], features=["c", "d"]))
-    assert (len(specs), batch) == (1, False)
+def test_a_single_job_is_one_object_without_lists_of_values() -> None:
+    assert read_one(body(q=3)) == read_spec(body(q=3))
+    assert read_one(body(target=["a", "b"], features=["c", "d"])).target == ["a", "b"], "a list of columns is a value"
+    for several, field in (([body()], ""), (body(q=[2, 3]), "q"), (body(dataset=["a", "b"]), "dataset")):
+        with pytest.raises(InvalidSpec, match="post it to /batches") as caught:
+            read_one(several)
+        assert [error.field for error in caught.value.errors] == [field]
 
 
 def test_a_list_is_a_batch_in_its_order() -> None:
-    specs, batch = expand([body(q=3), body(q=1)])
-    assert ([spec.q for spec in specs], batch) == ([3, 1], True)
-    assert expand([body()])[1] is True
+    assert [spec.q for spec in expand([body(q=3), body(q=1)]).specs] == [3, 1]
+    assert len(expand(body()).specs) == len(expand([body()]).specs) == 1
 
 
 def test_a_grid_is_the_product_in_the_order_given() -> None:
-    specs, batch = expand(body(q=[2, 3], kernel=["linear", {"name": "polynomial"}], seed=[0, 1]))
-    assert batch
+    specs = expand(body(q=[2, 3], kernel=["linear", {"name": "polynomial"}], seed=[0, 1])).specs
     assert [(spec.q, isinstance(spec.kernel, KERNELS["polynomial"]), spec.seed) for spec in specs] == [
         (q, polynomial, seed) for q in (2, 3) for polynomial in (False, True) for seed in (0, 1)
     ]
 
 
 def test_the_field_given_last_varies_fastest() -> None:
-    assert [(s.q, s.seed) for s in expand(body(seed=[0, 1], q=[2, 3]))[0]] == [(2, 0), (3, 0), (2, 1), (3, 1)]
+    assert [(s.q, s.seed) for s in expand(body(seed=[0, 1], q=[2, 3])).specs] == [(2, 0), (3, 0), (2, 1), (3, 1)]
 
 
-def test_a_list_of_one_value_is_a_grid_too() -> None:
-    specs, batch = expand(body(starts=[None]))
-    assert (len(specs), batch) == (1, True)
+def test_a_grid_goes_over_data_sets_and_may_be_part_of_a_list() -> None:
+    batch = expand({"label": "night", "jobs": [body(dataset=["a", "b"], q=[1, 2]), body(dataset="c", q=3)]})
+    assert [(spec.dataset, spec.q) for spec in batch.specs] == [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 3)]
+    assert batch.label == "night"
+    located = [place.locate(FieldError("q", "")).field for place in batch.places]
+    assert located == ["jobs.0.q.0", "jobs.0.q.1", "jobs.0.q.0", "jobs.0.q.1", "jobs.1.q"]
 
 
 @pytest.mark.parametrize("field", GRID_FIELDS)
@@ -57,13 +58,12 @@ def test_every_grid_field_can_be_listed(field: str) -> None:
     example: dict[str, Any] = {"dataset": "wine", "paradigm": paradigm, "target": "class"}
     if paradigm != "supervised":
         example = {"dataset": "wine", "paradigm": paradigm, "scores": "s", "clusters": 2}
-    default = SPECS[paradigm].model_fields[field].default if field != "clusters" else 2
-    assert len(expand(example | {field: [default, default]})[0]) == 2
+    default = {"clusters": 2, "dataset": "wine"}.get(field, SPECS[paradigm].model_fields[field].default)
+    assert len(expand(example | {field: [default, default]}).specs) == 2
 
 
 def test_ways_to_compute_can_be_compared_in_a_grid() -> None:
-    specs, batch = expand(body(precision=["double", "single"], approximation=[None, {"features": 64}]))
-    assert batch
+    specs = expand(body(precision=["double", "single"], approximation=[None, {"features": 64}])).specs
     assert [(spec.precision, spec.approximation and spec.approximation.features) for spec in specs] == [
         ("double", None),
         ("double", 64),
@@ -87,11 +87,15 @@ def test_errors_name_the_place_in_the_list() -> None:
     [
         ([], "", "is empty; post at least one job"),
         (body(q=[]), "q", "is an empty list; list the values to try"),
-        ([body(q=[1, 2])], "0.q", "a grid cannot be part of a list of jobs"),
+        ([body(), body(q=[1, 0])], "1.q.1", "q is 0"),
+        ({"jobs": [body(q=0)]}, "jobs.0.q", "q is 0"),
+        ({"jobs": body(), "labl": "x"}, "labl", "A batch has no field"),
+        ({"jobs": body(), "label": 5}, "label", "label is 5; it must be text"),
+        ([body(q=[1] * 600), body(q=[1] * 600)], "", "The list makes 1,200 jobs; post at most 1,000 at once"),
         ([body()] * 1001, "", "The list makes 1,001 jobs; post at most 1,000 at once"),
         (body(q=[1] * 101, seed=[0] * 10), "", "makes 1,010 jobs (101 values of q × 10 values of seed)"),
         (body(q=[[1, 2]]), "q.0", 'is [1, 2]; it must be "auto" or a whole number'),
-        (body(dataset=["a", "b"]), "dataset", 'is ["a", "b"]; it must be text'),
+        (body(dataset=["a", 5]), "dataset.1", "is 5; it must be text"),
         (body(clusters=[1, 2]), "clusters.0", "is for unsupervised"),
         ("supervised", "", "A job must be an object"),
     ],
@@ -101,7 +105,7 @@ def test_a_wrong_batch_is_told(wrong: Any, field: str, fragment: str) -> None:
 
 
 def test_a_grid_may_hold_as_many_jobs_as_a_batch() -> None:
-    assert len(expand(body(seed=list(range(100)), q=list(range(1, 11))))[0]) == MAX_BATCH
+    assert len(expand(body(seed=list(range(100)), q=list(range(1, 11)))).specs) == MAX_BATCH
 
 
 def test_a_very_large_product_is_refused_before_it_is_made() -> None:
@@ -117,20 +121,25 @@ def test_one_answer_lists_a_hundred_errors_at_most() -> None:
     assert "500 problems" in caught.value.detail
 
 
-def test_the_schema_takes_a_spec_a_list_or_a_grid() -> None:
+def test_the_schema_takes_a_grid_a_list_or_both_with_a_label() -> None:
     schema = POSTED_JOBS.json_schema()
     grids = {name for name in schema["$defs"] if name.endswith("Grid")}
     assert len(grids) == len(PARADIGM_NAMES)
     for name in grids:
         model = schema["$defs"][name]
         (example,) = model["examples"]
-        assert expand(example)[1] is True
+        assert len(expand(example).specs) > 1
         POSTED_JOBS.validate_python(example)
         for field, about in model["properties"].items():
             listed = any(option.get("maxItems") == MAX_BATCH for option in about.get("anyOf", []))
             assert listed is (field in GRID_FIELDS)
             assert about["description"]
-    for posted in (body(), [body()], body(q=[1, 2], kernel=["linear", {"sum": [{"kernel": "linear"}]}])):
+    for posted in (
+        body(),
+        [body(), body(q=[1, 2])],
+        {"jobs": [body()], "label": "x"},
+        body(q=[1, 2], kernel=["linear", {"sum": [{"kernel": "linear"}]}]),
+    ):
         POSTED_JOBS.validate_python(posted)
 
 

@@ -10,6 +10,6 @@ def test_an_id_never_reaches_another_key(store: Store, suffix: str) -> None:
     store.redis.rpush(f"ism:dataset:abc{suffix}", b"a list")
     store.redis.rpush(f"ism:batch:abc{suffix}", b"a list")
     id = f"abc{suffix}" if suffix else "../abc"
-    for get in (store.jobs.get, store.datasets.get, store.jobs.batch):
+    for get in (store.jobs.get, store.datasets.get, store.batches.get):
         with pytest.raises(NotFound):
             get(id)

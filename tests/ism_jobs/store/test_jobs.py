@@ -1,6 +1,7 @@
 """Jobs from their creation to their end, as everybody but their worker sees them."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -8,7 +9,7 @@ from redis import Redis
 from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
-from ism_jobs.store import QUEUE_NAMES, Attempt, State, Store, keys
+from ism_jobs.store import QUEUE_NAMES, Attempt, JobFilter, State, Store, keys
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -31,12 +32,10 @@ def own_keys(redis: Redis) -> set[str]:
     return {key.decode() for key in redis.scan_iter("ism:*")} - {keys.dataset("wine")}
 
 
-def all_pages(store: Store, limit: int, **wanted: str) -> list[str]:
+def all_pages(store: Store, limit: int, **wanted: Any) -> list[str]:
     found, place = [], None
     while True:
-        records, place = store.jobs.page(
-            limit, place, lambda record: all(getattr(record, name) == value for name, value in wanted.items())
-        )
+        records, place = store.jobs.page(limit, place, JobFilter(**wanted))
         assert len(records) <= limit
         found += [record.id for record in records]
         if place is None:
@@ -52,7 +51,7 @@ def test_a_new_job_is_queued_with_one_ticket_and_found_everywhere(store: Store) 
         store.jobs.get("b").ticket,
     ]
     assert [store.jobs.tickets.position(store.jobs.get(id).ticket, JOB) for id in "ab"] == [0, 1]
-    assert {record.id for record in store.jobs.batch("both")[1]} == {"a", "b"}
+    assert {record.id for record in store.batches.records(store.batches.get("both"))} == {"a", "b"}
     assert sorted(all_pages(store, 10)) == ["a", "b"]
     assert store.jobs.counts() == {"queued": 2, "running": 0}
     assert store.redis.ttl(keys.job("a")) == -1, "an open job does not expire"
@@ -163,7 +162,7 @@ def test_what_has_ended_cannot_be_cancelled(store: Store) -> None:
 @pytest.mark.parametrize("id", ["a:events", "a:1:W", "", "*", "größe", "a\n", "b"])
 def test_only_the_id_of_a_job_finds_one(store: Store, id: str) -> None:
     made(store, "a")
-    for ask in (store.jobs.get, store.jobs.cancel, store.jobs.delete, store.jobs.batch, store.datasets.get):
+    for ask in (store.jobs.get, store.jobs.cancel, store.jobs.delete, store.batches.get, store.datasets.get):
         with pytest.raises(NotFound):
             ask(id)
 
@@ -211,7 +210,7 @@ def test_what_has_ended_expires_with_all_it_made(redis_url: str, store: Store) -
     attempt.save_artifacts({"W": b"found"})
     short.redis.expire(keys.batch("all"), 5)  # as after a long time in the queue
     attempt.succeed({}, ["W"])
-    made_by_it = own_keys(short.redis) - {keys.jobs(""), keys.TOTALS}
+    made_by_it = own_keys(short.redis) - {keys.jobs(""), keys.batches(""), keys.TOTALS}
     assert {keys.job("a"), keys.events("a"), keys.artifact("a", 1, "W"), keys.batch("all")} <= made_by_it
     assert keys.checkpoint("a") not in made_by_it
     assert {key: short.redis.ttl(key) for key in made_by_it if not 90 < short.redis.ttl(key) <= 100} == {}
@@ -236,11 +235,11 @@ def test_a_batch_is_gone_with_its_last_job(store: Store) -> None:
     made(store, "a", "b", batch="both")
     store.jobs.cancel("a")
     store.jobs.delete("a")
-    assert [record.id for record in store.jobs.batch("both")[1]] == ["b"]
+    assert [record.id for record in store.batches.records(store.batches.get("both"))] == ["b"]
     store.jobs.cancel("b")
     store.jobs.delete("b")
     with pytest.raises(NotFound, match="no batch"):
-        store.jobs.batch("both")
+        store.batches.get("both")
 
 
 def test_a_job_that_was_created_again_meanwhile_is_not_deleted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ism_jobs.store import State, Store, keys
+from ism_jobs.store import JobFilter, Record, State, Store, keys
 from tests.ism_jobs.store.test_jobs import all_pages, made
 
 pytestmark = pytest.mark.usefixtures("wine")
@@ -21,20 +21,21 @@ def test_pages_leave_out_what_expired_and_what_is_not_wanted(store: Store) -> No
     store.redis.delete(*(keys.job(id) for id in gone))
     store.jobs.cancel("002")
     left = [f"{number:03}" for number in reversed(range(40)) if f"{number:03}" not in gone]
-    assert all_pages(store, 3, state=State.QUEUED) == [id for id in left if id != "002"]
+    assert all_pages(store, 3, states=frozenset({State.QUEUED})) == [id for id in left if id != "002"]
+    assert all_pages(store, 3, states=frozenset({State.CANCELLED})) == ["002"]
     assert store.redis.zcard(keys.jobs("")) == len(left), "the index forgets them too"
-    assert all_pages(store, 3, state=State.CANCELLED) == ["002"]
-    assert {record.id for record in store.jobs.batch("all")[1]} == set(left)
+    assert {record.id for record in store.batches.records(store.batches.get("all"))} == set(left)
+    assert all_pages(store, 3, batch="all") == left
 
 
 def test_a_cursor_stays_where_it_is_when_jobs_come_and_go(store: Store) -> None:
     made(store, *(f"{number:03}" for number in range(9)), batch="all")
-    first, place = store.jobs.page(3, None, lambda record: True)
+    first, place = store.jobs.page(3, None)
     made(store, "newer")
     store.jobs.cancel("006")
     store.jobs.delete("006")  # the one the cursor stands on
-    second, place = store.jobs.page(3, place, lambda record: True)
-    third, place = store.jobs.page(3, place, lambda record: True)
+    second, place = store.jobs.page(3, place)
+    third, place = store.jobs.page(3, place)
     assert [record.id for record in [*first, *second, *third]] == [f"{number:03}" for number in reversed(range(9))]
 
 
@@ -42,12 +43,13 @@ def test_a_job_that_comes_while_a_page_is_read_makes_no_other_appear_twice(store
     made(store, *(f"{number:03}" for number in range(12)), batch="all")
     looks = []
 
-    def is_wanted(record) -> bool:
-        looks.append(record.id)
-        if len(looks) == 3:
-            made(store, "newer1", "newer2")
-        return record.id < "004"
+    class Wanted(JobFilter):
+        def matches(self, record: Record) -> bool:
+            looks.append(record.id)
+            if len(looks) == 3:
+                made(store, "newer1", "newer2")
+            return record.id < "004"
 
-    found, _ = store.jobs.page(2, None, is_wanted)
+    found, _ = store.jobs.page(2, None, Wanted())
     assert [record.id for record in found] == ["003", "002"]
     assert len(looks) == len(set(looks))
