@@ -12,8 +12,7 @@ from app.schemas.datasets import (
     dataset_view,
     utc,
 )
-from app.schemas.jobs import JobPage, JobView, PictureView, job_view
-from app.schemas.plans import JobPlan, PlanView
+from app.schemas.jobs import JobPage, JobPlan, JobView, PictureView, PlanView, job_view
 from app.schemas.results import ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
 

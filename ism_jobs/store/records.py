@@ -93,7 +93,7 @@ class JobFilter:
     batch: str | None = None
     dataset: str | None = None
     label: str | None = None
-    created_after: float | None = None  # seconds since 1970
+    created_after: float | None = None  # seconds since 1970; compared to the microsecond, as clients see times
 
     @property
     def only_open(self) -> bool:
@@ -107,7 +107,7 @@ class JobFilter:
             all(value is None or getattr(record, name) == value for name, value in wanted.items())
             and (self.states is None or record.state in self.states)
             and (self.label is None or record.spec.get("label") == self.label)
-            and (self.created_after is None or record.created > self.created_after)
+            and (self.created_after is None or round(record.created, 6) > self.created_after)
         )
 
 

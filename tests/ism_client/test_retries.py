@@ -77,14 +77,6 @@ def test_each_submission_has_its_own_key_unless_given(service, client):
     assert third == "mine"
 
 
-def test_a_cancellation_whose_answer_was_lost_has_succeeded(service, client):
-    service.on("GET", "/jobs/j1", httpx.Response(200, json=job("running")), httpx.Response(200, json=job("cancelled")))
-    service.on(
-        "POST", "/jobs/j1/cancel", httpx.ReadError("reset"), httpx.Response(409, json={"detail": "It has ended."})
-    )
-    assert client.job("j1").cancel().state == "cancelled"
-
-
 def test_a_job_is_finished_and_one_that_has_ended_is_not(service, client):
     best = {"number": 2, "score": 0.95, "q": 2, "kernel": "linear", "scale": "whiten", "picture": "/jobs/j1/picture"}
     ended = httpx.Response(409, json={"detail": "It has ended."})
