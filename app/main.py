@@ -1,5 +1,6 @@
 """The FastAPI app: `create_app(settings)` builds it, `run(settings)` serves it with uvicorn."""
 
+import asyncio
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ from app.middleware import RequestMiddleware
 from app.openapi import DESCRIPTION, install_openapi
 from app.routes import METRICS_ROUTER, ROUTERS
 from app.sandbox import SandboxPool
+from app.webhooks import Sender
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import REQUEST_TIMEOUT, Events, Store
@@ -41,7 +43,10 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.sandbox = SandboxPool(settings)
         app.state.sandbox.warm_up()
         app.state.upload_sandbox = SandboxPool(settings)  # separate, so that long uploads delay only other uploads
+        sending = asyncio.create_task(Sender(app.state.store, settings).run())
         yield
+        sending.cancel()
+        await asyncio.wait([sending])
         await app.state.events.close()
         app.state.store.redis.close()
 

@@ -99,17 +99,20 @@ class Client:
         jobs: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
         *,
         label: str | None = None,
+        notify: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
         **fields: Any,
     ) -> Batch:
         """Post several jobs as one batch: a grid, which has lists of values (for dataset, kernel, q, delta, seed, …),
-        or a list of specs and grids. `fields` are defaults for each of them, or the grid itself.
+        or a list of specs and grids. `fields` are defaults for each of them, or the grid itself. `notify`
+        is {"url": …}, which is told when all jobs have ended.
 
         client.submit_batch(dataset=[wine, iris], paradigm="supervised", target="class", kernel=["gaussian", "linear"])
         client.submit_batch([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=wine, paradigm="supervised", target="class")
         """
         specs = [jobs] if isinstance(jobs, Mapping) else jobs or [{}]
-        body = {"jobs": [{**fields, **spec} for spec in specs]} | ({} if label is None else {"label": label})
+        about = {name: value for name, value in (("label", label), ("notify", notify)) if value is not None}
+        body = {"jobs": [{**fields, **spec} for spec in specs], **about}
         return Batch.of(self._http, self._post("/batches", body, idempotency_key))
 
     def job(self, id: str) -> Job:

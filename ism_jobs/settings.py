@@ -115,6 +115,12 @@ class Settings(BaseSettings):
     job_seconds: int = Field(
         30 * DAY, ge=60, description="Time for which an ended job and its artifacts are kept, in seconds."
     )
+    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        ("*",), description="Hosts that webhooks may call, separated by commas; * allows every host."
+    )
+    webhook_private: bool = Field(
+        False, description="Whether webhooks may call private addresses, and use http instead of https."
+    )
     events_kept: int = Field(10_000, ge=10, description="Most events kept of one job.")
     job_time_limit: int = Field(DAY, ge=1, description="Longest time that one attempt at a job may run, in seconds.")
     max_attempts: int = Field(
@@ -142,7 +148,7 @@ class Settings(BaseSettings):
             )
         return url
 
-    @field_validator("cors_origins", mode="before")
+    @field_validator("cors_origins", "webhook_hosts", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -15,6 +15,7 @@ from app.schemas.datasets import (
 from app.schemas.jobs import JobPage, JobPlan, JobView, PictureView, PlanView, job_view
 from app.schemas.results import ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
+from app.schemas.webhooks import DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
 
 __all__ = [
     "BatchItem",
@@ -23,6 +24,8 @@ __all__ = [
     "BatchView",
     "DatasetPage",
     "DatasetView",
+    "DeliveryPage",
+    "DeliveryView",
     "DifferenceView",
     "DifferencesView",
     "GroupView",
@@ -37,8 +40,11 @@ __all__ = [
     "PlanView",
     "Readiness",
     "ResultView",
+    "WebhookSecret",
+    "WebhookTest",
     "dataset_item",
     "dataset_view",
+    "delivery_view",
     "job_view",
     "utc",
 ]

@@ -11,6 +11,7 @@ from typing import Any, Self
 from anyio.to_thread import run_sync
 
 from app.sandbox import SandboxPool, count_remaining
+from app.webhooks import url_refusal
 from ism_jobs.checks import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.settings import Settings
@@ -32,6 +33,7 @@ class Submission:
     ids: list[str]
     batch: str | None
     label: str | None  # of the batch
+    notify: str | None  # of the batch
     posted: str | None  # a hash of the body; None without an idempotency key, when the jobs cannot exist yet
 
     @classmethod
@@ -46,6 +48,7 @@ class Submission:
             [new_id(f"job {index}") for index in range(len(read.specs))],
             new_id("batch") if is_batch else None,
             read.label,
+            read.notify,
             None if idempotency_key is None else _hash(json.dumps(body, sort_keys=True)),
         )
 
@@ -103,9 +106,20 @@ def _find_existing(store: Store, submission: Submission) -> list[Record] | None:
 
 def check_submission(store: Store, settings: Settings, submission: Submission) -> dict[str, Description]:
     """Check the jobs against the descriptions of their data sets; raise InvalidSpec, or return the descriptions."""
+    _check_notify(settings, submission)
     descriptions = _descriptions(store, submission)
     check_all(submission.specs, descriptions, submission.places, has_dask=settings.dask_scheduler is not None)
     return descriptions
+
+
+def _check_notify(settings: Settings, submission: Submission) -> None:
+    """Check that the URLs to notify may be called."""
+    urls = [(FieldError("notify.url", ""), Place(), submission.notify)] if submission.notify else []
+    named = zip(submission.specs, submission.places, strict=True)
+    urls += [(FieldError("notify.url", ""), place, spec.notify.url) for spec, place in named if spec.notify]
+    for error, place, url in urls:
+        if refusal := url_refusal(url, settings):
+            raise InvalidSpec(refusal, [FieldError(place.locate(error).field, refusal)])
 
 
 def _descriptions(store: Store, submission: Submission) -> dict[str, Description]:
@@ -159,6 +173,7 @@ def _create(store: Store, submission: Submission) -> list[Record]:
             jobs,
             submission.batch,
             label=submission.label,
+            notify=submission.notify,
             posted=submission.posted,
             ids_are_random=submission.posted is None,
         )

@@ -14,6 +14,15 @@ _MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 WITH_WIDTH = [row.name for row in KERNEL_TABLE if row.chosen_parameter is not None]  # kernels with an "auto" parameter
 
 
+class Notify(Strict):
+    """Whom to tell that a job or batch has ended."""
+
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s/@?#]+([/?][^\s#]*)?$", max_length=2_000)] = Field(
+        description="The URL that gets a signed POST, without a user name, password or fragment.",
+        examples=["https://example.org/ism"],
+    )
+
+
 class CommonSpec(Strict):
     """The fields of every job: its data set, its kernel, the number of new features, and options of the solver."""
 
@@ -133,6 +142,9 @@ class CommonSpec(Strict):
         max_length=20,
         description="Other texts to store with the job, by name.",
         examples=[{"experiment": "42"}],
+    )
+    notify: Notify | None = Field(
+        None, description="Whom to tell that the job has ended.", examples=[{"url": "https://example.org/ism"}]
     )
 
     @model_validator(mode="after")

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Union
 
-from pydantic import Field, StringConstraints, TypeAdapter, create_model
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, shown
-from ism_jobs.spec.common import CommonSpec
+from ism_jobs.spec.common import CommonSpec, Notify
 from ism_jobs.spec.kernels import Strict
 from ism_jobs.spec.messages import MOST_ERRORS, refusal
 from ism_jobs.spec.paradigms import SPECS, JobSpec, read_spec, validate
@@ -64,6 +64,7 @@ class PostedBatch:
     specs: list[JobSpec]
     places: list[Place]
     label: str | None = None
+    notify: str | None = None  # the URL to tell that all jobs have ended
 
 
 def read_one(body: Any) -> JobSpec:
@@ -77,15 +78,16 @@ def read_one(body: Any) -> JobSpec:
 
 
 def expand(body: Any) -> PostedBatch:
-    """Return the jobs of a batch: of a grid, of a list of specs and grids, or of {"jobs": …, "label": …}.
+    """Return the jobs of a batch: of a grid, of a list of specs and grids, or of {"jobs": …, "label": …, "notify": …}.
 
     Raises InvalidSpec with every problem.
     """
     problems: list[FieldError] = []
-    label, prefix = None, ""
+    label, notify, prefix = None, None, ""
     if isinstance(body, dict) and "jobs" in body:
         label, prefix = body.get("label"), "jobs."
         problems += _envelope_errors(body)
+        notify = None if problems or not body.get("notify") else body["notify"]["url"]
         body = body["jobs"]
     entries = (
         [(f"{prefix}{place}.", one) for place, one in enumerate(body)] if isinstance(body, list) else [(prefix, body)]
@@ -103,7 +105,7 @@ def expand(body: Any) -> PostedBatch:
         problems += found
     if problems:
         raise refusal(problems, "The batch")
-    return PostedBatch([spec for spec, _ in jobs], [place for _, place in jobs], label)
+    return PostedBatch([spec for spec, _ in jobs], [place for _, place in jobs], label, notify)
 
 
 def varied_fields(body: Any) -> list[str]:
@@ -133,6 +135,13 @@ def _envelope_errors(body: dict[str, Any]) -> list[FieldError]:
     if label is not None and not (isinstance(label, str) and len(label) <= LONGEST_LABEL):
         sentence = f"label is {shown(label)}; it must be text of at most {LONGEST_LABEL} characters."
         errors.append(FieldError("label", sentence))
+    try:
+        _NOTIFY.validate_python(body.get("notify"))
+    except ValidationError:
+        sentence = (
+            f'notify is {shown(body["notify"])}; it must be an object such as {{"url": "https://example.org/ism"}}.'
+        )
+        errors.append(FieldError("notify", sentence))
     return errors
 
 
@@ -202,7 +211,9 @@ class BatchRequest(Strict):
     label: Annotated[str, StringConstraints(max_length=LONGEST_LABEL)] | None = Field(
         None, description="A name for the batch."
     )
+    notify: Notify | None = Field(None, description="Whom to tell that all jobs of the batch have ended.")
 
 
+_NOTIFY: TypeAdapter[Any] = TypeAdapter(Notify | None)
 POSTED_JOB: TypeAdapter[Any] = TypeAdapter(JobSpec)
 POSTED_JOBS: TypeAdapter[Any] = TypeAdapter(Union[JobGrids, BatchRequest])  # noqa: UP007

@@ -11,6 +11,7 @@ from ism_jobs.store.queue import QUEUE_NAMES
 from ism_jobs.store.records import JobFilter, Record, State
 from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of, refusal_of
 from ism_jobs.store.store import Store
+from ism_jobs.store.webhooks import Delivery, Webhooks, backoff_seconds
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -22,6 +23,7 @@ __all__ = [
     "Batch",
     "CancelRequested",
     "Dataset",
+    "Delivery",
     "Event",
     "Events",
     "JobFilter",
@@ -30,6 +32,8 @@ __all__ = [
     "Record",
     "State",
     "Store",
+    "Webhooks",
+    "backoff_seconds",
     "is_full",
     "keys",
     "pack",

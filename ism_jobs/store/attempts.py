@@ -139,6 +139,7 @@ def finish_keys(record: Record) -> list[str]:
         keys.TOTALS,
         keys.batch(record.batch or ""),
         keys.open_jobs(record.owner),
+        keys.WEBHOOK_NOTICES,
     ]
 
 

@@ -44,13 +44,14 @@ class Jobs(JobReader):
         batch: str | None = None,
         *,
         label: str | None = None,
+        notify: str | None = None,
         posted: str | None = None,
         ids_are_random: bool = False,
     ) -> list[Record]:
         """Queue jobs, given as ids and specs: all of them, or none if something fails.
 
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
-        `label` is that of the batch. `posted` is a hash of the request that the ids were derived from.
+        `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
         now, owner = time.time(), self._owner or ""
         records = [Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner) for id, spec in specs]
@@ -65,7 +66,7 @@ class Jobs(JobReader):
                 self._write(pipe, record)
             if batch is not None:
                 ids = json.dumps([record.id for record in records])
-                named = {} if label is None else {"label": label}
+                named = {name: text for name, text in (("label", label), ("notify", notify)) if text is not None}
                 pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": ids, **named})
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
                 pipe.zadd(keys.batches(owner), {batch: now})
@@ -112,6 +113,8 @@ class Jobs(JobReader):
             "created": record.created,
             "ticket": self.tickets.write(pipe, record.id, record.schema),
         }
+        if record.spec.get("notify"):
+            fields["notify"] = 1  # so that the script that ends the job need not parse the spec
         fields |= {name: text for name in ("batch", "posted") if (text := getattr(record, name)) is not None}
         pipe.hset(keys.job(record.id), mapping=fields)
         pipe.zadd(keys.jobs(record.owner), {record.id: record.created})

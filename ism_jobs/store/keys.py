@@ -6,6 +6,10 @@ A value that may grow large is a list of chunks, so that none comes near Redis's
 OWNERS = "ism:owners"  # set: the names of all owners that have stored something
 TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
 
+WEBHOOK_NOTICES = "ism:webhooks:notices"  # list: ids of ended jobs for which there may be messages
+WEBHOOKS_DUE = "ism:webhooks:due"  # sorted set: queue by the time of its next try
+WEBHOOK_LEADER = "ism:webhooks:leader"  # text: the process that sends messages; it expires
+
 
 def is_id(text: str) -> bool:
     """Return whether a text can be an id. A colon in it could address another key."""
@@ -51,6 +55,26 @@ def open_jobs(owner: str) -> str:
     return f"ism:jobs:open:{owner}"
 
 
+def webhooks(owner: str) -> str:
+    """Sorted set: id of a message by time of creation."""
+    return f"ism:webhooks:of:{owner}"
+
+
+def webhook(id: str) -> str:
+    """Hash: owner, document (a Delivery as JSON)."""
+    return f"ism:webhook:{id}"
+
+
+def webhook_queue(name: str) -> str:
+    """List: ids of the messages about one job or batch, in the order in which they are delivered."""
+    return f"ism:webhooks:queue:{name}"
+
+
+def webhook_secret(owner: str) -> str:
+    """Text: the key that signs the messages of an owner."""
+    return f"ism:webhooks:secret:{owner}"
+
+
 def rate(owner: str) -> str:
     """Number: requests of an owner in this minute."""
     return f"ism:rate:{owner}"
@@ -77,7 +101,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of Record, and worker, claim, reported, cancel, finish, missed and missed_at."""
+    """Hash: the fields of Record, and worker, claim, reported, notify, cancel, finish, missed and missed_at."""
     return f"ism:job:{id}"
 
 
@@ -112,5 +136,5 @@ def artifact_keys(id: str) -> str:
 
 
 def batch(id: str) -> str:
-    """Hash: owner, created, jobs (a list of ids), and label if there is one."""
+    """Hash: owner, created, jobs (a list of ids); label and notify (a URL) if they were given."""
     return f"ism:batch:{id}"

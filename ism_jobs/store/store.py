@@ -9,6 +9,7 @@ from ism_jobs.store.datasets import Datasets
 from ism_jobs.store.jobs import Jobs
 from ism_jobs.store.rate_limits import RateLimits
 from ism_jobs.store.redis import WORK_TIMEOUT, Connection, connection, patient_connection
+from ism_jobs.store.webhooks import Webhooks
 
 
 class Store:
@@ -19,6 +20,7 @@ class Store:
         self.datasets = Datasets(redis, settings)
         self.jobs = Jobs(redis, settings)
         self.batches = Batches(redis, self.jobs)
+        self.webhooks = Webhooks(redis, settings, self.jobs, self.batches)
         self.rate_limits = RateLimits(redis, settings.requests_per_minute)
         self.owner: str | None = None
 
@@ -26,7 +28,7 @@ class Store:
         """Return the store as one owner sees it, without the data sets and jobs of others. Workers see all."""
         view = copy(self)
         view.owner, view.datasets, view.jobs = owner, self.datasets.of(owner), self.jobs.of(owner)
-        view.batches = self.batches.of(owner)
+        view.batches, view.webhooks = self.batches.of(owner), self.webhooks.of(owner)
         return view
 
     @classmethod

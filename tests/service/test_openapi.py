@@ -48,7 +48,8 @@ def known(api: Api) -> Iterator[dict[str, str]]:
     spec = {"dataset": dataset, "paradigm": "unsupervised", "features": ["x", "y"], "reference": "class", "folds": 0}
     batch = api.post("/batches", json={**spec, "clusters": 2, "kernel": ["linear", "squared"]}).json()
     jobs = [row["id"] for row in api.compared(batch["id"])["jobs"]]
-    yield {"dataset": dataset, "batch": batch["id"], "job": jobs[0]}
+    webhook = api.post("/webhooks/test", json={"url": "https://localhost/"}).json()["id"]
+    yield {"dataset": dataset, "batch": batch["id"], "job": jobs[0], "webhook": webhook}
     for state in ("queued", "running"):
         for job in api.get("/jobs", params={"dataset": dataset, "state": state, "limit": 1000}).json()["items"]:
             api.post(f"/jobs/{job['id']}/cancel")

@@ -25,17 +25,19 @@ class Batch:
     created: float
     jobs: tuple[str, ...]
     label: str | None = None
+    notify: str | None = None  # the URL to notify when all jobs have ended
 
     @classmethod
     def parsed(cls, id: str, raw: dict[bytes, bytes]) -> Self:
         """Parse the fields of a hash in Redis."""
-        label = raw.get(b"label")
+        label, notify = raw.get(b"label"), raw.get(b"notify")
         return cls(
             id=id,
             owner=raw.get(b"owner", b"").decode(),
             created=float(raw[b"created"]),
             jobs=tuple(json.loads(raw[b"jobs"])),
             label=None if label is None else label.decode(),
+            notify=None if notify is None else notify.decode(),
         )
 
 

@@ -1,5 +1,6 @@
 -- End a job: it has succeeded, failed or been cancelled.
--- KEYS: job, queued, running, events, checkpoint, open jobs of the data set, totals, batch, open jobs of the owner
+-- KEYS: job, queued, running, events, checkpoint, open jobs of the data set, totals, batch, open jobs of the owner,
+--       notices of webhooks
 -- ARGV: id, expected state, expected attempt or claim, new state, seconds to keep the job, events kept,
 --       then names and values of fields to set
 -- Returns 1, or 0 if the job is in another state or held by another attempt.
@@ -17,6 +18,9 @@ redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[6], '*', 'schema', event_schema,
 redis.call('DEL', KEYS[5])
 redis.call('SREM', KEYS[6], ARGV[1])
 redis.call('SREM', KEYS[9], ARGV[1])
+if redis.call('HEXISTS', KEYS[1], 'notify') == 1 or redis.call('HEXISTS', KEYS[8], 'notify') == 1 then
+  redis.call('RPUSH', KEYS[10], ARGV[1])
+end
 local created, started = unpack(redis.call('HMGET', KEYS[1], 'created', 'started'))
 redis.call('HINCRBY', KEYS[7], ARGV[4], 1)
 if started then
