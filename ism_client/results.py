@@ -2,15 +2,17 @@
 
 import io
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from ism_client.downloads import content
+from ism_client.downloads import content, download
 from ism_client.http import Http
 
 Floats = npt.NDArray[np.float64]
@@ -169,6 +171,10 @@ class Result:
         import pandas
 
         return pandas.DataFrame(self.trace)
+
+    def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
+        """Write the report of the job: one HTML file that needs no network."""
+        return download(self._http, self.job_id, "report", path)
 
     def _columns(self, name: str) -> dict[str, npt.NDArray[Any]]:
         table = json.loads(content(self._http, self.job_id, name, "json"))

@@ -1,7 +1,9 @@
 """The artifacts of a job: its tables, its model, and the result document."""
 
 import json
+import platform
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from ism_jobs.spec import SupervisedSpec
 from ism_jobs.store import pack
 from worker.pipeline import Outcome
 from worker.to_core import kernel_document
+
+PACKAGES = ("ism-core", "numpy", "scipy", "scikit-learn")  # whose versions a result states
 
 
 def artifacts_of(outcome: Outcome) -> dict[str, bytes]:
@@ -68,6 +72,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "rows": len(outcome.training.rows),
         "missed": outcome.missed,
         "baseline": outcome.baseline,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
     }
     if result.sparsity is not None:
         document["sparsity"] = {

@@ -19,6 +19,7 @@ MEDIA_TYPES = {
     "parquet": "application/vnd.apache.parquet",
     "npz": "application/x-npz",
     "onnx": "application/x-onnx",
+    "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
     "png": "image/png",
 }
@@ -109,7 +110,7 @@ def file_responses(*formats: str, description: str, json_schema: dict[str, Any] 
     contents: dict[str, Any] = {}
     for format in formats:
         schema: dict[str, Any] = {"type": "string", "format": "binary"}
-        if format in ("csv", "svg"):
+        if format in ("csv", "html", "svg"):
             schema = {"type": "string"}
         if format == "json":
             schema = json_schema or {"type": "object"}

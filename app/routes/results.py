@@ -23,9 +23,19 @@ from app.http import (
 from app.links import TABLES, Plot, Table
 from app.problems import problem_responses
 from app.routes.parameters import HEADER_VALUES, TABLE_FORMATS, TABLE_SCHEMA, FormatParameter, HeaderParameter
-from app.sandbox import PLOT_SOURCES, PlotFormat, convert_table, draw_plot, export_onnx, project_upload
-from app.schemas import ResultView, job_view
-from ism_jobs.store import LABEL_COLUMNS, Record
+from app.sandbox import (
+    PLOT_SOURCES,
+    REPORT_POLICY,
+    PlotFormat,
+    convert_table,
+    draw_plot,
+    export_onnx,
+    project_upload,
+    render_report,
+)
+from app.schemas import ResultView, job_view, table_document
+from ism_jobs.errors import NotFound
+from ism_jobs.store import LABEL_COLUMNS, Record, Store
 
 router = APIRouter(prefix="/jobs/{id}", tags=["results"])
 
@@ -104,6 +114,25 @@ async def get_plot(
     return file_response(request, body, format, f"{plot}-{record.id}", etag, headers)
 
 
+@router.get(
+    "/report.html",
+    operation_id="getReport",
+    summary="Get a report",
+    response_class=Response,
+    responses={**file_responses("html", description="The report"), **problem_responses(404, 409, 422)},
+)
+async def get_report(request: Request, record: FinishedJobDep, store: StoreDep, sandbox: SandboxDep) -> Response:
+    """One HTML file without network: the question, columns, picture, ranking, tests, candidates, how to repeat it."""
+    job = job_view(record).model_dump(mode="json")
+    result = await run_sync(store.jobs.result, record)
+    dataset = await run_sync(_table_document, store, record)
+    embedding = await run_sync(store.jobs.artifact, record, "embedding")
+    url = str(request.base_url).rstrip("/")
+    body = await sandbox.run(render_report, job, result, dataset, embedding, url)
+    headers = {"Content-Security-Policy": content_security_policy(REPORT_POLICY)}
+    return file_response(request, body, "html", f"report-{record.id}", etag_of(body), headers)
+
+
 @router.post(
     "/transform",
     operation_id="transformRows",
@@ -166,6 +195,15 @@ async def get_table(
         run: Any = run_sync if len(packed) < INLINE_BYTES else sandbox.run
         body = await run(convert_table, packed, chosen, LABEL_COLUMNS[table])
     return file_response(request, body, chosen, f"{table}-{record.id}", etag, VARY_ACCEPT)
+
+
+def _table_document(store: Store, record: Record) -> dict[str, Any] | None:
+    """Return name, rows and columns of the table of a job; None if the table has been deleted."""
+    try:
+        dataset = store.datasets.get(record.dataset)
+    except NotFound:
+        return None
+    return table_document(dataset.name, dataset.description)
 
 
 def _etag(record: Record, *parts: str) -> str:

@@ -2,6 +2,7 @@
 
 from app.sandbox.drawing import PLOT_SOURCES, PlotFormat, draw_plot
 from app.sandbox.pool import SandboxPool
+from app.sandbox.report import REPORT_POLICY, render_report
 from app.sandbox.tasks import (
     TableFormat,
     Upload,
@@ -15,6 +16,7 @@ from app.sandbox.tasks import (
 
 __all__ = [
     "PLOT_SOURCES",
+    "REPORT_POLICY",
     "PlotFormat",
     "SandboxPool",
     "TableFormat",
@@ -25,5 +27,6 @@ __all__ = [
     "export_onnx",
     "ingest",
     "project_upload",
+    "render_report",
     "select_columns",
 ]

@@ -10,6 +10,7 @@ from app.schemas.datasets import (
     GroupView,
     dataset_item,
     dataset_view,
+    table_document,
     utc,
 )
 from app.schemas.jobs import JobPage, JobPlan, JobView, PictureView, PlanView, job_view
@@ -46,5 +47,6 @@ __all__ = [
     "dataset_view",
     "delivery_view",
     "job_view",
+    "table_document",
     "utc",
 ]

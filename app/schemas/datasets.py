@@ -1,14 +1,14 @@
 """Documents about data sets: their columns, pages of them, and the differences between groups of rows."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.links import dataset_links
 from ism_jobs.checks import column_use
 from ism_jobs.store import Dataset
-from ism_jobs.tables import Column
+from ism_jobs.tables import Column, Description
 
 MAX_GROUPS = 100  # groups of rows in one request; each needs its own pass over the values of every column
 
@@ -28,6 +28,12 @@ class ColumnView(Column):
         """Return the document of a column."""
         reason = column_use(column, rows).reason
         return cls(**dict(column), use="feature" if reason is None else "left_out", reason=reason)
+
+
+def table_document(name: str, description: Description) -> dict[str, Any]:
+    """Return what a report says about a table."""
+    columns = [ColumnView.of(column, description.rows).model_dump(mode="json") for column in description.columns]
+    return {"name": name, "rows": description.rows, "columns": columns}
 
 
 class DatasetView(BaseModel):

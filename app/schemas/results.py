@@ -215,4 +215,7 @@ class ResultView(BaseModel):
     baseline: BaselineView | None = Field(
         None, description="The score beside baselines; null if there was no validation."
     )
+    versions: dict[str, str] | None = Field(
+        None, description="The versions that computed the result; null for jobs that are older than this field."
+    )
     links: dict[str, str] = Field(description="Paths of related resources.")

@@ -36,6 +36,10 @@ export function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
+export function compareNames(a, b) {
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
 // A user's text as one line; a long text loses its middle.
 export function shortened(text, maxLength) {
   const line = String(text).replace(/\s+/g, " ").trim() || "(empty)";

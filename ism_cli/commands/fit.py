@@ -1,6 +1,10 @@
 """`ism fit`: a job without a service, with the same spec, the same results and the same files."""
 
 import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,7 @@ from ism_cli.spec_options import Spec, header_option, progress_option, spec_opti
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @spec_options(grid=False)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for all results.")
 @table_format_option
@@ -27,7 +31,7 @@ def fit(
     progress: bool | None,
     as_json: bool,
 ) -> None:
-    """Fit a model to a table on this machine and show the most important features.
+    """Fit a model to a table on this machine and show the most important features. "-" reads stdin.
 
     \b
       ism fit wine.csv --target class --out wine
@@ -36,9 +40,15 @@ def fit(
     from ism_jobs.errors import Problem
 
     try:
-        document = _fit(file, spec, out, format, header, progress)
+        with _file_of(file) as path:
+            document = _fit(path, spec, out, format, header, progress)
     except Problem as problem:
-        sentences = [f"  {error.field}: {error.message}" for error in problem.errors if error.message != problem.detail]
+        options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+        sentences = [
+            f"  {options.get(error.field, error.field)}: {error.message}"
+            for error in problem.errors
+            if error.message != problem.detail
+        ]
         raise click.ClickException("\n".join([problem.detail, *sentences])) from None
     except InvalidInput as error:
         raise click.ClickException(str(error)) from None
@@ -50,9 +60,23 @@ def fit(
             click.echo(f"\nAll results are in {out}.", err=True)
 
 
+@contextmanager
+def _file_of(file: Path) -> Iterator[Path]:
+    """Yield the file, or a temporary one with the content of stdin; the content says what format it is."""
+    if str(file) != "-":
+        yield file
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stdin"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(click.get_binary_stream("stdin"), copy)
+        yield path
+
+
 def _fit(
     file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
 ) -> dict[str, Any]:
+    from app.schemas import table_document
     from ism_jobs.checks import check
     from ism_jobs.settings import Settings
     from ism_jobs.spec import read_one
@@ -74,7 +98,20 @@ def _fit(
     document = result_document(outcome)
     if out is not None:
         _write(outcome, document, out, format)
+        _write_report(outcome, document, out, table_document(file.name, description))
     return document
+
+
+def _write_report(outcome: Any, document: dict[str, Any], out: Path, table: dict[str, Any]) -> None:
+    """Write the report of a service's job; it repeats the job with a service on this machine."""
+    from app.sandbox import render_report
+    from ism_jobs.store import pack
+    from worker.artifacts import tables_of
+
+    spec = outcome.spec.model_dump(mode="json")
+    job = {"id": "of ism fit", "label": spec["label"], "dataset": table["name"], "spec": spec}
+    embedding = pack(tables_of(outcome)["embedding"])
+    (out / "report.html").write_bytes(render_report(job, document, table, embedding, "http://127.0.0.1:8000"))
 
 
 def _drain(events: Any, progress: bool | None) -> Any:

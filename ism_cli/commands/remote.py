@@ -108,6 +108,20 @@ def get(client: "Client", job: str, out: Path, format: str, as_json: bool) -> No
 
 
 @click.command()
+@click.argument("job")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default="report.html", show_default=True,
+              help="File to write.")  # fmt: skip
+@remote
+def report(client: "Client", job: str, out: Path, as_json: bool) -> None:
+    """Write the report of a job: one HTML file that needs no network."""
+    written = client.job(job).result().report(out)
+    if as_json:
+        write_json({"out": str(written)})
+    else:
+        click.echo(written)
+
+
+@click.command()
 @click.option("--state", multiple=True, type=click.Choice(STATES), help="Only jobs in this state; may be repeated.")
 @click.option("--batch", help="Only jobs of this batch.")
 @click.option("--dataset", help="Only jobs on this data set.")

@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { h, messageOf, replace } from "../dom.js";
-import { onThemeChange, themeColors } from "../plotly.js";
+import { onThemeChange, themeColors } from "../theme.js";
 import { exportButtons } from "../result/charts/figure.js";
 import { groupKind, parseEmbedding } from "../result/data.js";
 import { coloring } from "../result/explorer/colors.js";

@@ -1,6 +1,7 @@
 // Loads the data of a result once: result, embedding and table, and the table's columns when they are needed.
 
 import { get } from "../api.js";
+import { compareNames } from "../format.js";
 
 const MAX_CLASS_VALUES = 20; // integers with more distinct values are measurements; the service has the same rule
 const MAX_GROUPS = 20; // more groups are too many to show one by one
@@ -78,10 +79,6 @@ export function groupMembers(source) {
   });
   if (members.size < 2 || members.size > MAX_GROUPS) return null;
   return new Map([...members].sort(([a], [b]) => compareNames(a, b)));
-}
-
-export function compareNames(a, b) {
-  return String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
 // The columns that the job was given beside its features.

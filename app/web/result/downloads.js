@@ -50,6 +50,9 @@ export function downloadsSection(source) {
     "div",
     { class: "card" },
     h("h3", {}, "Files"),
+    line("Report", "One HTML file with everything, which needs no network.", [
+      button(`/jobs/${job.id}/report.html`, `report-${job.id}.html`, "Report", "HTML"),
+    ]),
     TABLES.filter(([name]) => result.links[name]).map(([name, title, note]) =>
       artifact(name, ["csv", "npy", "parquet", "json"], title, note),
     ),

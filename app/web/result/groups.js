@@ -1,8 +1,8 @@
 // The groups of a result, which are classes or clusters: sizes, differences from other rows, and a contingency table.
 
 import { h, messageOf, newId, replace } from "../dom.js";
-import { counted, integer, percent, shadedCells, signed, table } from "../format.js";
-import { compareNames, givenColumns, groupKind, groupMembers, groupTitle, holdsClasses } from "./data.js";
+import { compareNames, counted, integer, percent, shadedCells, signed, table } from "../format.js";
+import { givenColumns, groupKind, groupMembers, groupTitle, holdsClasses } from "./data.js";
 import { loadDifferences } from "./explorer/selection.js";
 
 const NAMED_COLUMNS = 3;

@@ -1,5 +1,6 @@
-// The head of a job's view: its name, state and settings, and buttons to cancel, change and share it.
+// The head of a job's view: its name, state and settings, and buttons to cancel, change, report and share it.
 
+import { download } from "../api.js";
 import { copyButton, errorLine, h, replace } from "../dom.js";
 import { DELETED_TABLE, isActive, requestLine, STATES } from "../jobs/labels.js";
 
@@ -21,6 +22,9 @@ export function jobHead(job, dataset, { cancel, finish }) {
     const element = h("button", { type: "button", title, onclick }, label);
     return element;
   };
+  const saveReport = () => download(`/jobs/${job.id}/report.html`, `report-${job.id}.html`).catch(problem.show);
+  const title = "One HTML file with the whole result, which needs no network.";
+  const report = h("button", { type: "button", title, onclick: saveReport }, "Download report");
   const finishButton = button("Good enough", "End the search and keep the best result so far.", finish);
   const cancelButton = button("Cancel", "End the job without a result.", cancel);
   const edit = h("a", { class: "button", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
@@ -29,7 +33,9 @@ export function jobHead(job, dataset, { cancel, finish }) {
   function show(newJob) {
     badge.className = `badge ${newJob.state}`;
     badge.textContent = STATES[newJob.state];
-    replace(actions, isActive(newJob) ? [finishButton, cancelButton] : null, dataset ? edit : null, copyLink);
+    const isDone = newJob.state === "succeeded";
+    const ends = isActive(newJob) ? [finishButton, cancelButton] : null;
+    replace(actions, ends, isDone ? report : null, dataset ? edit : null, copyLink);
   }
 
   show(job);

@@ -2,7 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { counted, number, percent } from "../format.js";
-import { themeColors } from "../plotly.js";
+import { themeColors } from "../theme.js";
 import { coloring } from "../result/explorer/colors.js";
 import { drawPoints } from "../result/explorer/points.js";
 

@@ -20,4 +20,18 @@ def test_planted_features_are_the_first_in_the_summary(tmp_path: Path) -> None:
     first = next(place for place, line in enumerate(lines) if line.startswith("feature (10 of 29)")) + 1
     assert [line.split()[0] for line in lines[first : first + 3]] == ["x0", "x1", "x2"]
     assert any("unclear" in line for line in lines[first + 3 :])
+    assert "planted.csv" in (out / "report.html").read_text()
     assert sum(json.loads((out / "result.json").read_text())["importance"][:3]) > 0.9
+
+
+def test_a_table_is_read_from_stdin() -> None:
+    settings = ["--paradigm", "supervised", "--target", "class", "--kernel", "linear", "-q", "1", "--folds", "0"]
+    ran = CliRunner().invoke(main, ["fit", "-", *settings, "--json"], input=planted_csv())
+    assert ran.exit_code == 0, ran.output
+    assert '"x0"' in ran.output
+
+
+def test_a_message_names_the_option() -> None:
+    ran = CliRunner().invoke(main, ["fit", "-", "--paradigm", "supervised", "--target", "klass"], input=planted_csv())
+    assert ran.exit_code == 1
+    assert "--target: " in ran.output

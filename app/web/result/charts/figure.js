@@ -2,7 +2,8 @@
 
 import { save } from "../../api.js";
 import { h } from "../../dom.js";
-import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLayout, themeColors } from "../../plotly.js";
+import { loadPlotly, PLOT_CONFIG, plotLayout } from "../../plotly.js";
+import { onThemeChange, themeColors } from "../../theme.js";
 
 const EXPORT_WIDTH = 900; // pixels
 

@@ -1,7 +1,6 @@
 // Colors of points: a color and shape for each class, which color-blind people can distinguish, or a scale for numbers.
 
-import { number } from "../../format.js";
-import { compareNames } from "../data.js";
+import { compareNames, number } from "../../format.js";
 
 const SHAPES = ["circle", "square", "diamond", "triangle-up"];
 const SHADES = 48; // of a scale

@@ -1,7 +1,7 @@
 // The interactive scatter plot of a result: choice of axes and colors, arrows, tooltips, selections and new rows.
 
 import { errorLine, h, replace } from "../../dom.js";
-import { onThemeChange } from "../../plotly.js";
+import { onThemeChange } from "../../theme.js";
 import { exportButtons } from "../charts/figure.js";
 import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
 import { arrowEntries } from "./arrows.js";

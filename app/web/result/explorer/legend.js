@@ -2,7 +2,7 @@
 
 import { h, replace } from "../../dom.js";
 import { integer } from "../../format.js";
-import { themeColors } from "../../plotly.js";
+import { themeColors } from "../../theme.js";
 import { scaleColors } from "./colors.js";
 
 const OUTLINES = {

@@ -2,10 +2,12 @@
 // an SVG above it the arrows.
 
 import { h } from "../../dom.js";
-import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLayout, themeColors } from "../../plotly.js";
+import { loadPlotly, PLOT_CONFIG, plotLayout } from "../../plotly.js";
+import { onThemeChange, themeColors } from "../../theme.js";
 import { arrowLayer } from "./arrow_layer.js";
 import { drawPoints, insidePolygon, nearestPoint, radiusFor } from "./points.js";
 import { exportFigure } from "./scatter_export.js";
+import { equalized, fullView } from "./ranges.js";
 
 const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
 const COMPACT_MARGIN = { l: 8, r: 8, t: 8, b: 8 };
@@ -233,28 +235,4 @@ export function scatter({
       return exportFigure(state, view, fit, themeColors());
     },
   };
-}
-
-// The ranges that contain all points, with a margin.
-function fullView({ points, newPoints, isEqual }, size) {
-  const range = (name) => {
-    let [low, high] = [Infinity, -Infinity];
-    for (const values of [points[name], newPoints?.[name] ?? []])
-      for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
-    if (!Number.isFinite(low)) return [-1, 1];
-    const margin = 0.06 * (high - low || 1);
-    return [low - margin, high + margin];
-  };
-  const view = { x: range("x"), y: range("y") };
-  return isEqual ? equalized(view, size) : view;
-}
-
-// The view with one of its ranges extended, so that a unit is as long on both axes.
-function equalized(view, { width, height }) {
-  const unit = Math.max((view.x[1] - view.x[0]) / width, (view.y[1] - view.y[0]) / height);
-  const extended = ([low, high], pixels) => {
-    const free = (unit * pixels - (high - low)) / 2;
-    return [low - free, high + free];
-  };
-  return { x: extended(view.x, width), y: extended(view.y, height) };
 }

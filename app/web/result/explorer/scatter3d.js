@@ -1,7 +1,8 @@
 // A scatter plot of three axes, which the user can rotate. Plotly draws it.
 
 import { h } from "../../dom.js";
-import { loadPlotly, onThemeChange, PLOT_CONFIG, plotLabel, plotLayout, themeColors } from "../../plotly.js";
+import { loadPlotly, PLOT_CONFIG, plotLabel, plotLayout } from "../../plotly.js";
+import { onThemeChange, themeColors } from "../../theme.js";
 
 export function scatter3d({ signal, onHover, height, description }) {
   const plot = h("div", { class: "plot", role: "img", "aria-label": description, style: { height: `${height}px` } });
