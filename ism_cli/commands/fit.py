@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,13 +44,7 @@ def fit(
         with _file_of(file) as path:
             document = _fit(path, spec, out, format, header, progress)
     except Problem as problem:
-        options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
-        sentences = [
-            f"  {options.get(error.field, error.field)}: {error.message}"
-            for error in problem.errors
-            if error.message != problem.detail
-        ]
-        raise click.ClickException("\n".join([problem.detail, *sentences])) from None
+        raise click.ClickException(_message(problem)) from None
     except InvalidInput as error:
         raise click.ClickException(str(error)) from None
     if as_json:
@@ -58,6 +53,15 @@ def fit(
         print_summary(document)
         if out is not None:
             click.echo(f"\nAll results are in {out}.", err=True)
+
+
+def _message(problem: Any) -> str:
+    """Return the message of a problem, with the option of each field."""
+    options = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+    sentences = [f"{options.get(error.field, error.field)}: {error.message}" for error in problem.errors]
+    if [error.message for error in problem.errors] == [problem.detail]:
+        return sentences[0]
+    return "\n  ".join([problem.detail, *sentences])
 
 
 @contextmanager
@@ -69,7 +73,7 @@ def _file_of(file: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stdin"
         with path.open("wb") as copy:
-            shutil.copyfileobj(click.get_binary_stream("stdin"), copy)
+            shutil.copyfileobj(sys.stdin.buffer, copy)
         yield path
 
 
