@@ -39,6 +39,12 @@ class Gamma:
     U: Array  # n×r
     s: Array  # r signed weights
 
+    @cached_property
+    def dense(self) -> Array:
+        """The n×n matrix, for few rows."""
+        matrix: Array = (self.U * self.s) @ self.U.T
+        return matrix
+
     def rows(self, block: slice) -> slice | Ints:
         """Return the rows of a block, in the order in which sums are taken."""
         return block

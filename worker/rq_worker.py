@@ -16,7 +16,7 @@ from rq.exceptions import StopRequested
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 
-from ism_core.objective import compiled_is_ready
+from ism_core.objective import preload_compiled
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Store
@@ -158,7 +158,7 @@ def prefer_for_oom_kill() -> None:
 
 def work(settings: Settings) -> None:
     """Run workers until a signal stops them. A worker that fails because of Redis is replaced by another."""
-    compiled_is_ready()  # if not, it starts to compile now
+    preload_compiled()  # or compile it in the background
     stop_event = threading.Event()
     pause = 0.0
     while not stop_event.is_set():

@@ -7,6 +7,7 @@ or over features of the rows (`features`).
 from ism_core.objective.alignment import aligned
 from ism_core.objective.compilation import compile_all
 from ism_core.objective.compilation import is_ready as compiled_is_ready
+from ism_core.objective.compilation import preload as preload_compiled
 from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 from ism_core.objective.pairs import TILE, pairs_of
@@ -34,5 +35,6 @@ __all__ = [
     "kernel_matrix",
     "kernel_product",
     "pairs_of",
+    "preload_compiled",
     "square_sum",
 ]

@@ -41,6 +41,12 @@ def is_ready() -> bool:
     return _ready
 
 
+def preload() -> None:
+    """Load the machine code if it is in the cache, so that processes forked from this one have it at once."""
+    if is_ready() and _marker() is not None:
+        _call_all()
+
+
 def compile_all() -> None:
     """Compile everything into the cache, unless it is there or another process is about to."""
     marker = _marker()
@@ -60,7 +66,7 @@ def _call_all() -> None:
     """Call each compiled function once in each precision."""
     import numpy as np
 
-    from ism_core.engines import LOCAL
+    from ism_core.engines import ALONE
     from ism_core.gamma import Gamma, LabelGamma
     from ism_core.kernels import Gaussian, Kernel, Taylor
     from ism_core.objective import pairs, tiles
@@ -73,10 +79,10 @@ def _call_all() -> None:
     P, classes = np.random.default_rng(0).standard_normal((rows, 2)), np.arange(rows) % 2
     gamma: Gamma = LabelGamma.of(classes)
     kernel: Kernel = Gaussian(1.0)
-    placed = LOCAL.place(P), LOCAL.place(gamma), LOCAL.place(kernel)
+    placed = ALONE.place(P), ALONE.place(gamma), ALONE.place(kernel)
     for precision in get_args(Precision):
-        tiles.half_gradient(*placed, np.eye(2), precision=precision)
-        tiles.kernel_product(P, kernel, P, precision=precision)
+        tiles.half_gradient(*placed, np.eye(2), precision=precision, engine=ALONE)
+        tiles.kernel_product(P, kernel, P, precision=precision, engine=ALONE)
     features = features_of(Taylor(2, 3, 1.0), P, rows=10**9)
     features.times(features.gathered(P))
 

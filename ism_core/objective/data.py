@@ -11,6 +11,7 @@ from ism_core.engines import ALONE, LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes
+from ism_core.objective.few_rows import FewRows
 from ism_core.objective.projections import Projections
 
 Precision = Literal["double", "single"]
@@ -78,6 +79,11 @@ class ProblemData:
     def placed_kernel(self) -> Placed[Kernel]:
         """The kernel, placed likewise."""
         return self.options.engine.place(self.kernel)
+
+    @cached_property
+    def few_rows(self) -> FewRows | None:
+        """The sums over all pairs in a few calls, if there are few rows and the kernel is a Gaussian."""
+        return FewRows.of(self.X, self.gamma, self.kernel, DTYPES[self.options.precision])
 
     def restricted(self, chosen: Ints) -> "ProblemData":
         """Return the data of some of the rows, for this process."""

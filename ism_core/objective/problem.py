@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines import Placed, own_threads
+from ism_core.engines import ALONE, Placed, own_threads
 from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
@@ -256,10 +256,12 @@ class NeighborProblem(Problem):
         return fixed.evaluate(W)[0], objective
 
     def half_gradient(self, W: Array) -> tuple[Array, float]:
-        fixed, objective = self._at(W)
-        return fixed.half_gradient(W)[0], objective
+        C, objective = self.row_coefficients(W)
+        return self.column_sums(C), objective
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
+        if self.data.few_rows is not None and self.data.engine_for(self.half_gradient_flops) is ALONE:
+            return self.data.few_rows.neighbor_coefficients(self.projections.projected(W))
         fixed, objective = self._at(W)
         return fixed.row_coefficients(W)[0], objective
 

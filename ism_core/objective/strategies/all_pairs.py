@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ism_core.arrays import Array
-from ism_core.engines import Threads
+from ism_core.engines import ALONE, Threads
 from ism_core.objective import tiles
 from ism_core.objective.strategies.base import Cost, Strategy
 
@@ -14,12 +14,15 @@ SINGLE_RESOLUTION = 1e-8  # relative rounding error of J in single precision, as
 
 @dataclass(frozen=True)
 class AllPairs(Strategy):
-    """Every pair of rows, tile by tile."""
+    """Every pair of rows, tile by tile; or all at once if there are few rows."""
 
     method = "tiles"
 
     def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
         data, options = self.data, self.data.options
+        if data.few_rows is not None and data.engine_for(self.cost.surrogate) is ALONE:
+            phi, objective = data.few_rows.evaluate(W)
+            return data.clean(phi), objective
         phi, objective = tiles.evaluate(
             data.rows,
             data.placed_gamma,
@@ -34,6 +37,8 @@ class AllPairs(Strategy):
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
         data = self.data
         engine = data.engine_for(self.cost.half_gradient)
+        if data.few_rows is not None and engine is ALONE:
+            return data.few_rows.row_coefficients(data.projections.projected(W))
         return tiles.half_gradient(
             data.rows,
             data.placed_gamma,

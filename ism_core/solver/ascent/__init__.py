@@ -4,7 +4,7 @@
 depends on W. `loop` drives all of them.
 """
 
-from ism_core.solver.ascent.ascend import ascend, iter_ascend
+from ism_core.solver.ascent.ascend import ascend, fixed_gamma_method, iter_ascend
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
 from ism_core.solver.ascent.leaps import moments_around
@@ -29,6 +29,7 @@ __all__ = [
     "TrialStep",
     "ascend",
     "can_leap",
+    "fixed_gamma_method",
     "has_moments",
     "iter_ascend",
     "iter_moves",

@@ -46,9 +46,16 @@ def iter_ascend(
         climb = yield from relay(iter_moves(LbfgsAscent(problem, delta), W, max_iter, first), as_step)
         with own_threads():
             return Ascent(EvaluatedPoint.at(problem, climb.point.W), climb.stop, climb.iteration)
-    leaps = leaping and isinstance(problem, Problem) and problem.kernel.has_product_form and can_leap(problem)
-    method = LeapAscent if leaps else SpectralAscent
-    return (yield from relay(iter_moves(method(problem, delta, similar_phi), W, max_iter, first), as_step))
+    method = fixed_gamma_method(problem, delta, similar_phi, leaping)
+    return (yield from relay(iter_moves(method, W, max_iter, first), as_step))
 
 
 ascend = drained(iter_ascend)
+
+
+def fixed_gamma_method(
+    problem: Objective, delta: float, similar_phi: Array | None = None, leaping: bool = True
+) -> SpectralAscent:
+    """Return leaps or spectral steps, for a Γ that does not depend on W; the arguments are those of `iter_ascend`."""
+    leaps = leaping and isinstance(problem, Problem) and problem.kernel.has_product_form and can_leap(problem)
+    return (LeapAscent if leaps else SpectralAscent)(problem, delta, similar_phi)

@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count, takewhile
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ism_core.arrays import Array
 from ism_core.engines import own_threads
 from ism_core.kernels import Gaussian, Kernel, KernelWithWidth, Multiquadratic, Polynomial, median_distance
 from ism_core.objective import COARSE_TOLERANCE, NeighborProblem, Problem
-from ism_core.solver.ascent import LbfgsAscent, Move, iter_ascend, iter_moves
+from ism_core.solver.ascent import LbfgsAscent, Move, fixed_gamma_method, iter_moves
 from ism_core.solver.options import SolveOptions
 from ism_core.solver.result import Step, relay
 from ism_core.solver.starts.candidates import initial_surrogate
@@ -121,8 +122,8 @@ def iter_path_points(
         start = found if W is None else start
 
 
-def _nothing(_: Step) -> None:
-    """Hide the steps of an ascent."""
+def _nothing(_: Move[Any]) -> None:
+    """Hide the moves of an ascent."""
 
 
 def iter_continuation(
@@ -141,21 +142,24 @@ def _iter_path(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, N
     """Follow the path; number the steps by their kernel."""
     start: Start | None = None
     for number, kernel in enumerate(kernels):
-        as_search = partial(replace, stage="search", iteration=number)
-        start = yield from relay(_iter_leg(problem, kernel, start, LONG_CLIMB_DELTA), as_search)
+        start = yield from relay(_iter_leg(problem, kernel, start, LONG_CLIMB_DELTA), partial(_as_search, number))
     assert start is not None
     return start
 
 
-def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Step, None, Start]:
+def _as_search(number: int, move: Move[Any]) -> Step:
+    return replace(move.as_step(), stage="search", iteration=number)
+
+
+def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: float) -> Generator[Move[Any], None, Start]:
     """Climb with one kernel, from the W of the last one or from Φ0."""
     leg = Problem.of(problem.X, problem.gamma, kernel, problem.q, problem.null_directions, problem.options)
     if start is None:
         with own_threads():
             start = Start(initial_surrogate(leg).W)
     if isinstance(leg, NeighborProblem):
-        moves = iter_moves(LbfgsAscent(leg, delta), start.W, CLIMB_STEPS)
-        return Start((yield from relay(moves, Move.as_step)).point.W)
+        return Start((yield from iter_moves(LbfgsAscent(leg, delta), start.W, CLIMB_STEPS)).point.W)
     coarse = leg.within([COARSE_TOLERANCE], start.W)
-    point = (yield from iter_ascend(coarse, start.W, PATH_DELTA, PATH_STEPS, similar_phi=start.phi)).point
+    method = fixed_gamma_method(coarse, PATH_DELTA, start.phi)
+    point = (yield from iter_moves(method, start.W, PATH_STEPS)).point
     return Start(point.W, point.phi)

@@ -1,0 +1,34 @@
+"""Few rows in whole matrices give the same J, Φ and Φ(W)W as tiles."""
+
+import numpy as np
+import pytest
+
+from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
+from ism_core.kernels import Gaussian
+from ism_core.objective import EvaluationOptions, Precision, Problem, few_rows
+
+ROUNDING: dict[Precision, float] = {"double": 1e-13, "single": 3e-6}
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("kind", [LabelGamma, NeighborGamma])
+def test_few_rows_in_whole_matrices_agree_with_tiles(
+    kind: type[LabelGamma] | type[NeighborGamma], precision: Precision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    X, classes = 3 + rng.standard_normal((90, 6)), np.arange(90) % 3
+    X[:, 0] += classes
+    W = np.linalg.qr(rng.standard_normal((6, 2)))[0]
+    gamma: Gamma = kind.of(classes)
+
+    def problem() -> Problem:
+        return Problem.of(X, gamma, 2.0 * Gaussian(0.7), 2, options=EvaluationOptions(precision=precision))
+
+    whole = problem()
+    assert whole.data.few_rows is not None
+    ours = whole.evaluate(W), whole.half_gradient(W)
+    monkeypatch.setattr(few_rows, "MOST_ROWS", 0)
+    theirs = problem().evaluate(W), problem().half_gradient(W)
+    for (found, J), (expected, same_J) in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING[precision] * np.abs(expected).max())
+        assert J == pytest.approx(same_J, rel=ROUNDING[precision])
