@@ -47,6 +47,7 @@ class FewRows:
     def row_coefficients(self, P: Array) -> tuple[Array, float]:
         """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W), for P = XW."""
         with np.errstate(over="ignore", invalid="ignore"):
+            P = P - P.mean(axis=0)  # C is the same; rounding errors are smaller
             G, sums = self._weighted(P)
             C = (G @ P.astype(self._dtype, copy=False) - sums[:, None] * P) * (self._weight / self._sigma**2)
             return C, self._weight * float(sums.sum(dtype=np.float64))
@@ -59,6 +60,7 @@ class FewRows:
         gamma = self._gamma
         assert isinstance(gamma, NeighborGamma)
         with np.errstate(over="ignore", invalid="ignore"):
+            P = P - P.mean(axis=0)
             K = self._kernel(P)
             of_classes = (K @ gamma.onehot.astype(self._dtype)).astype(np.float64)
             nearness = self._weight * np.maximum(of_classes - gamma.onehot, 0)

@@ -43,6 +43,19 @@ class ScoredKernel:
         seen = min(len(self.scores), len(other.scores))
         return is_ahead(np.concatenate(self.scores[:seen]), np.concatenate(other.scores[:seen]), errors)
 
+    def may_lead(self, other: "ScoredKernel") -> bool:
+        """Tell whether it can lead a candidate that saw more folds by a standard error after these folds.
+
+        In the folds to come, it is expected to avoid at most every second error of the other one.
+        """
+        seen = len(self.scores)
+        lead = np.concatenate([*self.scores, np.concatenate(other.scores[seen:])]) - np.concatenate(other.scores)
+        start = sum(len(fold) for fold in self.scores)
+        errors = 1 - np.concatenate(other.scores[seen:])
+        avoided = np.flatnonzero(errors > 0)[::2]
+        lead[start + avoided] = errors[avoided]
+        return is_ahead(lead, np.zeros_like(lead))
+
 
 @dataclass(eq=False)
 class CandidatePath:

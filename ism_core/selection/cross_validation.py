@@ -4,7 +4,8 @@ After each fold the better half of the candidates with the same q continues, exc
 than the best of all. `fold_paths` computes the scores; if a second core is idle, another process computes some of them.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -25,6 +26,8 @@ PATH_LENGTH_OF_INTERACTIONS = 4  # down to a quarter of the median distance betw
 HALVING_ROWS = 200  # rows that must have been scored before half of the candidates drop out
 FEWEST_CANDIDATES = 3  # candidates of each q that go on to the next fold, unless they are significantly behind
 NARROWER = 3  # number of narrower kernels than the chosen one that are tried on the larger subsample
+
+NOTHING: Mapping[int, ScoredKernel] = MappingProxyType({})
 
 FoldTask = tuple[CandidatePath, int, list[int]]  # a path, a fold, and the places to score
 
@@ -71,11 +74,20 @@ class SuccessiveHalving:
             path.points = [point for point in path.points if point.scores]
 
     def iter_other_folds(
-        self, paths: list[CandidatePath], rival: ScoredKernel | None = None
+        self,
+        paths: list[CandidatePath],
+        rival: ScoredKernel | None = None,
+        simpler: Mapping[int, ScoredKernel] = NOTHING,
     ) -> Generator[Trial, None, None]:
-        """Score some paths in all folds but the first; candidates behind the best, or behind a rival, drop out."""
+        """Score some paths in all folds but the first; candidates behind the best, or behind a rival, drop out.
+
+        `simpler` has for each q the best candidate that the rule prefers unless another one leads by a standard error.
+        Candidates that can hardly reach this lead drop out too.
+        """
         for fold in range(1, len(self._splits)):
             self._drop_out(paths, fold, rival)
+            for point in (point for path in paths for point in path.points if path.q in simpler):
+                point.is_open = point.is_open and point.may_lead(simpler[point.q])
             if not any(path.open_places for path in paths):
                 return
             yield from self._iter_fold(paths, fold)

@@ -84,5 +84,7 @@ def _iter_neighbors(
         if found.score <= best.score:
             break
         best = found
-    yield from halving.iter_other_folds(paths, rival)
+    ascending = sorted((point for point in plain if not point.interactions), key=lambda point: point.score)
+    simpler = {point.q: point for point in ascending}  # the best of each q
+    yield from halving.iter_other_folds(paths, rival, simpler)
     return paths

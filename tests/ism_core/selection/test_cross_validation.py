@@ -24,3 +24,11 @@ def test_candidates_are_compared_over_the_folds_that_both_saw() -> None:
     short, long = candidate([1, 1, 1, 0]), candidate([1, 1, 1, 0], [0, 0, 0, 0])
     assert not short.is_ahead_of(long)
     assert not long.is_ahead_of(short)
+
+
+def test_a_candidate_may_lead_if_it_avoids_every_second_error_to_come() -> None:
+    few, many = ([1.0] * 20, [1.0] * 16 + [0.0] * 4), ([1.0] * 20, [1.0] * 12 + [0.0] * 8)
+    level, behind = candidate([1.0] * 20), candidate([1.0] * 18 + [0.0] * 2)
+    assert not level.may_lead(candidate(*few))
+    assert level.may_lead(candidate(*many))
+    assert not behind.may_lead(candidate(*many))
