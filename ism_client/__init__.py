@@ -16,6 +16,7 @@ from ism_client.downloads import MODEL_FORMATS, PLOT_FORMATS, PLOTS, TABLES
 from ism_client.errors import ApiError, ClientError, JobFailed, Unreachable
 from ism_client.events import Event
 from ism_client.jobs import Job, Progress
+from ism_client.pictures import Picture
 from ism_client.progress import ProgressBar
 from ism_client.results import Projection, Result
 
@@ -34,6 +35,7 @@ __all__ = [
     "Event",
     "Job",
     "JobFailed",
+    "Picture",
     "Progress",
     "ProgressBar",
     "Projection",

@@ -12,10 +12,11 @@ from typing import Any, Self
 import httpx
 
 from ism_client.datasets import READ_TIMEOUT, parse_time
-from ism_client.downloads import download
+from ism_client.downloads import content, download
 from ism_client.errors import JobFailed
 from ism_client.events import ENDED, Event, NoStream, check_deadline, follow, is_last, remaining
 from ism_client.http import PATIENT_RETRIES, Http, path_of
+from ism_client.pictures import Picture, table_html
 from ism_client.progress import ProgressBar
 from ism_client.results import Floats, Projection, Result
 from ism_client.tables import opened
@@ -131,6 +132,16 @@ class Job:
         job.result().W
         """
         return Result.of(self._http, self.id, self._http.json("GET", self._path("result")))
+
+    def plot(self, name: str = "embedding", format: str = "svg") -> Picture:
+        """Return a plot of the service: "embedding", "importance", "loadings" or "trace". A notebook shows it."""
+        return Picture(content(self._http, self.id, name, format), format)
+
+    def _repr_html_(self) -> str:
+        spec, metrics = self.spec, self.metrics or {}
+        facts = {"job": self.id, "state": self.state, "label": self.label, "paradigm": spec.get("paradigm")}
+        facts |= {"target": spec.get("target"), **metrics}
+        return table_html(("", ""), [(name, value) for name, value in facts.items() if value is not None])
 
     def download(self, name: str, path: str | os.PathLike[str] | None = None) -> Path:
         """Write a result to a file, in the format of the suffix of the file.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ism_client.downloads import content, download
 from ism_client.http import Http
+from ism_client.pictures import Picture, result_html
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -171,6 +172,13 @@ class Result:
         import pandas
 
         return pandas.DataFrame(self.trace)
+
+    def plot(self, name: str = "embedding", format: str = "svg") -> Picture:
+        """Return a plot of the service: "embedding", "importance", "loadings" or "trace". A notebook shows it."""
+        return Picture(content(self._http, self.job_id, name, format), format)
+
+    def _repr_html_(self) -> str:
+        return result_html(self.document)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
         """Write the report of the job: one HTML file that needs no network."""

@@ -173,6 +173,12 @@ class _ISM(
         table = self._input(X)
         return np.asarray((clipped(table, self.limits_) - self.mean_) / self.scale_ @ self.components_.T)
 
+    def plot(self, X: ArrayLike, y: Any = None) -> str:
+        """Draw rows in the axes, with features as arrows: an SVG that notebooks show. It needs the extra `plots`."""
+        from ism_plots import estimator_plot
+
+        return estimator_plot(self, X, y)
+
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows in the original features that are nearest to the given projections."""
         check_is_fitted(self)

@@ -134,12 +134,13 @@ def jobs(client: "Client", limit: int, state: tuple[str, ...], as_json: bool, **
     if as_json:
         write_json([job.document for job in found])
         return
+    names = {item.id: item.name for item in client.datasets()}
     rows = [
-        [job.id, job.state, str(job.spec.get("paradigm", "")), kernel(job.spec.get("kernel", "")),
-         number(job.spec.get("q")), job.created.strftime("%Y-%m-%d %H:%M") if job.created else "", job.label or ""]
+        [job.id, job.state, names.get(job.dataset or "", "(deleted)"), _question(job.spec), _score(job.metrics or {}),
+         job.created.strftime("%Y-%m-%d %H:%M") if job.created else "", job.label or ""]
         for job in found
     ]  # fmt: skip
-    click.echo(table(["job", "state", "paradigm", "kernel", "q", "created", "label"], rows) if rows else "No jobs.")
+    click.echo(table(["job", "state", "table", "target", "score", "created", "label"], rows) if rows else "No jobs.")
 
 
 @click.command()
@@ -199,6 +200,22 @@ def transform(client: "Client", job: str, file: str, out: Path | None, as_json: 
     out.write_bytes(content)
     if as_json:
         write_json({"out": str(out)})
+
+
+def _question(spec: dict[str, Any]) -> str:
+    """Return the target of a job, or the number of clusters."""
+    target = spec.get("target")
+    if target is None:
+        return f"{spec.get('clusters', '')} clusters"
+    return ", ".join(target) if isinstance(target, list) else str(target)
+
+
+def _score(metrics: dict[str, float | None]) -> str:
+    """Return the first of the metrics that say how good a result is."""
+    for name in ("accuracy", "r2", "nmi_reference", "silhouette"):
+        if metrics.get(name) is not None:
+            return f"{name} {number(metrics[name])}"
+    return ""
 
 
 def _dataset_id(client: "Client", dataset: str) -> str:

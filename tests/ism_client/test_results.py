@@ -195,3 +195,14 @@ def _npy(array):
     buffer = io.BytesIO()
     np.save(buffer, array)
     return httpx.Response(200, content=buffer.getvalue())
+
+
+def test_results_and_jobs_show_themselves_in_notebooks(client):
+    job = client.job("j1")
+    result = job.result()
+    assert result.plot()._repr_svg_() == job.plot("embedding", "svg").content.decode()
+    assert result.plot("importance", "png")._repr_png_()
+    shown = result._repr_html_()
+    assert "<td>c</td><td>50.0%</td>" in shown
+    assert "3 features, 2 axes" in shown
+    assert "<td>j1</td>" in job._repr_html_()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from ism_core import SupervisedISM
 from ism_plots import Arrow, Importance, arrows_of, embedding_plot, importance_plot
 from ism_plots.arrows import draw_arrows
 
@@ -61,3 +62,12 @@ def test_the_importance_plot_shows_shares_and_losses() -> None:
     assert "explained variance lost if shuffled" in written
     assert "explained variance lost if shuffled" not in texts(importance_plot([Importance("中", 1.0)]))
     assert importance_plot([])
+
+
+def test_a_fitted_estimator_draws_its_rows_with_the_features_as_arrows() -> None:
+    X = RNG.standard_normal((60, 4))
+    y = np.where(X[:, 0] > 0, "中", "b")
+    drawn = SupervisedISM(q=2).fit(X, y).plot(X, y)
+    assert drawn.startswith("<?xml")
+    assert {"中", "b"} <= set(texts(drawn.encode()))
+    assert any(text.startswith("axis 1: contributes") for text in texts(drawn.encode()))

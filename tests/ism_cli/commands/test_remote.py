@@ -122,12 +122,16 @@ def test_get_of_an_open_job_writes_nothing(ism, tmp_path):
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_jobs_are_listed(ism):
+def test_jobs_are_listed_with_table_target_and_score(ism):
+    wine = {"id": "d1", "name": "wine.csv", "rows": 178, "columns": 14}
+    ism.service.on("GET", "/datasets", httpx.Response(200, json={"items": [wine], "next": None}))
+    done = job("succeeded", label="first", metrics={"accuracy": 0.975})
+    ism.service.on("GET", "/jobs", httpx.Response(200, json={"items": [done], "next": None}))
     result = ism.run("jobs", "--state", "succeeded")
     assert result.stdout.splitlines()[1].split() == [
-        "j1", "succeeded", "supervised", "gaussian", "2", "2026-01-02", "03:04", "first",
+        "j1", "succeeded", "wine.csv", "class", "accuracy", "0.975", "2026-01-02", "03:04", "first",
     ]  # fmt: skip
-    assert ism.service.calls[-1].url.params["state"] == "succeeded"
+    assert ism.service.calls[-2].url.params["state"] == "succeeded"
     assert json.loads(ism.run("jobs", "--json").stdout)[0]["id"] == "j1"
     assert ism.run("jobs", "--state", "lost").exit_code == 2
 
