@@ -1,4 +1,7 @@
-"""Submitting jobs: from the body of POST /jobs or /batches to jobs in the queue. All validation happens here."""
+"""Submitting jobs: from the body of POST /jobs or /batches to jobs in the queue.
+
+Every check of a request happens here; a job can still fail in the worker.
+"""
 
 import hashlib
 import json

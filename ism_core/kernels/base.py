@@ -169,7 +169,7 @@ def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
 def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
     """Return a map for each term, with gaussians truncated at a degree; None if a term has no such map.
 
-    `ism_core.objective.projections` bounds the error.
+    `ism_core.objective.truncation` bounds the error.
     """
     return _maps(kernel, lambda term: term.exact_map(q) or term.taylor_map(q, degree))
 

@@ -13,9 +13,9 @@ from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, feat
 from ism_core.objective.pairs import TILE, pairs_of
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
-from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies import Method
 from ism_core.objective.tiles import kernel_matrix, kernel_product, square_sum
+from ism_core.objective.truncation import Magnitudes
 
 __all__ = [
     "COARSE_TOLERANCE",

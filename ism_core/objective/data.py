@@ -1,4 +1,4 @@
-"""The data of a problem and the options for its evaluation: what every evaluation strategy needs."""
+"""The data of a problem, its projected rows and the options for its evaluation: what every strategy needs."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes
 from ism_core.objective.few_rows import FewRows
-from ism_core.objective.projections import Projections
+from ism_core.objective.truncation import ProjectedNorms
 
 Precision = Literal["double", "single"]
 
@@ -20,6 +20,8 @@ DTYPES: dict[Precision, Dtype] = {"double": np.float64, "single": np.float32}
 REMOTE_FLOPS = 2e9  # about 30 ms on two threads, which is what the messages to a Dask cluster cost
 THREAD_FLOPS = 3e8  # for less work, two threads spend more time on synchronization than they save
 SCATTER_ROWS = 2_000  # rows that the scatter matrix is estimated from; enough to rank directions by variance
+MEAN_ROWS = 1_000  # rows that the center is estimated from
+SAME_BASIS = 1e-12  # largest difference that rounding leaves between two bases of one subspace
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,70 @@ class EvaluationOptions:
     seed: int = 0  # of the random features and of samples of the rows
     engine: Engine = LOCAL
     spare_bytes: int | None = None  # bytes that a strategy may use beyond what all pairs need; None: no limit
+
+
+class Projections:
+    """Φ(W), Φ(W)W, several tolerances and an error bound all need XW at the same W: it is computed once.
+
+    Several threads may share an instance. Each cache holds one immutable tuple that is read and replaced as a whole, so
+    that a thread never combines the W of one call with the projected rows of another.
+    """
+
+    def __init__(self, X: Array, center: Array | None = None) -> None:
+        self._X = X
+        self._center = center  # of the rows; None: their mean
+        self._projected: tuple[Array, Array] | None = None  # W and XW
+        self._coordinates: tuple[Array, Array] | None = None  # an orthonormal basis and X in it
+        self._norms: tuple[Array, Gamma, Ints | None, ProjectedNorms] | None = None
+
+    def projected(self, W: Array) -> Array:
+        """XW"""
+        known = self._projected
+        if known is None or not np.array_equal(known[0], W):
+            known = self._projected = W, self._project(W)
+        return known[1]
+
+    def centered(self, W: Array) -> tuple[Array, Array]:
+        """XW, and the projected center."""
+        P = self.projected(W)
+        return P, P.mean(axis=0) if self._center is None else self._center @ W
+
+    def remember(self, basis: Array, coordinates: Array) -> None:
+        """Keep the rows in an orthonormal basis: XW follows from them if W lies in its span."""
+        self._coordinates = basis, coordinates
+
+    def norms(self, W: Array, gamma: Gamma, far: Ints | None = None) -> ProjectedNorms:
+        """Norms of the projected rows, which are the same for every basis of span(W)."""
+        known = self._norms
+        if known is None or known[1] is not gamma or known[2] is not far or not np.array_equal(known[0], W):
+            norms = ProjectedNorms.of(self._projected_by_any_basis(W), self._row_norms, gamma, far)
+            known = self._norms = W, gamma, far, norms
+        return known[3]
+
+    def _project(self, W: Array) -> Array:
+        known = self._coordinates
+        if known is not None:
+            basis, coordinates = known
+            V = basis.T @ W
+            if _are_same(basis @ V, W):
+                within: Array = coordinates @ V
+                return within
+        return row_passes.projected(self._X, W)
+
+    def _projected_by_any_basis(self, W: Array) -> Array:
+        """XW, or XV of the last V if it spans the same subspace."""
+        known = self._projected
+        if known is not None:
+            V, P = known
+            if V.shape == W.shape and _are_same(V @ (V.T @ W), W):
+                return P
+        return self.projected(W)
+
+    @cached_property
+    def _row_norms(self) -> Array:
+        """Norms of the rows less about their mean; the bound holds for any center."""
+        center = self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0)
+        return np.sqrt(row_passes.square_lengths(self._X, center))
 
 
 @dataclass(frozen=True)
@@ -150,3 +216,7 @@ class ProblemData:
         sample = self.X[:: max(1, len(self.X) // SCATTER_ROWS)]
         centered: Array = sample - sample.mean(axis=0)
         return centered
+
+
+def _are_same(V: Array, W: Array) -> bool:
+    return bool(np.abs(V - W).max(initial=0) < SAME_BASIS)

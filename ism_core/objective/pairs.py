@@ -8,7 +8,6 @@ are equal.
 
 import logging
 from collections.abc import Iterator
-from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
@@ -32,7 +31,8 @@ from ism_core.objective.compilation import is_ready
 
 logger = logging.getLogger(__name__)
 
-_failures: list[str] = []  # of this process
+_modules: dict[str, ModuleType | None] = {}  # that this process has imported
+_failures: list[str] = []  # of these imports
 
 COMPILED_ROWS = 1_000  # rows from which a dozen evaluations save more time than importing numba takes
 COMPILED_TERMS = {Gaussian, RelativeGaussian, Multiquadratic, Squared, Linear, Polynomial}
@@ -198,10 +198,11 @@ def multiply(tile: Tile, rows: slice, columns: slice, factor: Tile, out: Array, 
 
 def load_compiled(name: str) -> ModuleType | None:
     """Import a module of `objective.compiled`; return None while it is being compiled in the background."""
-    return _import_compiled(name) if is_ready() else None
+    if name not in _modules and is_ready():
+        _modules[name] = _import_compiled(name)
+    return _modules.get(name)
 
 
-@cache
 def _import_compiled(name: str) -> ModuleType | None:
     """Import the module; if that fails, log the first failure and return None."""
     try:

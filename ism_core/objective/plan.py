@@ -11,7 +11,6 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.kernels import exact_maps, random_maps, taylor_maps
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import Magnitudes, ProjectedNorms, Truncation, cheapest_truncation, least_degree
 from ism_core.objective.strategies import (
     AllPairs,
     ExactFeatures,
@@ -20,10 +19,11 @@ from ism_core.objective.strategies import (
     TruncatedFeatures,
     half_gradient_flops,
 )
+from ism_core.objective.truncation import Magnitudes, ProjectedNorms, Truncation, cheapest_truncation, least_degree
 
 COARSE_TOLERANCE = 3e-2  # error of Φ outside span(W), relative to ‖Φ(W)W‖, that does not slow an ascent down
 OBJECTIVE_SHARE = 0.1  # tolerance of J relative to that of Φ(W)W
-MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
+DEGREE_MARGIN = 0.5  # the degree is chosen for this share of the tolerance, because the error grows while W moves
 FAR_GAIN = 2  # far rows are paired exactly only if that divides the flops by at least this
 PREFERENCE = 4  # with far rows, a preferred tolerance may cost up to this many times the cheapest one
 SIZE_ROWS = 500  # rows from which |J| and ‖Φ(W)W‖ are estimated
@@ -111,7 +111,9 @@ class _Truncations:
         return TruncatedFeatures(self.data, maps, truncation.tolerance, fewer, truncation.norms.far)
 
     def _allowed(self, tolerance: float) -> Magnitudes:
-        return Magnitudes(OBJECTIVE_SHARE * tolerance * self.size.objective, MARGIN * tolerance * self.size.gradient)
+        return Magnitudes(
+            OBJECTIVE_SHARE * tolerance * self.size.objective, DEGREE_MARGIN * tolerance * self.size.gradient
+        )
 
     @cached_property
     def _feature_flops(self) -> float:

@@ -11,11 +11,11 @@ from ism_core.engines import ALONE, Placed, own_threads
 from ism_core.gamma import Gamma, NeighborGamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
-from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
+from ism_core.objective.data import EvaluationOptions, Precision, ProblemData, Projections
 from ism_core.objective.pairs import compiled_load_failure
 from ism_core.objective.plan import exact_strategy, strategy_within
-from ism_core.objective.projections import Magnitudes, Projections
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
+from ism_core.objective.truncation import Magnitudes
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Projected(NamedTuple):
 class Paradigm(ABC):
     """Makes Γ for n rows."""
 
-    alternates: ClassVar[bool]  # whether Γ depends on the projection
+    alternates: ClassVar[bool]  # whether Γ comes from a clustering that alternates with W
 
     @abstractmethod
     def check(self, n: int) -> list[str]:

@@ -48,7 +48,10 @@ class Shape:
 
 
 def within_memory_limit(given: SolveInput, X: Array) -> EvaluationOptions:
-    """The evaluation options with the memory that is left for X; raise InvalidInput if X needs more than the limit."""
+    """The evaluation options with the bytes that are left for faster strategies.
+
+    Raises InvalidInput if even the leanest strategy does not fit.
+    """
     if given.options.memory_limit is None:
         return given.evaluation
     rows, columns = X.shape

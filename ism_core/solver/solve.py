@@ -165,7 +165,8 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         )
     if all(term.form == "difference" for _, term in fitted.terms):
         table = _centered(table)
-    given = replace(given, evaluation=within_memory_limit(given, table))
+    if options.memory_limit is not None:
+        given = replace(given, evaluation=within_memory_limit(given, table))
     space = _space(given, table, fitted)
     trace: list[Step] = []
 
@@ -226,7 +227,7 @@ def _space(given: SolveInput, table: Array, kernel: Kernel) -> RowSpace:
 def _iter_reduce(
     given: SolveInput, space: RowSpace, kernel: Kernel, rng: np.random.Generator, before: Solution | None
 ) -> Generator[Step, None, Solution]:
-    """Solve for a fixed Γ: find a start, or continue from a solution in a smaller space, and ascend."""
+    """Solve without alternation: find a start, or continue from a solution in a smaller space, and ascend."""
     options = given.options
     gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
@@ -259,8 +260,7 @@ def _iter_reduce(
 
 def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
     """Find a start: the end of a continuation path, or the best of several candidates."""
-    options = given.options
-    asked = options.starts == "path"
+    options, asked = given.options, given.options.starts == "path"
     width_was_given = problem.kernel == given.kernel  # a width computed from X is wide, and needs no path
     if asked or (options.starts is None and width_was_given):
         kernels = path_kernels(problem, given.X, rng, asked=asked)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from ism_core.arrays import Array
 from ism_core.linalg import NARROW
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import Magnitudes
+from ism_core.objective.truncation import Magnitudes
 
 Method = Literal["tiles", "features", "random features"]
 

@@ -14,10 +14,10 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.kernels import TermMap
 from ism_core.linalg import corrected
-from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies.all_pairs import AllPairs
 from ism_core.objective.strategies.base import Cost, Strategy
 from ism_core.objective.strategies.exact_features import ExactFeatures
+from ism_core.objective.truncation import Magnitudes
 
 RESOLUTION = 1e-6  # times the tolerance: relative error of J due to the inconsistency of truncated J and Φ(W)W
 

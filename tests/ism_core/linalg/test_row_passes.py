@@ -7,7 +7,8 @@ from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.kernels import Gaussian, taylor_maps
 from ism_core.linalg import row_passes as rows
-from ism_core.objective.projections import ProjectedNorms, Projections
+from ism_core.objective.data import Projections
+from ism_core.objective.truncation import ProjectedNorms
 
 N, D = 23, 5
 

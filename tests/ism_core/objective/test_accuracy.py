@@ -25,8 +25,8 @@ from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.objective.data import EvaluationOptions
 from ism_core.objective.problem import Problem
-from ism_core.objective.projections import Magnitudes
 from ism_core.objective.strategies import base as strategies_module
+from ism_core.objective.truncation import Magnitudes
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint
 from ism_core.solver.certificate import error, is_exact_enough
 from tests.ism_core.conftest import Labelled, Planted, TwoClusterings

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian
-from ism_core.objective import compilation
+from ism_core.objective import compilation, pairs
 from ism_core.objective.pairs import COMPILED_ROWS, NumpyPairs, pairs_of
 
 pytest.importorskip("numba")
@@ -29,6 +29,7 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_ready", False)
     monkeypatch.setattr(compilation, "_compiler", None)
+    monkeypatch.setattr(pairs, "_modules", {})
     monkeypatch.setattr(subprocess, "Popen", start)
     return commands
 

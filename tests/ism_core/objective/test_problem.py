@@ -13,9 +13,8 @@ from ism_core.arrays import Array
 from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels import Kernel, exact_maps
 from ism_core.objective import plan
-from ism_core.objective.data import EvaluationOptions
+from ism_core.objective.data import EvaluationOptions, Projections
 from ism_core.objective.problem import NeighborProblem, Problem
-from ism_core.objective.projections import Projections
 from ism_core.objective.strategies import ExactFeatures, Method, TruncatedFeatures, base
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY, KERNELS

@@ -12,8 +12,8 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
 from ism_core.objective.data import ProblemData
-from ism_core.objective.projections import Magnitudes, ProjectedNorms, cheapest_truncation, least_degree
 from ism_core.objective.strategies import TruncatedFeatures
+from ism_core.objective.truncation import Magnitudes, ProjectedNorms, cheapest_truncation, least_degree
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.reference import dense
 

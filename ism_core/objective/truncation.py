@@ -1,4 +1,4 @@
-"""Proven bounds on the errors of J and Φ(W)W if gaussian features are truncated, and the cheapest way to keep a bound.
+"""The degree at which gaussian features are truncated, from proven bounds on the errors of J and Φ(W)W.
 
 With ci = √ri for the remainder ri of row i (see `kernels.taylor`), the error of f is at most ci cj, and that of f′ at
 most ci cj/2σ². With sums over all pairs of rows, and a B with Bij ≥ |Γij|,
@@ -12,8 +12,6 @@ as if they were at the upper edge of their bin. After that, the bound for a degr
 
 If the pairs among some far rows are exact, the others remain. Pairs among near rows are bounded as above. Pairs of a
 far and a near row come in both orders, and ‖xi − xj‖² ≤ 2‖xi‖² + 2‖xj‖² for them.
-
-The projected rows XW and their norms are kept for the last W.
 """
 
 import math
@@ -29,11 +27,10 @@ from scipy.special import gammainc
 from ism_core.arrays import Array, Ints
 from ism_core.gamma import Gamma
 from ism_core.kernels import MAX_DEGREE, Kernel, Taylor, TermMap, taylor_maps
-from ism_core.linalg import row_passes
 
 BIN_WIDTH = 0.01  # in log ‖p‖²; it makes the bound too large by at most (degree + 1) · BIN_WIDTH/2
 BINS = 1_200  # the last bin holds all ‖p‖² below 6e-6 of the largest
-MARGIN = 1e-9  # relative; covers rounding errors of the bins and of the incomplete gamma function
+ROUNDING_MARGIN = 1e-9  # relative; covers rounding errors of the bins and of the incomplete gamma function
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class ProjectedNorms:
         with np.errstate(divide="ignore"):
             places = np.log(largest / squares) / BIN_WIDTH
         bins = np.minimum(places, BINS - 1).astype(np.intp)
-        edges = largest * np.exp(-BIN_WIDTH * np.arange(BINS)) * (1 + MARGIN)
+        edges = largest * np.exp(-BIN_WIDTH * np.arange(BINS)) * (1 + ROUNDING_MARGIN)
         if far is not None:
             edges = np.tile(edges, 2)
             bins += BINS
@@ -86,7 +83,8 @@ class ProjectedNorms:
         for each in maps:
             value, derivative = each.value, each.derivative
             if isinstance(derivative, Taylor) and isinstance(value, Taylor):
-                roots = np.sqrt(gammainc(derivative.degree + 1, self.edges / derivative.sigma**2)) * (1 + MARGIN)
+                remainders = gammainc(derivative.degree + 1, self.edges / derivative.sigma**2)
+                roots = np.sqrt(remainders) * (1 + ROUNDING_MARGIN)
                 parts = slice(self.far_bins), slice(self.far_bins, None)
                 far, near = (np.tensordot(roots[part], self.moments[part], axes=1) for part in parts)
                 sums = [(2.0, near.T @ self.majorant @ near)]
@@ -95,7 +93,7 @@ class ProjectedNorms:
                     sums.append((math.sqrt(8), one_order + one_order.T))
                 for constant, pairs in sums:
                     p, p2, x2, one = pairs.diagonal()[:-3].sum(), *pairs[-1, -3:]
-                    lengths = math.sqrt(x2 * max(p2 * (1 + MARGIN) - p, 0.0))
+                    lengths = math.sqrt(x2 * max(p2 * (1 + ROUNDING_MARGIN) - p, 0.0))
                     objective += each.weight * abs(value.factor) * one
                     gradient += each.weight * abs(derivative.factor) * constant * lengths
         return Magnitudes(objective, gradient)
@@ -174,75 +172,3 @@ def cheapest_truncation(
             most = flops + pair_flops * found.far_count**2
             best = Truncation(tolerance, degree, found, most)
     return best
-
-
-MEAN_ROWS = 1_000  # rows that the center is estimated from
-SAME_BASIS = 1e-12  # largest difference that rounding leaves between two bases of one subspace
-
-
-class Projections:
-    """Φ(W), Φ(W)W, several tolerances and an error bound all need XW at the same W: it is computed once.
-
-    Several threads may share an instance. Each cache holds one immutable tuple that is read and replaced as a whole, so
-    that a thread never combines the W of one call with the projected rows of another.
-    """
-
-    def __init__(self, X: Array, center: Array | None = None) -> None:
-        self._X = X
-        self._center = center  # of the rows; None: their mean
-        self._projected: tuple[Array, Array] | None = None  # W and XW
-        self._coordinates: tuple[Array, Array] | None = None  # an orthonormal basis and X in it
-        self._norms: tuple[Array, Gamma, Ints | None, ProjectedNorms] | None = None
-
-    def projected(self, W: Array) -> Array:
-        """XW"""
-        known = self._projected
-        if known is None or not np.array_equal(known[0], W):
-            known = self._projected = W, self._project(W)
-        return known[1]
-
-    def centered(self, W: Array) -> tuple[Array, Array]:
-        """XW, and the projected center."""
-        P = self.projected(W)
-        return P, P.mean(axis=0) if self._center is None else self._center @ W
-
-    def remember(self, basis: Array, coordinates: Array) -> None:
-        """Keep the rows in an orthonormal basis: XW follows from them if W lies in its span."""
-        self._coordinates = basis, coordinates
-
-    def norms(self, W: Array, gamma: Gamma, far: Ints | None = None) -> ProjectedNorms:
-        """Norms of the projected rows, which are the same for every basis of span(W)."""
-        known = self._norms
-        if known is None or known[1] is not gamma or known[2] is not far or not np.array_equal(known[0], W):
-            norms = ProjectedNorms.of(self._projected_by_any_basis(W), self._row_norms, gamma, far)
-            known = self._norms = W, gamma, far, norms
-        return known[3]
-
-    def _project(self, W: Array) -> Array:
-        known = self._coordinates
-        if known is not None:
-            basis, coordinates = known
-            V = basis.T @ W
-            if _are_same(basis @ V, W):
-                within: Array = coordinates @ V
-                return within
-        return row_passes.projected(self._X, W)
-
-    def _projected_by_any_basis(self, W: Array) -> Array:
-        """XW, or XV of the last V if it spans the same subspace."""
-        known = self._projected
-        if known is not None:
-            V, P = known
-            if V.shape == W.shape and _are_same(V @ (V.T @ W), W):
-                return P
-        return self.projected(W)
-
-    @cached_property
-    def _row_norms(self) -> Array:
-        """Norms of the rows less about their mean; the bound holds for any center."""
-        center = self._X[:: max(1, len(self._X) // MEAN_ROWS)].mean(axis=0)
-        return np.sqrt(row_passes.square_lengths(self._X, center))
-
-
-def _are_same(V: Array, W: Array) -> bool:
-    return bool(np.abs(V - W).max(initial=0) < SAME_BASIS)
