@@ -11,7 +11,7 @@ from ism_core.engines import ALONE, LOCAL, Engine, Placed
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes
-from ism_core.objective.few_rows import FewRows
+from ism_core.objective.few_rows import MOST_ROWS, FewRows
 from ism_core.objective.truncation import ProjectedNorms
 
 Precision = Literal["double", "single"]
@@ -149,6 +149,8 @@ class ProblemData:
     @cached_property
     def few_rows(self) -> FewRows | None:
         """The sums over all pairs in a few calls, if there are few rows and the kernel is a Gaussian."""
+        if len(self.X) > MOST_ROWS:
+            return None
         return FewRows.of(self.X, self.gamma, self.kernel, DTYPES[self.options.precision])
 
     def restricted(self, chosen: Ints) -> "ProblemData":

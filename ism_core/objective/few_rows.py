@@ -27,8 +27,8 @@ class FewRows:
 
     @staticmethod
     def of(X: Array, gamma: Gamma, kernel: Kernel, dtype: Dtype) -> "FewRows | None":
-        """Return the sums if there are few rows and the kernel is one fitted Gaussian, else None."""
-        if len(X) > MOST_ROWS or len(kernel.terms) != 1:
+        """Return the sums if the kernel is one fitted Gaussian, else None."""
+        if len(kernel.terms) != 1:
             return None
         weight, term = kernel.terms[0]
         if not isinstance(term, Gaussian) or isinstance(term.sigma, str):
