@@ -5,7 +5,7 @@ import pytest
 
 from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
 from ism_core.kernels import Gaussian
-from ism_core.objective import EvaluationOptions, Precision, Problem, few_rows
+from ism_core.objective import EvaluationOptions, Precision, Problem, data
 
 ROUNDING: dict[Precision, float] = {"double": 1e-13, "single": 3e-6}
 
@@ -27,7 +27,7 @@ def test_few_rows_in_whole_matrices_agree_with_tiles(
     whole = problem(precision)
     assert whole.data.few_rows is not None
     ours = whole.evaluate(W), whole.half_gradient(W)
-    monkeypatch.setattr(few_rows, "MOST_ROWS", 0)
+    monkeypatch.setattr(data, "MOST_ROWS", 0)
     theirs = problem("double").evaluate(W), problem("double").half_gradient(W)
     for (found, J), (expected, same_J) in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING[precision] * np.abs(expected).max())
