@@ -15,6 +15,16 @@ TABLE_SCHEMA: dict[str, Any] = {
         "rows": {"type": "array", "items": {"type": "array"}},
     },
 }
+PROJECTION_SCHEMA = TABLE_SCHEMA | {
+    "properties": TABLE_SCHEMA["properties"]
+    | {
+        "notes": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "What was done to the rows, such as ignored columns.",
+        }
+    }
+}
 
 FormatParameter = Annotated[
     str | None,

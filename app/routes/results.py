@@ -22,7 +22,14 @@ from app.http import (
 )
 from app.links import TABLES, Plot, Table
 from app.problems import problem_responses
-from app.routes.parameters import HEADER_VALUES, TABLE_FORMATS, TABLE_SCHEMA, FormatParameter, HeaderParameter
+from app.routes.parameters import (
+    HEADER_VALUES,
+    PROJECTION_SCHEMA,
+    TABLE_FORMATS,
+    TABLE_SCHEMA,
+    FormatParameter,
+    HeaderParameter,
+)
 from app.sandbox import (
     PLOT_SOURCES,
     REPORT_POLICY,
@@ -140,7 +147,7 @@ async def get_report(request: Request, record: FinishedJobDep, store: StoreDep, 
     response_class=Response,
     openapi_extra=uploads.BODY,
     responses={
-        **file_responses(*TABLE_FORMATS, description="The rows in the new axes", json_schema=TABLE_SCHEMA),
+        **file_responses(*TABLE_FORMATS, description="The rows in the new axes", json_schema=PROJECTION_SCHEMA),
         **problem_responses(400, 404, 406, 409, 413, 415, 422),
     },
 )
