@@ -1,7 +1,6 @@
 """A service to test the client against: it answers as the HTTP contract says, or as a test has scripted."""
 
 import email
-import hashlib
 import io
 import json
 from collections import defaultdict
@@ -13,8 +12,31 @@ import numpy as np
 
 W = [[0.6, 0.0], [0.8, 0.0], [0.0, 1.0]]
 EMBEDDING = np.arange(8.0).reshape(4, 2)
+
+
+def job(state: str = "queued", **changes: Any) -> dict[str, Any]:
+    document = {
+        "id": "j1",
+        "state": state,
+        "label": None,
+        "metadata": {},
+        "dataset": "d1",
+        "batch": None,
+        "spec": {"dataset": "d1", "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2},
+        "created": "2026-01-02T03:04:05Z",
+        "started": None,
+        "finished": None,
+        "attempt": 1,
+        "progress": None,
+        "error": None,
+        "position": 0 if state == "queued" else None,
+        "links": {name: f"/jobs/j1/{name}" for name in ("W", "embedding", "trace", "metrics")},
+    }
+    return document | changes
+
+
 RESULT = {
-    "job": "j1",
+    "job": job("succeeded"),
     "features": ["a", "b", "c"],
     "W": W,
     "eigenvalues": [3.0, 2.0],
@@ -41,27 +63,6 @@ PROBLEM = {
     "detail": "The job does not fit its data set.",
     "errors": [{"field": "target", "message": 'There is no column "klass"; did you mean "class"?'}],
 }
-
-
-def job(state: str = "queued", **changes: Any) -> dict[str, Any]:
-    document = {
-        "id": "j1",
-        "state": state,
-        "label": None,
-        "metadata": {},
-        "dataset": "d1",
-        "batch": None,
-        "spec": {"dataset": "d1", "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2},
-        "created": "2026-01-02T03:04:05Z",
-        "started": None,
-        "finished": None,
-        "attempt": 1,
-        "progress": None,
-        "error": None,
-        "position": 0 if state == "queued" else None,
-        "links": {name: f"/jobs/j1/{name}" for name in ("W", "embedding", "trace", "metrics")},
-    }
-    return document | changes
 
 
 def batch(**states: int) -> dict[str, Any]:
@@ -158,7 +159,7 @@ class Service(httpx.MockTransport):
             case "GET", ["jobs", "j1", *rest]:
                 return httpx.Response(200, text=f"{'/'.join(rest)} {format}")
             case "POST", ["jobs", "j1", "transform"]:
-                return _table(["axis1", "axis2"], EMBEDDING.tolist(), format)
+                return _table(["axis1", "axis2"], EMBEDDING.tolist(), format, notes=["Ignored: class."])
             case "POST", ["jobs", "j1", "cancel"]:
                 return httpx.Response(202, json=job("cancelled"))
             case "GET", ["jobs"]:
@@ -198,11 +199,10 @@ def _dataset(filename: str, media_type: str, content: bytes) -> dict[str, Any]:
         "bytes": len(content),
         "created": "2026-01-02T03:04:05Z",
         "links": {},
-        "digest": hashlib.sha256(content).hexdigest(),
     }
 
 
-def _table(columns: list[str], rows: list[list[Any]], format: str, array: Any = None) -> httpx.Response:
+def _table(columns: list[str], rows: list[list[Any]], format: str, array: Any = None, **more: Any) -> httpx.Response:
     if format == "npy":
         buffer = io.BytesIO()
         numbers = [row[columns[0] == "row" :] for row in rows]
@@ -210,4 +210,4 @@ def _table(columns: list[str], rows: list[list[Any]], format: str, array: Any = 
         return httpx.Response(200, content=buffer.getvalue())
     if format == "csv":
         return httpx.Response(200, text="\n".join(",".join(map(str, row)) for row in [columns, *rows]) + "\n")
-    return httpx.Response(200, json={"columns": columns, "rows": rows, "notes": ["Ignored: class."]})
+    return httpx.Response(200, json={"columns": columns, "rows": rows, **more})
