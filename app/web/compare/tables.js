@@ -59,8 +59,8 @@ export function distinctTitle(job, jobs) {
   const differs = (read) => new Set(jobs.map((other) => JSON.stringify(read(other)))).size > 1;
   const parts = [kernelName(spec.kernel)];
   if (spec.kernel.name && differs((other) => other.spec.kernel)) {
-    const { name, ...parameters } = spec.kernel;
-    const values = Object.entries(parameters).map(([parameter, value]) => `${parameter} ${value}`);
+    const parameters = Object.entries(spec.kernel).filter(([parameter]) => parameter !== "name");
+    const values = parameters.map(([parameter, value]) => `${parameter} ${value}`);
     parts[0] += ` ${values.join(", ")}`;
   }
   for (const name of SETTINGS) {

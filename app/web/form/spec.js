@@ -23,7 +23,7 @@ export function parametersOf(paradigm, catalogue) {
 }
 
 // The state of the form that gives this spec, to edit a job and run it again.
-export function stateOf(spec, dataset, catalogue) {
+export function stateOf(spec, dataset) {
   const { paradigm, kernel, features, metadata, dataset: _, ...values } = spec;
   const isImplied = (name, value) => kernel === "auto" && value === "auto" && (name === "q" || name === "scale");
   const given = Object.entries(values).filter(([name, value]) => value !== null && !isImplied(name, value));

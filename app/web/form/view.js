@@ -19,7 +19,7 @@ export async function show(container, datasetId, jobId, { signal }) {
     jobId ? get(`/jobs/${jobId}`, { signal }) : null,
   ]);
   const catalogue = { kernels: kernels.items, paradigms: paradigms.items };
-  const state = job ? stateOf(job.spec, dataset, catalogue) : proposal(dataset);
+  const state = job ? stateOf(job.spec, dataset) : proposal(dataset);
   const asCommands = commands();
   const problem = h("div", { role: "alert", class: "problem card", hidden: true });
   const roles = () => columnRoles(state, catalogue);

@@ -7,7 +7,10 @@ import { settingLine } from "../jobs/labels.js";
 
 const SHOWN_AT_FIRST = 8; // candidates
 const CRITERIA = {
-  accuracy: ["Accuracy", "The score is the mean cross-validated accuracy of an SVM and of 5 nearest neighbors on the new axes"],
+  accuracy: [
+    "Accuracy",
+    "The score is the mean cross-validated accuracy of an SVM and of 5 nearest neighbors on the new axes",
+  ],
   r2: ["R²", "The score is the cross-validated share of the target's variance that the new axes explain"],
   consensus: [
     "Agreement",

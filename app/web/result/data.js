@@ -44,7 +44,9 @@ function columnLoader(dataset, rows, signal) {
         const values = table.then((found) => Array.from(rows, (row) => found.rows[row][index]));
         loaded.set(name, values);
       });
-      table.catch(() => missing.forEach((name) => loaded.delete(name)));
+      table.catch(() => {
+        for (const name of missing) loaded.delete(name);
+      });
     }
     return Promise.all(names.map((name) => loaded.get(name)));
   };

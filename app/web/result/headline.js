@@ -64,7 +64,9 @@ function importantFeatures(result) {
 
 // A sentence about the axes that tell nothing about held-out rows; empty if all axes count.
 function axesForThePicture({ contributions }) {
-  const names = (contributions ?? []).filter((each) => !each.informative).map(({ axis }) => axis.replace("axis", "axis "));
+  const names = (contributions ?? [])
+    .filter((each) => !each.informative)
+    .map(({ axis }) => axis.replace("axis", "axis "));
   if (!names.length) return "";
   if (names.length === contributions.length)
     return " No axis tells more about rows that were held out than chance, so this ranking may be noise.";

@@ -25,10 +25,7 @@ const QUALITY = {
     "Silhouette",
     "Compares the distance of rows to their own cluster with that to the nearest other one: 1 is best, below 0 is bad.",
   ],
-  association: [
-    "Association",
-    "The share of the total similarity between rows that is within clusters, from 0 to 1.",
-  ],
+  association: ["Association", "The share of the total similarity between rows that is within clusters, from 0 to 1."],
   hsic_normalized: [
     "Normalized HSIC",
     "The dependence between the new axes and the classes, values or clusters under the job's kernel, from 0 to 1.",
@@ -43,7 +40,10 @@ const DETAILS = {
     "Objective (J)",
     "The quantity that was maximized. Compare it only for the same data, kernel and kind of job.",
   ],
-  objective_error: ["Relative error of the objective", "The relative error of J that rounding and approximations cause."],
+  objective_error: [
+    "Relative error of the objective",
+    "The relative error of J that rounding and approximations cause.",
+  ],
   gradient_error: ["Relative error of the gradient", "The same for the gradient of J."],
   iterations: ["Iterations", "The number of optimization steps."],
   seconds_choice: ["Time to choose settings", "The time for all candidates that were tried."],

@@ -135,7 +135,9 @@ function missingLines(spec, guides, isText, dataset) {
     lines.push(guides.length ? "X, y = X[complete], y[complete]" : "X = X[complete]");
   } else if (spec.missing !== "refuse" && dataset.columns.some(({ missing }) => missing)) {
     const fill = spec.missing === "mean" ? "mean" : "median";
-    lines.push(`X = np.where(np.isnan(X), np.nan${fill}(X, axis=0), X)  # fill missing values with the column's ${fill}`);
+    lines.push(
+      `X = np.where(np.isnan(X), np.nan${fill}(X, axis=0), X)  # fill missing values with the column's ${fill}`,
+    );
   }
   return lines;
 }

@@ -2,7 +2,8 @@
 
 import { h } from "../dom.js";
 
-const EXTENSIONS = ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.xlsx,.parquet,.feather,.arrow,.dta,.sav,.zsav,.npy,.npz,.gz,.zip";
+const EXTENSIONS =
+  ".csv,.tsv,.tab,.txt,.json,.jsonl,.ndjson,.xlsx,.parquet,.feather,.arrow,.dta,.sav,.zsav,.npy,.npz,.gz,.zip";
 
 // Calls `handle(file)`. Until its promise settles, the zone takes no other file.
 export function dropZone(title, hint, handle) {

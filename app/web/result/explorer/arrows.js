@@ -120,7 +120,11 @@ function countPoints({ x, y, markIndex, shown }, view, size) {
   return (box) => {
     let [inside, cells] = [0, 0];
     for (let row = Math.max(0, Math.floor(box.top / CELL)); row <= box.bottom / CELL && row < rows; row += 1)
-      for (let column = Math.max(0, Math.floor(box.left / CELL)); column <= box.right / CELL && column < columns; column += 1) {
+      for (
+        let column = Math.max(0, Math.floor(box.left / CELL));
+        column <= box.right / CELL && column < columns;
+        column += 1
+      ) {
         inside += counts[row * columns + column];
         cells += 1;
       }
@@ -134,7 +138,10 @@ function overlap(a, b) {
 
 function isNear(box, point, margin = 3) {
   return (
-    point.x > box.left - margin && point.x < box.right + margin && point.y > box.top - margin && point.y < box.bottom + margin
+    point.x > box.left - margin &&
+    point.x < box.right + margin &&
+    point.y > box.top - margin &&
+    point.y < box.bottom + margin
   );
 }
 

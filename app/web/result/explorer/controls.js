@@ -58,7 +58,9 @@ export function dragModeButtons(plot) {
     );
   const buttons = modes.map(button);
   function choose(chosen) {
-    modes.forEach(([mode], index) => buttons[index].setAttribute("aria-pressed", String(mode === chosen)));
+    for (const [index, [mode]] of modes.entries()) {
+      buttons[index].setAttribute("aria-pressed", String(mode === chosen));
+    }
     plot.setDragMode(chosen);
   }
   plot.setDragMode(first);

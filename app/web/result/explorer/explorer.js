@@ -6,7 +6,15 @@ import { exportButtons } from "../charts/figure.js";
 import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
 import { arrowEntries } from "./arrows.js";
 import { coloring } from "./colors.js";
-import { arrowsSelect, BY_GROUP, colorOptions, dragModeButtons, labelled, NO_COLOR, scaleCheckbox } from "./controls.js";
+import {
+  arrowsSelect,
+  BY_GROUP,
+  colorOptions,
+  dragModeButtons,
+  labelled,
+  NO_COLOR,
+  scaleCheckbox,
+} from "./controls.js";
 import { legend } from "./legend.js";
 import { jitter } from "./points.js";
 import { scatter } from "./scatter.js";

@@ -117,7 +117,7 @@ function stamp({ color, shape }, size, many) {
   pen.fillStyle = color;
   pen.beginPath();
   if (shape === "circle") pen.arc(middle, middle, r, 0, 2 * Math.PI);
-  else outline(shape, middle, r).forEach(([a, b], index) => (index ? pen.lineTo(a, b) : pen.moveTo(a, b)));
+  else for (const [a, b] of outline(shape, middle, r)) pen.lineTo(a, b); // the first begins the path
   pen.fill();
   return { box, pixels: pen.getImageData(0, 0, box, box).data };
 }

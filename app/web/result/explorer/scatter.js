@@ -152,7 +152,7 @@ export function scatter({
   }
 
   function select(mask) {
-    const any = mask && mask.includes(1) ? mask : null;
+    const any = mask?.includes(1) ? mask : null;
     state.points.selected = any;
     scheduleDraw();
     onSelect(any);

@@ -28,7 +28,9 @@ export function exportFigure({ points, newPoints, coloring, titles, arrows, mute
     showlegend,
     xaxis: axis(titles.x, view.x, muted?.x),
     yaxis: { ...axis(titles.y, view.y, muted?.y), ...(isEqual ? { scaleanchor: "x" } : {}) },
-    annotations: arrows ? annotations(placeArrows(arrows.entries, arrows.vectors, view, frame, points), view, frame, colors) : [],
+    annotations: arrows
+      ? annotations(placeArrows(arrows.entries, arrows.vectors, view, frame, points), view, frame, colors)
+      : [],
     images: asImage ? [imageOf({ points, marks: coloring.marks(colors), radius: 3 }, view, colors.surface)] : [],
   });
   return {
