@@ -11,6 +11,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.linalg.subspaces import dominant, largest_angle
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint, iter_ascend
+from ism_core.solver.ascent.loop import Move
 from ism_core.solver.result import ReturnCapture, Step
 from tests.ism_core.conftest import Labelled
 from tests.ism_core.family import EVERY
@@ -57,6 +58,13 @@ def test_objective_never_falls_for_a_gamma_with_both_signs(name: str, blobs: Lab
     gamma = Gamma(rng.standard_normal((60, 4)), np.array([1.0, 0.5, -1.0, -3.0]))
     steps, _, _ = climb(Problem.of(blobs.X, gamma, kernel, 2), start(5, 2))
     assert falls(steps) < 1e-12
+
+
+def test_settled_eigenvalues_are_no_end_while_the_gradient_is_large(wdbc_gaussian: Problem) -> None:
+    far = EvaluatedPoint.at(wdbc_gaussian, start(30, 2))
+    assert not Move(1, far, before=far).is_within(0.01)
+    _, end, _ = climb(wdbc_gaussian, far.W, delta=0.001)
+    assert Move(1, end, before=end).is_within(0.01)
 
 
 def test_plain_iteration_falls_and_flips_on_wdbc_where_ours_climbs(wdbc_gaussian: Problem) -> None:
