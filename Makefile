@@ -2,7 +2,7 @@
 # make setup    install what the other commands need; runs again only if pyproject.toml has changed
 # make test     run the test suite, minutes
 # make test-all run the long tests too: drills, the page at length, the paper's experiments; under 20 minutes
-# make check    lint; check format, types, import rules; look for known vulnerabilities for 5 s (make audit: 5 minutes)
+# make check    lint; check format, types, import rules, the page's JavaScript; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
 # make lock     write requirements.lock of the image, which has no embedded Redis; needs Python 3.12
 # make openapi  write docs/openapi.json, which a test compares with the code
@@ -12,6 +12,7 @@
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
 # make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
+# make mutations  break 20 lines, one at a time, and check that a test fails each time, 5 minutes
 # make bench    compare speed with limits, a matrix product and other libraries, 15 minutes; needs ISM_DATA_DIR
 # make paper    run the paper's experiments and write docs/paper.md, 40 minutes (FAST=1: 3 minutes); needs ISM_DATA_DIR
 
@@ -31,7 +32,12 @@ LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
 UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
     -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
 
-.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill containers chaos load bench paper
+# The linter and formatter of the page's JavaScript, which Node.js fetches; biome.json has its rules.
+BIOME := npx --yes @biomejs/biome@2.3.8
+ON_PAGE = if $(BIOME) --version > /dev/null 2>&1; then $(BIOME) $(1); \
+    else echo "The JavaScript of the page is not checked: that needs Node.js, and the network once."; fi
+
+.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill containers chaos load mutations bench paper
 
 $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -51,9 +57,10 @@ setup: $(DEVELOPMENT)
 serve: $(SERVICE)
 	$(BIN)/ism serve $(ARGS)
 
-# Four files at a time, each on one BLAS thread: tests wait as much as they compute.
+# Four files at a time, each on one BLAS thread: tests wait as much as they compute. The bytecode of the tests, which
+# takes seconds to make in each process, is kept for the next run.
 test: setup
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 30 -m "$(MARK)" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 30 -m "$(MARK)" $(ARGS)
 
 test-all: MARK :=
 test-all: test
@@ -63,6 +70,7 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(call ON_PAGE,check --error-on-warnings)
 	$(BIN)/python -m tools.audit 5
 
 audit: setup
@@ -71,6 +79,7 @@ audit: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	@$(call ON_PAGE,check --write)
 
 lock:
 	test -x .venv-lock/bin/pip-compile || ($(PYTHON312) -m venv .venv-lock && .venv-lock/bin/pip install --quiet pip-tools)
@@ -101,6 +110,9 @@ chaos: setup
 
 load: setup
 	$(BIN)/python -m drills.load $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
+
+mutations: setup
+	$(BIN)/python -m drills.mutations $(ARGS)
 
 bench: setup
 	$(BIN)/python -m benchmarks $(ARGS)

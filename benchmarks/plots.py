@@ -10,6 +10,7 @@ from benchmarks.measuring import Row
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
+from matplotlib.lines import Line2D
 
 
 def draw(sections: dict[str, Row], folder: Path) -> list[Path]:
@@ -64,7 +65,7 @@ def _reductions(rows: list[Row]) -> Any:
         axes.set(title=name, xscale="log", xlabel="seconds to fit")
         axes.grid(alpha=0.3)
     panels[0][0].set_ylabel("accuracy of an SVM (● q = classes, ■ q = 2)")
-    handles = [plt.Line2D([], [], marker="o", linestyle="", color=f"C{index}") for index in range(len(methods))]
+    handles = [Line2D([], [], marker="o", linestyle="", color=f"C{index}") for index in range(len(methods))]
     figure.legend(handles, methods, loc="outside lower center", ncols=len(methods))
     return figure
 

@@ -79,7 +79,7 @@ class Batch:
 
     def frame(self) -> Any:
         """Return the table as a pandas DataFrame."""
-        import pandas  # type: ignore[import-untyped]
+        import pandas
 
         return pandas.DataFrame(self.table())
 

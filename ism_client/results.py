@@ -113,7 +113,7 @@ class Result:
 
         The columns are importance, error, unclear, and the permutation drop with its error.
         """
-        import pandas  # type: ignore[import-untyped]
+        import pandas
 
         permutation = self.document.get("permutation") or {}
         columns = {

@@ -17,6 +17,7 @@ from ism_core import Gaussian, Multiquadratic
 from ism_core.engines import LOCAL
 from ism_core.gamma import LabelGamma
 from ism_core.objective import Precision, tiles
+from ism_core.objective.data import DTYPES
 
 ROWS, Q, CLASSES = 10_000, 10, 10
 LIMITS = {784: 1.35, 54: 4.0}  # largest ratio for each number of columns
@@ -31,7 +32,7 @@ def ratios(columns: int, precision: Precision, rows: int = ROWS) -> Row:
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((columns, Q)))[0]
     flops = rows * rows * columns + 2 * rows * columns**2
     side = round((flops / 2) ** (1 / 3))
-    square = np.random.default_rng(1).standard_normal((side, side)).astype(tiles.DTYPES[precision])
+    square = np.random.default_rng(1).standard_normal((side, side)).astype(DTYPES[precision])
     works = {"GEMM": lambda: square @ square}
     for name, term in (("gaussian", Gaussian(float(np.sqrt(2 * columns)))), ("multiquadratic", Multiquadratic())):
         kernel = LOCAL.place(term)

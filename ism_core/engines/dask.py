@@ -18,7 +18,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -92,7 +92,7 @@ class Dask(Engine):
         if self._made_here:
             self._client.close()
 
-    def __enter__(self) -> "Dask":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -57,7 +57,7 @@ def table(rows: int, **columns: Any) -> str:
     return "\n".join(lines)
 
 
-TABLES = {
+TABLES: dict[str, tuple[str, dict[str, object]]] = {
     "measurements alone": (
         table(40, a=lambda row: row * 0.3, b=lambda row: (row * 7) % 11 / 2),
         {"paradigm": "unsupervised", "clusters": 3},

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.services.group_differences import DifferenceView, differences
+from app.schemas import DifferenceView
+from app.services.group_differences import differences
 from ism_jobs.tables import Column
 
 

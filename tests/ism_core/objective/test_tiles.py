@@ -145,7 +145,7 @@ def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
     monkeypatch.setattr(pairs, "COMPILED_ROWS", 0)
     placed = LOCAL.place(gamma), LOCAL.place(Gaussian(1.7))
     wanted = half_gradient(rows, gamma, Gaussian(1.7), projection)
-    versions = len(compiled.over_tile.signatures)
+    versions = len(compiled.over_tile.signatures)  # type: ignore[attr-defined]
     by_columns, fixed = np.asfortranarray(rows), rows.copy()
     fixed.flags.writeable = False
     for X in (by_columns, fixed):
@@ -160,7 +160,7 @@ def test_rows_of_any_order_in_memory_need_one_version_of_what_is_compiled(
             1e-12,
         )
         tiles.kernel_product(known, Gaussian(1.7), known)
-    assert len(compiled.over_tile.signatures) == versions
+    assert len(compiled.over_tile.signatures) == versions  # type: ignore[attr-defined]
 
 
 def test_few_rows_never_import_numba() -> None:

@@ -156,7 +156,7 @@ def test_what_happens_before_a_follower_is_waited_for_is_not_missed(redis_url: s
             attempt.report({}, "step", {"iteration": 0})
             punctual = asyncio.create_task(events.after("a", await events.last("a"), 60))
             await asyncio.sleep(0.02)
-            redis.go_on.set()
+            redis.go_on.set()  # type: ignore[attr-defined]
             await asyncio.sleep(0.02)
             attempt.report({}, "step", {"iteration": 1})
             assert [event.data for event in await punctual] == ['{"iteration": 1}']

@@ -12,6 +12,7 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian
 from ism_core.selection import Leader
+from ism_core.solver import ReturnCapture
 from ism_jobs.data import TrainingData
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
@@ -118,7 +119,7 @@ def test_rows_that_do_not_vary_have_no_picture_or_a_finite_one(tmp_path: Path) -
 def events_of(folder: Path, spec: dict[str, Any], **options: Any) -> tuple[list[Any], Any]:
     pq.write_table(wine(), folder / "table.parquet")
     table, description = read_table(folder / "table.parquet")
-    job = run.ReturnCapture(run.iter_run(table, JOB_SPEC.validate_python(spec), description, **options))
+    job = ReturnCapture(run.iter_run(table, JOB_SPEC.validate_python(spec), description, **options))
     return list(job), job.value
 
 
