@@ -125,7 +125,10 @@ FAULTS = [
         "tests/page/test_access.py",
     ),
     Fault(
-        "app/web/form/errors.js", "field.showError(message);", "messages.push(message);", "tests/page/test_errors.py"
+        "app/web/form/errors.js",
+        "field.showError(message);",
+        "messages.push(message);",
+        "tests/page/test_form.py -k error",
     ),
 ]
 

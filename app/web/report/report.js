@@ -49,7 +49,12 @@ export function reportPicture(container, source) {
 
   function draw() {
     const theme = themeColors();
-    const place = { left: `${MARGIN.l}px`, top: `${MARGIN.t}px`, width: `${size().width}px`, height: `${size().height}px` };
+    const place = {
+      left: `${MARGIN.l}px`,
+      top: `${MARGIN.t}px`,
+      width: `${size().width}px`,
+      height: `${size().height}px`,
+    };
     for (const layer of [canvas, arrows.element]) Object.assign(layer.style, place);
     const layer = { points: points(), marks: colors.marks(theme), radius: radiusFor(rows.length) };
     drawPoints(canvas, size(), [layer], view, theme.surface);
@@ -151,7 +156,11 @@ export function reportPicture(container, source) {
         draw();
       },
     );
-  const kinds = [["structure", "correlations"], ["weights", "weights"], ["none", "none"]];
+  const kinds = [
+    ["structure", "correlations"],
+    ["weights", "weights"],
+    ["none", "none"],
+  ];
   const onArrows = (value) => {
     shown.arrows = value;
     draw();
@@ -168,9 +177,7 @@ export function reportPicture(container, source) {
       "p",
       { class: "report-controls" },
       axes.length > 1 ? [axisSelect("X axis", "x"), axisSelect("Y axis", "y")] : null,
-      axes.length > 1
-        ? select("Arrows", result.structure ? kinds : kinds.slice(1), shown.arrows, onArrows)
-        : null,
+      axes.length > 1 ? select("Arrows", result.structure ? kinds : kinds.slice(1), shown.arrows, onArrows) : null,
       h("button", { type: "button", class: "small", onclick: reset }, "Reset view"),
     ),
     source.total > rows.length
