@@ -13,7 +13,7 @@ from ism_core.arrays import Ints, is_whole
 from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma
 from ism_core.paradigms.base import Paradigm, Projected
-from ism_core.paradigms.spectral import Clustering, spectral
+from ism_core.paradigms.spectral import Clustering, named_clusters, spectral
 from ism_core.paradigms.targets import Kind, Targets
 
 Mu = float | Literal["auto"]
@@ -130,8 +130,9 @@ class _Guided(Unsupervised):
 class SemiSupervised(_Guided):
     """Find k clusters that agree with expert scores.
 
-    With an automatic weight, rows with a label are in the cluster of their class, and clusters are numbered like the
-    sorted classes. This needs at least as many clusters as classes. With a given weight, labels act through W only.
+    With an automatic weight, or a weight of 0, rows with a label are in the cluster of their class, and clusters are
+    numbered like the sorted classes. This needs at least as many clusters as classes. With another weight, labels act
+    through W only; with a weight of 0, they do not act on W.
 
     Parameters
     ----------
@@ -140,7 +141,8 @@ class SemiSupervised(_Guided):
     n_clusters : int
         Number of clusters.
     mu : float or "auto", default="auto"
-        Weight of the scores. "auto" is 50 for labels and 5 for real scores, divided by the share of rows with a score.
+        Weight of the scores. "auto" is 50 for labels and 5 for real scores, divided by the share of rows with a score;
+        a choice of the settings takes 0 if guided axes do not find more hidden labels (`ism_core/selection`).
     kind : "auto", "classes" or "values", default="auto"
         How to read the scores.
     """
@@ -169,9 +171,20 @@ class SemiSupervised(_Guided):
     def known_clusters(self) -> Ints | None:
         """The cluster of each row with a label, −1 for the other rows; None if labels do not determine clusters."""
         codes = self._targets.codes
-        if self._mu != "auto" or codes is None or self._targets.classes > self.n_clusters:
+        if not self._keeps_labels or codes is None or self._targets.classes > self.n_clusters:
             return None
         return np.where(self._targets.missing, -1, codes)
+
+    @property
+    def _keeps_labels(self) -> bool:
+        return self._mu in ("auto", 0)
+
+    @property
+    def unguided(self) -> "SemiSupervised":
+        """This paradigm with a weight of 0: labels name the clusters, but do not act on W."""
+        other = copy(self)
+        other._mu = 0.0
+        return other
 
     def without(self, rows: Ints) -> "SemiSupervised":
         """Return this paradigm without the labels of some rows."""
@@ -183,7 +196,9 @@ class SemiSupervised(_Guided):
         known = self.known_clusters
         if known is None:
             return super().labels(clustering, seed)
-        labels, agreement = clustering.constrained_labels(known)
+        labels, agreement = (
+            named_clusters(clustering.labels(seed), known) if self._mu == 0 else (clustering.constrained_labels(known))
+        )
         count = len(self.guided)
         largest = float(np.bincount(known[self.guided]).max() / count)
         if agreement > largest + STANDARD_ERRORS * np.sqrt(largest * (1 - largest) / count):
@@ -196,7 +211,7 @@ class SemiSupervised(_Guided):
 
     def _notes_on_classes(self) -> list[str]:
         classes, k = self._targets.classes, self.n_clusters
-        if self._mu != "auto" or self._targets.codes is None:
+        if not self._keeps_labels or self._targets.codes is None:
             return []
         if classes > k:
             return [f"scores has {classes} classes, more than the {k} clusters; it guides the axes only."]

@@ -13,6 +13,7 @@ For large tables K is never formed; the eigenvectors come from products with it.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
@@ -95,6 +96,20 @@ class Clustering:
         Y, root = np.zeros((n, self.Y.shape[1])), np.zeros(n)
         Y[rows], root[rows] = self.Y, self.root
         return replace(self, Y=Y, root=root)
+
+
+def named_clusters(labels: Ints, known: Ints) -> tuple[Ints, float]:
+    """Number the clusters like the known ones that they share most rows with; move known rows to their own cluster.
+
+    `known` holds the cluster of each row, −1 if it is unknown. Also returns the share of known rows that did not move.
+    """
+    fixed = known >= 0
+    k = max(labels.max(), known.max()) + 1
+    shared = np.zeros((k, k))
+    np.add.at(shared, (labels[fixed], known[fixed]), 1)
+    numbers = linear_sum_assignment(shared, maximize=True)[1]
+    named = numbers[labels]
+    return np.where(fixed, known, named), float(np.mean(named[fixed] == known[fixed]))
 
 
 def _means(rows: Array, clusters: int, seed: int, restarts: int) -> KMeans:

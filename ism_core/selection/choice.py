@@ -57,6 +57,7 @@ class Choice:
     reason: str  # a sentence
     out_of_fold: OutOfFold | None = None  # of supervised choices; None if there were too few rows
     cut_short: bool = False  # whether the search ended on request, before all candidates were tried
+    mu: float | None = None  # 0 if labels of a clustering do not guide its axes; None if the weight stays as it is
 
 
 @dataclass(frozen=True, eq=False)

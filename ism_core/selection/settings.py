@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
-from ism_core.paradigms import Paradigm, Supervised, Unsupervised
+from ism_core.paradigms import Paradigm, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection.choice import Auto, Choice, Journal, Trial, never
 from ism_core.selection.choose import iter_choose
 from ism_core.solver import open_kernel
@@ -77,4 +77,6 @@ def iter_settings(
         starts = "interactions" if chosen.interactions else starts
     if isinstance(paradigm, Supervised):
         paradigm = paradigm.with_neighbors(chosen.neighbors)
+    elif isinstance(paradigm, SemiSupervised) and choice.mu == 0:
+        paradigm = paradigm.unguided
     return Settings(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

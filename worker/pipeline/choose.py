@@ -65,6 +65,8 @@ def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
     neighbors = isinstance(decision.paradigm, Supervised) and decision.paradigm.neighbors
     if neighbors:
         found["neighbors"] = True
+    if decision.choice is not None and decision.choice.mu is not None:
+        found["mu"] = decision.choice.mu
     if neighbors or isinstance(decision.kernel, Polynomial):
         found["approximation"] = None  # these candidates are solved without an approximation
     return read_stored_spec(spec.model_dump() | found)

@@ -129,7 +129,8 @@ def test_an_alternative_is_the_clustering_that_was_not_given(
 @pytest.mark.parametrize("kernel", ["linear", "polynomial", "gaussian"])
 def test_guidance_of_weight_zero_is_no_guidance(kernel: str, blobs: Labelled) -> None:
     free = solve(blobs.X, Unsupervised(3), kernel, 2)
-    guided: list[Paradigm] = [SemiSupervised(blobs.y, 3, mu=0), Alternative(blobs.y, 3, mu=0)]
+    scored = np.where(np.arange(len(blobs.y)) < 20, free.labels, np.nan)
+    guided: list[Paradigm] = [SemiSupervised(scored, 3, mu=0), Alternative(blobs.y, 3, mu=0)]
     for paradigm in guided:
         result = solve(blobs.X, paradigm, kernel, 2)
         assert largest_angle(free.W, result.W) < 1e-6

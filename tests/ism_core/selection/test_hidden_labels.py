@@ -1,9 +1,9 @@
-"""Rows of guided clusterings are whitened if that finds hidden labels again."""
+"""Rows of guided clusterings are whitened, and labels guide the axes, if that finds hidden labels again."""
 
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, SemiSupervised, SemiSupervisedISM, Unsupervised, choose
+from ism_core import Gaussian, SemiSupervised, SemiSupervisedISM, Unsupervised, UnsupervisedISM, choose
 from ism_core.arrays import Array, Ints
 from ism_core.metrics import nmi
 from tests.ism_core.conftest import Labelled
@@ -19,6 +19,13 @@ def sizes(rng: np.random.Generator) -> Labelled:
     X = size + 0.05 * rng.standard_normal((120, 4))
     X[:, 0] += 0.3 * y
     return Labelled(X, y)
+
+
+@pytest.fixture
+def clear(rng: np.random.Generator) -> Labelled:
+    """Three clusters that are found without labels."""
+    y: Ints = np.arange(60) % 3
+    return Labelled(6 * np.eye(4)[y] + rng.standard_normal((60, 4)), y)
 
 
 def some(y: Ints, step: int) -> Array:
@@ -45,3 +52,23 @@ def test_rows_are_not_whitened_for_other_reasons(sizes: Labelled, rng: np.random
     ):
         assert choose(sizes.X, paradigm, KERNEL, scale="auto").chosen.scale == "standard"
     assert choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="standard").chosen.scale == "standard"
+
+
+def test_labels_guide_the_axes_only_if_that_finds_more_hidden_labels(sizes: Labelled, clear: Labelled) -> None:
+    assert choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto").mu is None
+    paradigm = SemiSupervised(some(clear.y, 10), 3)
+    choice = choose(clear.X, paradigm, KERNEL)
+    assert choice.mu == 0
+    assert "clusters without guidance get back" in choice.reason
+    free = choose(clear.X, Unsupervised(3), KERNEL)
+    assert choice.chosen.kernel == free.chosen.kernel
+    assert choose(clear.X, paradigm.unguided, KERNEL).reason == free.reason
+
+
+def test_clusters_without_guidance_are_numbered_like_the_labels(clear: Labelled) -> None:
+    scores = some(clear.y, 10)
+    free = UnsupervisedISM(KERNEL, n_clusters=3).fit(clear.X)
+    guided = SemiSupervisedISM(KERNEL, n_clusters=3).fit(clear.X, scores)
+    assert nmi(free.labels_, clear.y) > 0.9
+    np.testing.assert_allclose(guided.components_, free.components_, atol=1e-9)
+    assert np.mean(guided.labels_ == clear.y) > 0.9

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, choose
+from ism_core import Choice, Gaussian, Polynomial, Supervised, Unsupervised, choose
 from ism_core.linalg import Scaling
-from ism_core.selection import Settings
-from ism_jobs.spec import JOB_SPEC, SupervisedSpec
+from ism_core.selection import Candidate, Settings
+from ism_jobs.spec import JOB_SPEC, SemiSupervisedSpec, SupervisedSpec
 from ism_jobs.tables import read_table
 from tests.worker.pipeline.test_run import CLASSES, NAMES, X, drain, wine
 from worker.artifacts import result_document
@@ -222,6 +222,16 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
         found = with_settings(spec, Settings(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
         assert not found.is_open
+
+
+def test_labels_that_do_not_guide_the_axes_are_posted_with_a_weight_of_0() -> None:
+    spec = JOB_SPEC.validate_python({"dataset": "d", "paradigm": "semi_supervised", "scores": "y", "clusters": 2})
+    taken = Candidate(Gaussian(0.5), "standard", 2, False, 0.9, None, 0.0)
+    for mu, posted in ((0.0, 0.0), (None, "auto")):
+        choice = Choice("consensus", (taken,), taken, 100, "", mu=mu)
+        found = with_settings(spec, Settings(Unsupervised(2), Gaussian(0.5), 2, "standard", 0.01, 1, choice))
+        assert isinstance(found, SemiSupervisedSpec)
+        assert found.mu == posted
 
 
 def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_approximation() -> None:
