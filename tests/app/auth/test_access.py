@@ -85,16 +85,16 @@ def test_each_key_has_its_own_number_of_open_jobs(keyed: Callable[..., Settings]
                 {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
             )
         once = {**owners[0], "Idempotency-Key": "once"}
-        first = await client.post("/jobs", json={**specs[0], "q": [1, 2]}, headers=once)
+        first = await client.post("/batches", json={**specs[0], "q": [1, 2]}, headers=once)
         assert first.status_code == 202
-        refused = await client.post("/jobs", json={**specs[0], "seed": [1, 2]}, headers=owners[0])
+        refused = await client.post("/batches", json={**specs[0], "seed": [1, 2]}, headers=owners[0])
         assert "At most 3 jobs" in problem(refused, 429)["detail"]
         assert int(refused.headers["retry-after"]) > 0
         listed = (await client.get("/jobs", headers=owners[0])).json()["items"]
         assert len(listed) == 2, "all of them or none"
         assert (await client.post("/jobs", json=specs[0], headers=owners[0])).status_code == 202
         problem(await client.post("/jobs", json=specs[0], headers=owners[0]), 429)
-        again = await client.post("/jobs", json={**specs[0], "q": [1, 2]}, headers=once)
+        again = await client.post("/batches", json={**specs[0], "q": [1, 2]}, headers=once)
         assert again.json()["id"] == first.json()["id"], "what is there already is no new job"
         assert (await client.post("/jobs", json=specs[1], headers=owners[1])).status_code == 202
         await client.post(f"/jobs/{listed[0]['id']}/cancel", headers=owners[0])

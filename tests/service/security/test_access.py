@@ -62,9 +62,10 @@ def hers(keyed: Keyed) -> dict[str, str]:
     """What Alice has: the ids by the kind of thing."""
     dataset = keyed.alice.upload(TABLE, "hers.csv")["id"]
     grid = {"dataset": dataset, **SPEC, "q": [1, 2], "label": "hers"}
-    batch = keyed.alice.post("/jobs", json=grid, headers={"Idempotency-Key": "same"}).json()["id"]
+    batch = keyed.alice.post("/batches", json=grid, headers={"Idempotency-Key": "same"}).json()["id"]
     job = keyed.alice.compared(batch)["jobs"][0]["id"]
-    return {"datasets": dataset, "jobs": job, "batches": batch}
+    webhook = keyed.alice.post("/webhooks/test", json={"url": "https://localhost/"}).json()["id"]
+    return {"datasets": dataset, "jobs": job, "batches": batch, "webhooks": webhook}
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,8 @@ def test_no_request_whatsoever_is_answered_without_a_key(schema: Any, operation:
 
 def test_a_job_cannot_use_what_another_owner_has(keyed: Keyed, hers: dict[str, str]) -> None:
     def posted(dataset: str, **more: Any) -> dict[str, Any]:
-        return problem(keyed.bob.post("/jobs", json={"dataset": dataset, **SPEC, **more}), 422)
+        path = "/batches" if "q" in more else "/jobs"
+        return problem(keyed.bob.post(path, json={"dataset": dataset, **SPEC, **more}), 422)
 
     for more in ({}, {"missing": "drop"}, {"q": [1, 2]}):
         refused = posted(hers["datasets"], **more)
@@ -183,7 +185,7 @@ def test_the_same_table_of_two_owners_is_two_data_sets(keyed: Keyed, hers: dict[
 def test_the_same_idempotency_key_of_two_owners_makes_two_jobs(keyed: Keyed, hers: dict[str, str]) -> None:
     dataset = keyed.bob.upload(TABLE)["id"]
     spec = {"dataset": dataset, **SPEC, "q": [1, 2], "label": "his"}
-    first, again = (keyed.bob.post("/jobs", json=spec, headers={"Idempotency-Key": "same"}) for _ in range(2))
+    first, again = (keyed.bob.post("/batches", json=spec, headers={"Idempotency-Key": "same"}) for _ in range(2))
     assert (first.status_code, first.json()["id"]) == (again.status_code, again.json()["id"])
     assert first.status_code == 202
     assert first.json()["id"] != hers["batches"]
