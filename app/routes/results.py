@@ -37,10 +37,11 @@ from app.sandbox import (
     convert_table,
     draw_plot,
     export_onnx,
+    project_rows,
     project_upload,
     render_report,
 )
-from app.schemas import ResultView, job_view, table_document
+from app.schemas import OtherAxes, ResultView, job_view, table_document
 from ism_jobs.errors import NotFound
 from ism_jobs.store import LABEL_COLUMNS, Record, Store
 
@@ -167,6 +168,34 @@ async def transform_rows(
         body, notes = await sandbox.run(project_upload, upload, model, chosen, settings)
     headers = {"ISM-Notes": json.dumps(notes), **VARY_ACCEPT}
     return file_response(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
+
+
+@router.post(
+    "/project",
+    operation_id="projectRows",
+    summary="Project the job's rows onto any W",
+    response_class=Response,
+    responses={
+        **file_responses(*TABLE_FORMATS, description="The rows in these axes", json_schema=TABLE_SCHEMA),
+        **problem_responses(404, 406, 409, 422),
+    },
+)
+async def project_job_rows(
+    request: Request,
+    body: OtherAxes,
+    record: FinishedJobDep,
+    store: StoreDep,
+    sandbox: SandboxDep,
+    settings: SettingsDep,
+    format: FormatParameter = None,
+) -> Response:
+    """The rows are filled in, encoded and scaled as in the job. A W with one 1 returns a standardized feature."""
+    chosen = negotiate_format(request, format, TABLE_FORMATS)
+    await run_sync(store.datasets.get, record.dataset)  # 404 if the table has been deleted
+    model = await run_sync(store.jobs.artifact, record, "model")
+    embedding = await run_sync(store.jobs.artifact, record, "embedding")
+    projected = await sandbox.run(project_rows, record.dataset, model, embedding, body.W, chosen, settings)
+    return file_response(request, projected, chosen, f"projected-{record.id}", etag_of(projected), VARY_ACCEPT)
 
 
 @router.get(

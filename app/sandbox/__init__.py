@@ -10,6 +10,7 @@ from app.sandbox.tasks import (
     count_remaining,
     export_onnx,
     ingest,
+    project_rows,
     project_upload,
     select_columns,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "draw_plot",
     "export_onnx",
     "ingest",
+    "project_rows",
     "project_upload",
     "render_report",
     "select_columns",

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 
 from app.sandbox.limits import table_limits
 from ism_jobs.data import Model, TrainingData, used_columns
+from ism_jobs.errors import FieldError, InvalidSpec
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import REQUEST_TIMEOUT, Dataset, Store, unpack
@@ -64,6 +66,25 @@ def project_upload(upload: Upload, model: bytes, format: TableFormat, settings: 
     if format == "json":
         body = body[:-1] + b',"notes":' + json.dumps(notes).encode() + b"}"
     return body, notes
+
+
+def project_rows(
+    dataset: str, model: bytes, packed_embedding: bytes, W: Sequence[Sequence[float]], format: TableFormat,
+    settings: Settings,
+) -> bytes:  # fmt: skip
+    """Project the rows of a job, filled in and scaled as in the job, onto the columns of another W."""
+    loaded = Model.from_npz(model)
+    if len(W) != len(loaded.features):
+        raise InvalidSpec(
+            f"W has {len(W):,} rows; it needs {len(loaded.features):,}, one for each feature of the job.",
+            [FieldError("W", f"has {len(W):,} rows instead of {len(loaded.features):,}")],
+        )
+    table = Store.open(settings, REQUEST_TIMEOUT).datasets.read(dataset, loaded.encoding.columns)
+    rows = unpack(packed_embedding)["row"]
+    other = replace(loaded, W=np.array(W, dtype=np.float64), axes=())
+    embedding = other.project(loaded.encoding.encode(table.take(rows)))
+    columns = {axis: pa.array(column) for axis, column in zip(other.axes, embedding.T, strict=True)}
+    return write_table(pa.table({"row": rows, **columns}), format)
 
 
 def convert_table(packed: bytes, format: TableFormat, label_columns: tuple[str, ...]) -> bytes:

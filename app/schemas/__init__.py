@@ -14,7 +14,7 @@ from app.schemas.datasets import (
     utc,
 )
 from app.schemas.jobs import JobPage, JobPlan, JobView, PictureView, PlanView, job_view
-from app.schemas.results import ResultView
+from app.schemas.results import OtherAxes, ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
 from app.schemas.webhooks import DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
 
@@ -36,6 +36,7 @@ __all__ = [
     "JobPlan",
     "JobView",
     "Kernels",
+    "OtherAxes",
     "Paradigms",
     "PictureView",
     "PlanView",

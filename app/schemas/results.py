@@ -1,10 +1,26 @@
 """Documents about the result of a job: W, its accuracy, its stability, and how its settings were chosen."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from app.schemas.jobs import JobView
+
+
+class OtherAxes(BaseModel):
+    """Axes to project the rows of a job onto."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    W: list[Annotated[list[FiniteFloat], Field(min_length=1, max_length=100)]] = Field(
+        description="A row for each feature of the job and a column for each axis.", min_length=1, max_length=100_000
+    )
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Self:
+        if len({len(row) for row in self.W}) > 1:
+            raise ValueError("The rows of W have different lengths; give each feature one weight per axis.")
+        return self
 
 
 class ErrorView(BaseModel):

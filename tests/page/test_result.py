@@ -164,6 +164,23 @@ def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: 
     expect(labels).to_have_count(0)
 
 
+def test_dragging_an_arrow_turns_the_axes_and_the_optimum_comes_back(result: Page) -> None:
+    before = pixels(result)
+    result.get_by_role("button", name="Drag arrows").click()
+    told = result.locator(".explorer [role=status]")
+    expect(told).to_contain_text("J: 100.0 % of the optimum")
+    handle = result.locator(".arrows .handle").first
+    handle.focus()
+    for _ in range(8):
+        handle.press("ArrowLeft")
+        handle.press("ArrowDown")
+    expect(told).not_to_contain_text("J: 100.0 %")
+    eventually(result, lambda: pixels(result) != before)
+    result.get_by_role("button", name="Back to the optimum").click()
+    expect(told).to_contain_text("J: 100.0 % of the optimum")
+    eventually(result, lambda: pixels(result) == before)
+
+
 def units(page: Page) -> list[float]:
     """Return the pixels of a unit on the x axis and on the y axis."""
     layout = "document.querySelector('.scatter-plot .plot')._fullLayout"

@@ -151,3 +151,19 @@ def test_missing_values_are_filled_where_the_job_filled_them(api: Api, mixed: st
 def test_what_is_no_table_is_refused(api: Api, done: str, body: bytes, status: int) -> None:
     problem(api.post(f"/jobs/{done}/transform", content=body), status)
     problem(api.post(f"/jobs/{done}/transform", files={"other": ("t.csv", b"a\n1\n")}), 422)
+
+
+def test_the_rows_of_a_job_are_projected_onto_any_axes(api: Api, done: str, embedding: Any) -> None:
+    W = np.array(api.get(f"/jobs/{done}/result").json()["W"])
+    other = np.column_stack([W[:, 0] + W[:, 1], W[:, 1]])
+    answer = api.post(f"/jobs/{done}/project", json={"W": other.tolist()}, params={"format": "npy"})
+    assert answer.status_code == 200, answer.text
+    projected = np.load(io.BytesIO(answer.content))
+    expected = np.column_stack([embedding.sum(axis=1), embedding[:, 1]])
+    np.testing.assert_allclose(projected[:, -2:], expected, atol=1e-9)
+
+
+def test_axes_that_do_not_fit_the_features_are_refused(api: Api, done: str) -> None:
+    answer = api.post(f"/jobs/{done}/project", json={"W": [[1.0], [0.0]]})
+    assert answer.status_code == 422
+    assert "W has 2 rows" in answer.json()["detail"]

@@ -6,10 +6,10 @@ import { placeArrows } from "./arrows.js";
 const HEAD = 7; // pixels
 const KEY_STEP = 12; // pixels that an arrow key moves a tip
 
-// {element, show(arrows, view, size, points)}; `arrows` is {entries, vectors, isDraggable} or null.
+// {element, show(arrows, view, size, points)}; `arrows` is {entries, vectors, canDrag(index)} or null.
 export function arrowLayer(onDrag) {
   const element = svg("svg", { class: "arrows", "aria-hidden": onDrag ? null : "true" });
-  let drawn = null; // {origin, arrows, unit(index)}, as they are shown
+  let drawn = null; // {origin, arrows, factor, pixels of a unit}, as they are shown
   let dragged = null; // {index, factor}: the scale of the arrows stays while one of them is dragged
 
   function show(arrows, view, size, points) {
@@ -23,7 +23,7 @@ export function arrowLayer(onDrag) {
     const focused = element.querySelector(":focus")?.dataset.index;
     replace(
       element,
-      placed.arrows.map((arrow) => shape(placed.origin, arrow, arrows.isDraggable)),
+      placed.arrows.map((arrow) => shape(placed.origin, arrow, arrows.canDrag?.(arrow.index))),
     );
     if (focused !== undefined) element.querySelector(`[data-index="${focused}"]`)?.focus({ preventScroll: true });
     return undefined;

@@ -21,6 +21,7 @@ import { scatter } from "./scatter.js";
 import { scatter3d } from "./scatter3d.js";
 import { selectionPanel } from "./selection.js";
 import { tooltip } from "./tooltip.js";
+import { tour } from "./tour.js";
 
 const MAX_MARKS = 256; // indices of marks are bytes
 
@@ -49,7 +50,9 @@ export function explorer(source, signal) {
   let newAxes = null; // the coordinates of new rows, an array for each axis
 
   const selection = selectionPanel(source, () => plot2d.clearSelection());
-  const plot2d = scatter({ signal, height, description, onSelect: selection.show, onHover: hover });
+  const drag = tour(source, entries, (moved, vectors) => plot2d.move({ ...state().points, ...coordinates(moved) }, vectors));
+  const onDragArrow = (index, vector) => (vector ? drag.drag(index, vector) : undefined);
+  const plot2d = scatter({ signal, height, description, onSelect: selection.show, onHover: hover, onDragArrow });
   const plot3d = axes.length > 2 ? scatter3d({ signal, height, description, onHover: hover }) : null;
   const tip = tooltip(source);
   const key = legend(draw);
@@ -63,8 +66,11 @@ export function explorer(source, signal) {
     return tip.show({ index, isNew }, isNew ? `New row ${index + 1}` : `Row ${rows[index]}${group}`, position);
   }
 
+  function coordinates(values, single) {
+    return { x: values[shown.x], y: values[shown.y] ?? single, z: values[shown.z] };
+  }
+
   function state() {
-    const coordinates = (values, single) => ({ x: values[shown.x], y: values[shown.y] ?? single, z: values[shown.z] });
     const points = { ...coordinates(axes, heights), markIndex: colors.markIndex, shown: shownMarks, selected: null };
     const count = newAxes?.[0].length;
     return {
@@ -76,12 +82,15 @@ export function explorer(source, signal) {
       isEqual: shown.isEqual && (hasTwoAxes || Boolean(source.picture)),
       arrows:
         shown.arrows !== "none" && hasTwoAxes
-          ? { entries, vectors: entries.map((entry) => [entry[shown.arrows][shown.x], entry[shown.arrows][shown.y]]) }
+          ? { entries, canDrag: drag.canDrag, vectors: entries.map((entry) => [entry[shown.arrows][shown.x], entry[shown.arrows][shown.y]]) }
           : null,
     };
   }
 
+  // Draws the result itself, so a tour ends.
   function draw({ fit = false } = {}) {
+    drag.stop();
+    tourButton.setAttribute("aria-pressed", "false");
     const plot = currentPlot();
     const next = { ...state(), fit };
     if (!plotArea.contains(plot.element)) replace(plotArea, plot.element, tip.element);
@@ -145,13 +154,30 @@ export function explorer(source, signal) {
     shown.arrows = event.target.value;
     draw();
   };
+  const tourButton = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "Drag arrows");
+  tourButton.title = "Change the weight of a feature by dragging its arrow, and see what depends on it.";
+  tourButton.addEventListener("click", async () => {
+    if (tourButton.getAttribute("aria-pressed") === "true") return draw();
+    problem.hide();
+    arrowsField.querySelector("select").value = shown.arrows = "weights";
+    try {
+      await draw();
+      await drag.start(shown.x, shown.y);
+      tourButton.setAttribute("aria-pressed", "true");
+    } catch (error) {
+      problem.show(error);
+    }
+    return undefined;
+  });
   const onScale = (event) => {
     shown.isEqual = event.target.checked;
     draw();
   };
   const dragModes = dragModeButtons(plot2d);
+  if (hasTwoAxes && source.dataset && hasUnitColumns(result.W)) dragModes.append(tourButton);
   const controls2d = [labelled("Find row", h("input", { type: "number", min: 0, onchange: onFind }))];
-  if (hasTwoAxes) controls2d.push(arrowsSelect(shown.arrows, Boolean(result.structure), onArrows));
+  const arrowsField = arrowsSelect(shown.arrows, Boolean(result.structure), onArrows);
+  if (hasTwoAxes) controls2d.push(arrowsField);
   if (hasTwoAxes || source.picture) controls2d.push(scaleCheckbox(onScale));
   const controls = h(
     "div",
@@ -173,6 +199,7 @@ export function explorer(source, signal) {
     key.element,
     plotArea,
     dragModes,
+    drag.element,
     controls,
     problem.element,
     selection.element,
@@ -188,6 +215,11 @@ export function explorer(source, signal) {
       return draw({ fit: true });
     },
   };
+}
+
+// Whether the columns of W have length 1, as a tour needs it; those of whitened rows do not.
+function hasUnitColumns(W) {
+  return W[0].every((_, axis) => Math.abs(W.reduce((sum, row) => sum + row[axis] ** 2, 0) - 1) < 1e-6);
 }
 
 function allMarks() {
