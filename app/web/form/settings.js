@@ -39,7 +39,7 @@ const LABELS = {
   tolerance: "Allowed error of the gradient",
   label: "Name of the job",
 };
-const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata"]); // not fields of the folded part
+const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata", "notify"]); // not fields of the folded part
 // With the kernel "auto" these are chosen from the data unless they are given; else they have these defaults.
 const DEFAULTS_OF_AUTO = { q: "2", scale: "standard" };
 const BETA = {
