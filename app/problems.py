@@ -22,6 +22,12 @@ class FieldProblem(BaseModel):
         description="What is wrong with the field and how to fix it.",
         examples=['There is no column "clas"; did you mean "class"?'],
     )
+    pointer: str | None = Field(
+        None,
+        description="Where the field is in the JSON body: a JSON pointer (RFC 6901) as a URI fragment. Absent or null"
+        " if the field is not part of a JSON body.",
+        examples=["#/kernel/sigma"],
+    )
 
 
 class ProblemView(BaseModel):
@@ -33,6 +39,11 @@ class ProblemView(BaseModel):
     title: str = Field(description="The kind of problem in a few words.", examples=["The job cannot run as specified"])
     status: int = Field(description="The HTTP status code.", examples=[422])
     detail: str = Field(description="What is wrong and how to fix it.")
+    instance: str | None = Field(
+        None,
+        description="The id of the request, as in the header X-Request-ID; null for a job that failed.",
+        examples=["urn:ism:request:5f0c7a4e"],
+    )
     errors: list[FieldProblem] = Field(default_factory=list, description="One entry for each invalid field.")
 
 
@@ -57,7 +68,9 @@ def problem_response(problem: Problem) -> JSONResponse:
 
 def document_response(document: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Render a problem document as a response."""
-    return JSONResponse(document, document["status"], headers, MEDIA_TYPE)
+    request_id = structlog.contextvars.get_contextvars().get("request")
+    instance = {"instance": f"urn:ism:request:{request_id}"} if request_id else {}
+    return JSONResponse({**document, **instance}, document["status"], headers, MEDIA_TYPE)
 
 
 def internal_error() -> Problem:

@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
+from urllib.parse import quote
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,14 @@ class FieldError:
 
     field: str
     message: str
+
+
+def pointer_of(field: str) -> str:
+    """Return the path of a field of a spec as a JSON pointer, in the form of a URI fragment."""
+    path, metadata, name = field.partition("metadata.")  # a name in the metadata may have dots
+    parts = [part for part in path.split(".") if part] + ([metadata[:-1], name] if metadata else [])
+    escaped = [part.replace("~", "~0").replace("/", "~1") for part in parts]
+    return "#" + "".join(f"/{quote(part)}" for part in escaped)
 
 
 class Problem(Exception):
@@ -60,8 +69,11 @@ class Problem(Exception):
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
-            "errors": [{"field": error.field, "message": error.message} for error in self.errors],
+            "errors": [self._entry(error) for error in self.errors],
         }
+
+    def _entry(self, error: FieldError) -> dict[str, Any]:
+        return {"field": error.field, "message": error.message}
 
 
 class Unauthorized(Problem):
@@ -133,6 +145,10 @@ class InvalidSpec(Problem):
 
     status = 422
     title = "The job cannot run as specified"
+
+    def _entry(self, error: FieldError) -> dict[str, Any]:
+        in_body = error.field not in ("body", "Idempotency-Key")
+        return super()._entry(error) | ({"pointer": pointer_of(error.field)} if in_body else {})
 
 
 class InvalidParameter(Problem):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from fastapi import HTTPException, Request, Response
 
 from app.problems import problem_responses
-from ism_jobs.errors import NotAcceptable
+from ism_jobs.errors import FieldError, InvalidParameter, NotAcceptable
 
 F = TypeVar("F", bound=str)
 
@@ -35,7 +35,8 @@ def negotiate_format(request: Request, asked: str | None, offered: Sequence[F]) 
         for format in offered:
             if format == asked:
                 return format
-        raise NotAcceptable(f"Unknown format {asked!r}; use one of {', '.join(offered)}.")
+        sentence = f"Unknown format {asked!r}; use one of {', '.join(offered)}."
+        raise InvalidParameter(sentence, [FieldError("format", sentence)])
     accept = request.headers.get("accept") or "*/*"
     best = max(offered, key=lambda one: _weight(one, accept))  # the first of equals
     if _weight(best, accept) == (0.0, 0):

@@ -8,7 +8,7 @@ from app.dependencies import SandboxDep, SettingsDep, StoreDep
 from app.http import VARY_ACCEPT, etag_matches, etag_of, file_response, file_responses, negotiate_format, not_modified
 from app.problems import problem_responses
 from app.routes.parameters import TABLE_FORMATS, TABLE_SCHEMA, DatasetId, FormatParameter
-from app.sandbox import select_columns
+from app.sandbox import select_rows
 from app.schemas import DifferencesView, Groups
 from app.services import compare_groups
 from ism_jobs.errors import FieldError, InvalidParameter
@@ -44,6 +44,10 @@ async def get_rows(
     column: Annotated[
         list[str] | None, Query(description="The name of a column; repeat it for several. All columns by default.")
     ] = None,
+    offset: Annotated[int, Query(description="The number of rows to skip.", ge=0, le=2**53)] = 0,
+    limit: Annotated[
+        int | None, Query(description="The largest number of rows; all by default.", ge=1, le=2**53)
+    ] = None,
     format: FormatParameter = None,
 ) -> Response:
     """The rows in upload order, as JSON, CSV, NPY (numeric columns only) or Parquet."""
@@ -53,10 +57,10 @@ async def get_rows(
         sentence = "NPY holds numbers only, but all of these columns are text; use json, csv or parquet."
         raise InvalidParameter(sentence, [FieldError("format", sentence)])
     names = [one.name for one in columns]
-    etag = etag_of(dataset.id, names, chosen)
+    etag = etag_of(dataset.id, names, chosen, offset, limit)
     if etag_matches(request, etag):
         return not_modified(etag, VARY_ACCEPT)
-    body = await sandbox.run(select_columns, dataset.id, names, chosen, settings)
+    body = await sandbox.run(select_rows, dataset.id, names, chosen, settings, offset, limit)
     return file_response(request, body, chosen, f"rows-{dataset.id}", etag, VARY_ACCEPT)
 
 

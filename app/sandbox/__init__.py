@@ -12,7 +12,7 @@ from app.sandbox.tasks import (
     ingest,
     project_rows,
     project_upload,
-    select_columns,
+    select_rows,
 )
 
 __all__ = [
@@ -30,5 +30,5 @@ __all__ = [
     "project_rows",
     "project_upload",
     "render_report",
-    "select_columns",
+    "select_rows",
 ]

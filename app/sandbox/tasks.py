@@ -47,9 +47,12 @@ def count_remaining(spec: JobSpec, settings: Settings) -> tuple[int, int, int, t
     return len(training.rows), different, training.X.shape[1], training.warnings
 
 
-def select_columns(id: str, columns: Sequence[str], format: TableFormat, settings: Settings) -> bytes:
-    """Return some columns of a data set in a file format."""
-    return write_table(Store.open(settings, REQUEST_TIMEOUT).datasets.read(id, columns), format)
+def select_rows(
+    id: str, columns: Sequence[str], format: TableFormat, settings: Settings, offset: int, limit: int | None
+) -> bytes:
+    """Return some columns and rows of a data set in a file format."""
+    table = Store.open(settings, REQUEST_TIMEOUT).datasets.read(id, columns)
+    return write_table(table.slice(offset, limit), format)
 
 
 def project_upload(upload: Upload, model: bytes, format: TableFormat, settings: Settings) -> tuple[bytes, list[str]]:

@@ -48,7 +48,7 @@ def test_an_unexpected_error_shows_nothing_of_itself() -> None:
     assert answer.headers["x-request-id"] == "find-me"
     for word in ("secret", "ZeroDivisionError", "Traceback", ".py"):
         assert word not in answer.text
-    assert answer.json().keys() == {"type", "title", "status", "detail", "errors"}
+    assert answer.json().keys() == {"type", "title", "status", "detail", "instance", "errors"}
     assert after.status_code == 200
 
 

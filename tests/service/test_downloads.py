@@ -36,7 +36,7 @@ def test_a_table_is_the_same_in_every_format_by_parameter_and_by_accept(
     path = f"/jobs/{done}/{table}"
     answer = api.get(path, params={"format": format})
     if (table, format) == ("metrics", "npy"):
-        assert "json, csv, parquet" in problem(answer, 406)["detail"]
+        assert "json, csv, parquet" in problem(answer, 422)["detail"]
         return
     assert answer.status_code == 200
     assert answer.headers["content-type"] == TYPES[format]
@@ -102,9 +102,9 @@ def test_accept_is_weighed(api: Api, done: str, accept: str, type: str) -> None:
 
 def test_what_is_not_there_in_that_format_is_not_acceptable(api: Api, done: str) -> None:
     for path in ("W", "embedding", "model", "trace"):
-        problem(api.get(f"/jobs/{done}/{path}?format=xml"), 406)
+        problem(api.get(f"/jobs/{done}/{path}?format=xml"), 422)
         problem(api.get(f"/jobs/{done}/{path}", headers={"Accept": "image/png"}), 406)
-    problem(api.get(f"/jobs/{done}/model?format=csv"), 406)
+    problem(api.get(f"/jobs/{done}/model?format=csv"), 422)
     problem(api.get(f"/jobs/{done}/W", headers={"Accept": "application/json;q=0"}), 406)
 
 

@@ -229,7 +229,7 @@ def test_a_job_that_fails_says_why(api: Api) -> None:
     kernel = {"name": "polynomial", "degree": 20, "gamma": 1000}
     view = api.ended(api.submit(**spec(dataset, scale="none", kernel=kernel, q=1)))
     assert view["state"] == "failed"
-    assert view["error"].keys() == {"type", "title", "status", "detail", "errors"}
+    assert view["error"].keys() == {"type", "title", "status", "detail", "instance", "errors"}
     assert "overflows" in view["error"]["detail"]
     assert view["error"]["detail"] in problem(api.get(f"/jobs/{view['id']}/result"), 409)["detail"]
     assert api.events(view["id"])[-1][2] == view

@@ -60,6 +60,19 @@ def test_groups_are_compared_with_all_rows_outside_them(api: Api, small: str) ->
     assert next(one for one in second["differences"] if one["column"] == "size")["group"] is None
 
 
+def test_some_rows_are_selected_by_their_place(api: Api, small: str) -> None:
+    def rows(**params: int) -> list[Any]:
+        return api.get(f"/datasets/{small}/rows", params=params).json()["rows"]
+
+    assert rows(offset=1, limit=2) == rows()[1:3]
+    assert rows(offset=3) == rows()[3:]
+    assert rows(offset=99) == []
+    answers = [api.get(f"/datasets/{small}/rows", params={"limit": limit}) for limit in (1, 2)]
+    assert answers[0].headers["etag"] != answers[1].headers["etag"]
+    for name, value in (("limit", 0), ("offset", -1)):
+        assert problem(api.get(f"/datasets/{small}/rows", params={name: value}), 422)["errors"][0]["field"] == name
+
+
 def test_means_agree_with_those_of_the_table(api: Api, wine_id: str, wine: Any) -> None:
     groups = [np.flatnonzero(wine["class"] == place).tolist() for place in range(3)]
     answer = api.post(f"/datasets/{wine_id}/differences", json={"groups": groups, "columns": ["proline", "hue"]})

@@ -60,7 +60,8 @@ def problem(answer: httpx.Response, status: int) -> dict[str, Any]:
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
     document: dict[str, Any] = answer.json()
-    assert document.keys() == {"type", "title", "status", "detail", "errors"}
+    assert document.keys() == {"type", "title", "status", "detail", "instance", "errors"}
+    assert document["instance"] == f"urn:ism:request:{answer.headers['x-request-id']}"
     assert document["status"] == status
     assert document["detail"]
     assert "Traceback" not in answer.text

@@ -45,7 +45,7 @@ def test_a_grid_is_compared_best_first(api: Api, wine_id: str, features: list[st
     assert header.startswith("job,state,label,")
     assert [line.split(",")[0] for line in lines] == [row["id"] for row in batch["jobs"]]
     assert api.get(f"/batches/{batch['id']}", headers={"Accept": "text/csv"}).text == answer.text
-    problem(api.get(f"/batches/{batch['id']}?format=npy"), 406)
+    problem(api.get(f"/batches/{batch['id']}?format=npy"), 422)
 
 
 def test_a_list_of_jobs_is_a_batch_even_of_different_paradigms(api: Api, wine_id: str, features: list[str]) -> None:
@@ -104,6 +104,14 @@ def test_a_batch_is_cancelled_and_deleted_with_its_jobs(api: Api, slow_id: str) 
     assert api.get("/jobs", params={"batch": batch["id"]}).json()["items"] == []
     for method, path in (("DELETE", ""), ("POST", "/cancel")):
         problem(api.request(method, f"/batches/nothing{path}"), 404)
+
+
+def test_errors_point_into_the_body(api: Api, wine_id: str) -> None:
+    bad = spec(wine_id, q=[1, 0], metadata={"a.b/c": "x" * 501}, kernel={"name": "gaussian", "sigma": -1})
+    document = problem(api.post("/batches", json={"jobs": [bad]}), 422)
+    pointers = {error["pointer"] for error in document["errors"]}
+    assert pointers == {"#/jobs/0/q/1", "#/jobs/0/metadata/a.b~1c", "#/jobs/0/kernel/sigma"}
+    assert "pointer" not in problem(api.get("/jobs", params={"limit": 0}), 422)["errors"][0]
 
 
 def test_a_plan_says_what_would_happen_and_stores_nothing(api: Api) -> None:
