@@ -123,9 +123,8 @@ def test_no_request_whatsoever_tells_one_owner_of_what_another_has(
         said = []
         for id in (hers[case.path.split("/")[1]], NOTHING):
             case.path_parameters["id"] = id
-            answer = case.call(
-                base_url=keyed.url, headers={"Authorization": keyed.bob.headers["authorization"]}, timeout=30
-            )
+            headers = {"Authorization": keyed.bob.headers["authorization"], "X-Request-ID": "one"}  # it is in a problem
+            answer = case.call(base_url=keyed.url, headers=headers, timeout=30)
             said.append((answer.status_code, answer.text.replace(id, "")))
         assert said[0] == said[1]
         assert said[0][0] >= 400
@@ -150,7 +149,8 @@ def test_no_request_whatsoever_is_answered_without_a_key(schema: Any, operation:
 def test_a_job_cannot_use_what_another_owner_has(keyed: Keyed, hers: dict[str, str]) -> None:
     def posted(dataset: str, **more: Any) -> dict[str, Any]:
         path = "/batches" if "q" in more else "/jobs"
-        return problem(keyed.bob.post(path, json={"dataset": dataset, **SPEC, **more}), 422)
+        spec, same_id = {"dataset": dataset, **SPEC, **more}, {"X-Request-ID": "one"}
+        return problem(keyed.bob.post(path, json=spec, headers=same_id), 422)
 
     for more in ({}, {"missing": "drop"}, {"q": [1, 2]}):
         refused = posted(hers["datasets"], **more)
