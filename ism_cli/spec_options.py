@@ -157,7 +157,7 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                 help="Scale the features: standardize, standardize and whiten, not at all, or choose automatically."),
         click.option("--balance", is_flag=True, default=None, help="Give all classes the same weight (supervised)."),
         click.option("--neighbors", is_flag=True, default=None,
-                     help="Maximize the share of neighbors with the same class (supervised)."),
+                     help="Predict each row from its neighbors (supervised)."),
         varying("--seed", type=int, metavar="N", help="Random seed."),
         varying("--starts", type=NumberOr("path", "interactions"), metavar="N|path|interactions",
                 help="Number of starting points; path is a continuation from wide to narrow kernels; interactions"

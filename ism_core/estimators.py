@@ -213,7 +213,7 @@ class _ISM(
     balance : bool, default=False
         Give rare classes the same weight as frequent ones.
     neighbors : bool, default=False
-        Maximize the share of each row's own class among its nearest neighbors.
+        Maximize the share of each row's own class among its neighbors, or the R² of predicting its values from them.
 """,
     example="""
     Examples

@@ -14,7 +14,6 @@ from scipy.sparse import csr_array
 
 from ism_core.arrays import Array, Ints
 
-ISOLATION = 0.01  # ε: rows whose summed kernel values with all others are below this hardly count
 PRODUCT_COLUMNS = 512  # largest width of a product with several columns of U at once
 MIN_CLASS_ROWS = 5  # rows of every class that a sample holds at least, if the class has them
 
@@ -226,60 +225,6 @@ class BalancedGamma(Gamma):
 
     def restricted(self, rows: Ints) -> "BalancedGamma":
         return BalancedGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
-
-
-@dataclass(frozen=True)
-class NeighborGamma(Gamma):
-    """A Γ that depends on W, with J = Σi pi, where pi is the share of row i's own class among its neighbors.
-
-    The kernel's value Kij is the nearness of two rows. Let si be its sum over the other rows of i's class, and di its
-    sum over all other rows. Then pi = si / (di + ε). The gradient of J is that of Σ Γij Kij for a Γ fixed at
-
-        Γij = ½ (Yij − pi) / (di + ε) + ½ (Yij − pj) / (dj + ε),    Y = 1 within a class, else 0
-
-    of rank 2k + 2 for k classes. Goldberger et al. (2004) take the same J with softmax weights. U and s are those of
-    the labels' Γ, from which W starts.
-    """
-
-    codes: Ints
-
-    @staticmethod
-    def of(codes: Ints) -> "NeighborGamma":
-        """Return Γ of class numbers 0…k−1."""
-        labels = LabelGamma.of(codes)
-        return NeighborGamma(labels.U, labels.s, codes)
-
-    def at(self, nearness: Array) -> tuple[Gamma, float]:
-        """Return Γ and J, given the sums of K over the other rows of each class, for every row."""
-        rows = np.arange(len(nearness))
-        weights = 1 / (nearness.sum(axis=1) + ISOLATION)
-        shares = nearness[rows, self.codes] * weights
-        offsets = shares * weights
-        return Gamma(*_symmetric(self.onehot, weights[:, None] * self.onehot, -offsets[:, None])), float(shares.sum())
-
-    @cached_property
-    def onehot(self) -> Array:
-        """The one-hot matrix of the classes."""
-        onehot: Array = np.eye(self.codes.max() + 1)[self.codes]
-        return onehot
-
-    def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
-        return LabelGamma.of(self.codes).sample(count, rng, fewest)
-
-    def restricted(self, rows: Ints) -> "NeighborGamma":
-        return NeighborGamma.of(np.unique(self.codes[rows], return_inverse=True)[1])
-
-
-def _symmetric(Y: Array, weighted: Array, offsets: Array) -> tuple[Array, Array]:
-    """Return U and s of ½ (Y weightedᵀ + weighted Yᵀ) + ½ (offsets 1ᵀ + 1 offsetsᵀ), as differences of squares."""
-    left, right = np.hstack([Y, np.ones_like(offsets)]), np.hstack([weighted, offsets])
-    balance = np.sqrt(
-        np.linalg.norm(right, axis=0) / np.linalg.norm(left, axis=0)
-    )  # equal norms keep cancellation small
-    balance[balance == 0] = 1.0
-    left, right = left * balance, right / balance
-    ones = np.ones(left.shape[1])
-    return np.hstack([left + right, left - right]), np.concatenate([ones, -ones]) / 4
 
 
 def _gathering(places: Ints, count: int) -> csr_array:

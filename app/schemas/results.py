@@ -89,7 +89,7 @@ class CandidateView(BaseModel):
     scale: str = Field(description="How the features were scaled.")
     q: int = Field(description="The number of axes.")
     neighbors: bool = Field(
-        False, description="Whether the objective is the share of each row's own class among its neighbors."
+        False, description="Whether the objective is how well its neighbors predict each row's class or values."
     )
     interactions: bool = Field(
         False, description="Whether the ascent starts from products of two features that the target depends on."

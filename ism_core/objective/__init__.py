@@ -10,6 +10,7 @@ from ism_core.objective.compilation import is_ready as compiled_is_ready
 from ism_core.objective.compilation import preload as preload_compiled
 from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.objective.neighbors import ISOLATION, ClassNeighborGamma, NeighborGamma, ValueNeighborGamma
 from ism_core.objective.pairs import TILE, pairs_of
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
@@ -20,13 +21,17 @@ from ism_core.objective.truncation import Magnitudes
 __all__ = [
     "COARSE_TOLERANCE",
     "COMPILED_BLOCK",
+    "ISOLATION",
     "TILE",
+    "ClassNeighborGamma",
     "EvaluationOptions",
     "Magnitudes",
     "Method",
+    "NeighborGamma",
     "NeighborProblem",
     "Precision",
     "Problem",
+    "ValueNeighborGamma",
     "aligned",
     "are_compiled",
     "compile_all",

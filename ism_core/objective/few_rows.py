@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from ism_core.arrays import Array, Dtype, Tile
-from ism_core.gamma import ISOLATION, Gamma, NeighborGamma
+from ism_core.gamma import Gamma
 from ism_core.kernels import Gaussian, Kernel
+from ism_core.objective.neighbors import ISOLATION, ClassNeighborGamma, NeighborGamma
 
 MOST_ROWS = 499  # more rows have compiled tiles in single precision, which take as long
 
@@ -53,17 +54,30 @@ class FewRows:
             return C, self._weight * float(sums.sum(dtype=np.float64))
 
     def neighbor_coefficients(self, P: Array) -> tuple[Array, float]:
-        """Return C and J(W) for the Γ of `NeighborGamma` at W.
-
-        It is Γij = ½ (wi + wj) Yij − ½ (oi + oj), with w = 1 / (d + ε) and o = p w. So Y ⊙ K and K replace G.
-        """
+        """Return C and J(W) for the Γ of `NeighborGamma` at W."""
         gamma = self._gamma
         assert isinstance(gamma, NeighborGamma)
+        if isinstance(gamma, ClassNeighborGamma):
+            return self._class_coefficients(P, gamma)
         with np.errstate(over="ignore", invalid="ignore"):
             P = P - P.mean(axis=0)
             K = self._kernel(P)
-            of_classes = (K @ gamma.onehot.astype(self._dtype)).astype(np.float64)
-            nearness = self._weight * np.maximum(of_classes - gamma.onehot, 0)
+            counted = (K @ gamma.counted.astype(self._dtype)).astype(np.float64) - gamma.counted
+            fixed, objective = gamma.at(self._weight * counted)
+            K *= fixed.dense
+            C: Array = (K @ P.astype(self._dtype) - K.sum(axis=1)[:, None] * P) * (self._weight / self._sigma**2)
+            return C, objective
+
+    def _class_coefficients(self, P: Array, gamma: ClassNeighborGamma) -> tuple[Array, float]:
+        """Return C and J(W) for the Γ of classes.
+
+        It is Γij = ½ (wi + wj) Yij − ½ (oi + oj), with w = 1 / (d + ε) and o = p w. So Y ⊙ K and K replace G.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            P = P - P.mean(axis=0)
+            K = self._kernel(P)
+            of_classes = (K @ gamma.counted.astype(self._dtype)).astype(np.float64)
+            nearness = self._weight * np.maximum(of_classes - gamma.counted, 0)
             w = 1 / (nearness.sum(axis=1) + ISOLATION)
             rows = np.arange(len(P))
             shares = nearness[rows, gamma.codes] * w
@@ -100,7 +114,7 @@ class FewRows:
 
     @cached_property
     def _same_class(self) -> Tile:
-        assert isinstance(self._gamma, NeighborGamma)
+        assert isinstance(self._gamma, ClassNeighborGamma)
         codes = self._gamma.codes
         same: Tile = (codes[:, None] == codes).astype(self._dtype)
         return same

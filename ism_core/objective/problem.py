@@ -8,10 +8,11 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.engines import ALONE, Placed, own_threads
-from ism_core.gamma import Gamma, NeighborGamma
+from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
 from ism_core.objective.data import EvaluationOptions, Precision, ProblemData, Projections
+from ism_core.objective.neighbors import NeighborGamma
 from ism_core.objective.pairs import compiled_load_failure
 from ism_core.objective.plan import exact_strategy, strategy_within
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
@@ -246,9 +247,9 @@ class Problem:
 
 @dataclass(frozen=True)
 class NeighborProblem(Problem):
-    """maximize Σi pi(W), where pi is the share of row i's own class among its neighbors: a Γ that depends on W.
+    """A Γ that depends on W, since neighbors predict each row; see `NeighborGamma`.
 
-    See `NeighborGamma`. The gradient of J is that of a problem whose Γ is fixed at its value for W.
+    The gradient of J is that of a problem whose Γ is fixed at its value for W.
     """
 
     def evaluate(self, W: Array, half_gradient: tuple[Array, float] | None = None) -> tuple[Array, float]:
@@ -283,12 +284,12 @@ class NeighborProblem(Problem):
         affinity = tiles.kernel_product(
             data.projections.projected(W),
             data.placed_kernel,
-            gamma.onehot,
+            gamma.counted,
             precision=data.options.precision,
             engine=data.engine_for(self.half_gradient_flops),
         )
-        affinity -= sum(weight for weight, _ in self.kernel.terms) * gamma.onehot  # of a row to itself: f(0) = 1
-        fixed, objective = gamma.at(np.maximum(affinity, 0))
+        affinity -= sum(weight for weight, _ in self.kernel.terms) * gamma.counted  # of a row to itself: f(0) = 1
+        fixed, objective = gamma.at(affinity)
         return self.strategy.on(replace(data, gamma=fixed)), objective
 
 

@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike
 
 from ism_core.arrays import Array, Ints
 from ism_core.errors import InvalidInput
-from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
+from ism_core.linalg import standardized
+from ism_core.objective import ClassNeighborGamma, NeighborGamma, ValueNeighborGamma
 from ism_core.paradigms.base import Paradigm, Projected
 from ism_core.paradigms.targets import Kind, TargetKernel, Targets
 
@@ -27,7 +29,8 @@ class Supervised(Paradigm):
     balance : bool, default=False
         Give all classes the same weight, so that frequent classes do not dominate rare ones.
     neighbors : bool, default=False
-        Maximize the share of each row's own class among its nearest neighbors. Γ then depends on W.
+        Predict each row from its neighbors: maximize the share of its own class among them, or the R² of their mean
+        values. Γ then depends on W.
     """
 
     alternates = False
@@ -54,10 +57,6 @@ class Supervised(Paradigm):
             raise InvalidInput(
                 "balance", "balance gives classes the same weight, and y holds real values; leave it out."
             )
-        if neighbors and self._targets.codes is None:
-            raise InvalidInput(
-                "neighbors", "neighbors counts rows of the same class, and y holds real values; leave it out."
-            )
         if neighbors and balance:
             raise InvalidInput("balance", "balance cannot be combined with neighbors; leave out one of the two.")
 
@@ -75,8 +74,7 @@ class Supervised(Paradigm):
 
     @property
     def rank(self) -> int:
-        k = len(self._gamma.s)
-        return 2 * k + 2 if self._neighbors else k
+        return self._gamma.rank if isinstance(self._gamma, NeighborGamma) else len(self._gamma.s)
 
     @property
     def neighbors(self) -> bool:
@@ -86,7 +84,7 @@ class Supervised(Paradigm):
     @property
     def can_have_neighbors(self) -> bool:
         """Whether this paradigm could count neighbors."""
-        return self.codes is not None and not self._balance
+        return not self._balance
 
     def guidance(self) -> Gamma:
         return self._gamma
@@ -105,21 +103,27 @@ class Supervised(Paradigm):
         """Return this paradigm with or without a Γ that counts neighbors."""
         if neighbors == self._neighbors:
             return self
-        assert self.codes is not None
-        return Supervised(self.codes, "classes", balance=self._balance, neighbors=neighbors)
+        if self.codes is not None:
+            return Supervised(self.codes, "classes", balance=self._balance, neighbors=neighbors)
+        assert self.values is not None
+        return Supervised(self.values, "values", self._target_kernel, neighbors=neighbors)
 
     def restricted(self, rows: Ints) -> "Supervised":
         """Return this paradigm for some of the rows."""
         if self.codes is not None:
             return Supervised(self.codes[rows], "classes", balance=self._balance, neighbors=self._neighbors)
         assert self.values is not None
-        return Supervised(self.values[rows], "values", self._target_kernel)
+        return Supervised(self.values[rows], "values", self._target_kernel, neighbors=self._neighbors)
 
     @cached_property
     def _gamma(self) -> Gamma:
         codes = self._targets.codes
         if codes is not None:
-            kind = NeighborGamma if self._neighbors else BalancedGamma if self._balance else LabelGamma
+            kind = ClassNeighborGamma if self._neighbors else BalancedGamma if self._balance else LabelGamma
             return kind.of(codes)
         U = self._targets.real_factor(self._target_kernel)
-        return Gamma(U, np.ones(U.shape[1]))
+        s = np.ones(U.shape[1])
+        if not self._neighbors:
+            return Gamma(U, s)
+        assert self.values is not None
+        return ValueNeighborGamma(U, s, standardized(self.values, "y")[0])

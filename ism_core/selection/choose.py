@@ -1,7 +1,7 @@
 """Choose kernel, q and scale from the data: by cross-validation if there is a target, by consensus for clusterings.
 
 Candidates are the kernels along a path from wide to narrow, on standardized and on whitened rows, for one or several q.
-For classes and kernel "auto", there are also candidates whose Γ counts nearest neighbors. In each fold, scaling, W and
+For kernel "auto", there are also candidates whose Γ predicts rows from their neighbors. In each fold, scaling, W and
 classifiers are learned from the other folds. All candidates share the folds. Along a path each solve starts from the
 previous W, so a path costs little more than the solve with its last kernel. After each fold, candidates that are
 significantly behind the best drop out.
@@ -165,7 +165,7 @@ def _iter_cross_validate(
         halving.close()
     finalists = halving.complete(paths)
     scores = stacked(finalists)
-    place, best = decide(finalists, scores)
+    place, best = decide(finalists, scores, are_values=paradigm.codes is None)
     chosen, reason = finalists[place], "It has the best score."
     if place != best:
         reason = f"It is the simplest candidate within one standard error of the best score, {scores[best].mean():.3f}."
@@ -210,7 +210,8 @@ def _out_of_fold(
         spread = np.where(truth.std(axis=0) > 0, truth.std(axis=0), 1.0)
         losses = (((predictions - truth) / spread) ** 2).mean(axis=2)
         variances = (((truth - truth.mean(axis=0)) / spread) ** 2).mean(axis=1)
-    corrected = corrected_score(finalists, stacked(finalists), losses, variances, rng)
+    are_values = paradigm.codes is None
+    corrected = corrected_score(finalists, stacked(finalists), losses, variances, rng, are_values=are_values)
     ends = np.cumsum([len(fold) for fold in finalists[place].scores])[:-1]
     folds = zip(np.split(losses[place], ends), np.split(variances, ends), strict=True)
     own = tuple(float(1 - loss.mean() / variance.mean()) for loss, variance in folds)

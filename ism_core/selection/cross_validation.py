@@ -48,6 +48,7 @@ class SuccessiveHalving:
         ascent_delta: float = SHORT_CLIMB_DELTA,
     ) -> None:
         """`ascent_delta` is the tolerance of ascents if neighbors count."""
+        self.are_values = paradigm.codes is None
         self._is_open = is_open
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)

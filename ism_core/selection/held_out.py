@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
+from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel
-from ism_core.objective import kernel_matrix
+from ism_core.objective import NeighborGamma, kernel_matrix
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.solver import Resample, Result
 
@@ -144,9 +144,8 @@ def dependence(P: Array, gamma: Gamma, kernel: Kernel) -> float:
     """
     n, K = len(P), kernel_matrix(P, kernel)
     if isinstance(gamma, NeighborGamma):
-        counts = gamma.onehot.sum(axis=0)
-        nearness = K @ gamma.onehot - K.diagonal()[:, None] * gamma.onehot
-        return gamma.at(np.maximum(nearness, 0))[1] - float(counts @ (counts - 1)) / (n - 1)
+        np.fill_diagonal(K, 0)
+        return gamma.at(K @ gamma.counted)[1] - gamma.by_chance(K)
     U, diagonal = gamma.U - gamma.U.mean(axis=0), float(K.trace())
     objective = float(gamma.s @ np.einsum("ia,ia->a", U, K @ U))
     trace = float(gamma.s @ (U**2).sum(axis=0))

@@ -8,6 +8,10 @@ The rule:
 3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, because their wide
    kernels amount to discriminant analysis, then the widest kernel.
 
+If the targets are values, the best candidate with this q is taken. Squared errors have heavy tails, so that one
+standard error covers most candidates, and whitened rows have no such meaning. On halves of seven tables, R² at q = 2 is
+then 0.68 on average instead of 0.65.
+
 Standard errors are those of the difference between two candidates, row by row.
 
 The best of many scores is optimistic. Bootstrap bias-corrected cross-validation (Tsamardinos, Greasidou and
@@ -84,10 +88,10 @@ def stacked(candidates: Sequence[Scored]) -> Array:
     return np.stack([np.concatenate(candidate.scores) for candidate in candidates])
 
 
-def decide(candidates: Sequence[Ranked], scores: Array) -> tuple[int, int]:
+def decide(candidates: Sequence[Ranked], scores: Array, *, are_values: bool = False) -> tuple[int, int]:
     """Apply the rule; return the places of the chosen candidate and of the best one with the same q.
 
-    Row c of `scores` has the score of candidate c for each row of the table.
+    Row c of `scores` has the score of candidate c for each row of the table. `are_values` says that targets are values.
     """
     means = scores.mean(axis=1)
 
@@ -100,6 +104,8 @@ def decide(candidates: Sequence[Ranked], scores: Array) -> tuple[int, int]:
         best = best_of(same_q)
         if not is_ahead(scores[overall], scores[best]):
             break
+    if are_values:
+        return best, best
     plain = [place for place in same_q if not candidates[place].neighbors and not candidates[place].interactions]
     if not plain:
         return best, best
@@ -111,7 +117,13 @@ def decide(candidates: Sequence[Ranked], scores: Array) -> tuple[int, int]:
 
 
 def corrected_score(
-    candidates: Sequence[Ranked], scores: Array, losses: Array, variances: Array, rng: np.random.Generator
+    candidates: Sequence[Ranked],
+    scores: Array,
+    losses: Array,
+    variances: Array,
+    rng: np.random.Generator,
+    *,
+    are_values: bool = False,
 ) -> Corrected:
     """Return the bootstrap bias-corrected score of the choice that the rule makes.
 
@@ -132,7 +144,7 @@ def corrected_score(
     for _ in range(RESAMPLES):
         drawn = rng.integers(n, size=n)
         left_out = np.bincount(drawn, minlength=n) == 0
-        chosen, _ = decide(candidates, scores[:, drawn])
+        chosen, _ = decide(candidates, scores[:, drawn], are_values=are_values)
         share[left_out] += losses[chosen, left_out]
         counts[left_out] += 1
     seen = counts > 0

@@ -85,6 +85,6 @@ def _iter_neighbors(
             break
         best = found
     ascending = sorted((point for point in plain if not point.interactions), key=lambda point: point.score)
-    simpler = {point.q: point for point in ascending}  # the best of each q
+    simpler = {} if halving.are_values else {point.q: point for point in ascending}  # the best of each q
     yield from halving.iter_other_folds(paths, rival, simpler)
     return paths

@@ -25,10 +25,8 @@ def guidance_errors(spec: JobSpec, guidance: Sequence[Column], kind: TargetKind 
         return [FieldError(field, f"{listed(empty, quoted=True)} {have} no values at all; name another column.")]
     errors = _missing_errors(guidance, rows, spec) if isinstance(spec, SupervisedSpec) else []
     if kind == "values":
-        if isinstance(spec, SupervisedSpec):
-            asked = [name for name in ("balance", "neighbors") if getattr(spec, name)]
-            sentence = "requires classes, but this target has values; leave it out."
-            errors += [FieldError(name, f"{name} {sentence}") for name in asked]
+        if isinstance(spec, SupervisedSpec) and spec.balance:
+            errors.append(FieldError("balance", "balance requires classes, but this target has values; leave it out."))
         return errors + _value_errors(field, guidance)
     if len(guidance) > 1:
         advice = "name one, or leave out target_kind."

@@ -45,8 +45,9 @@ class SupervisedSpec(CommonSpec):
     )
     neighbors: Annotated[bool, Boolean()] = Field(
         False,
-        description="Whether to maximize the share of each row's own class among its neighbors, instead of the"
-        " dependence between kernel and classes. For Gaussian kernels; computes all pairs of rows.",
+        description="Whether neighbors predict each row: J is the share of each row's own class among its neighbors, or"
+        " for values the variance that the mean of its neighbors explains. For Gaussian kernels; computes all pairs of"
+        " rows.",
     )
 
     validation: Literal["auto", "nested"] = Field(

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from ism_core import gamma as gamma_module
 from ism_core.arrays import Array
-from ism_core.gamma import BalancedGamma, Gamma, LabelGamma, NeighborGamma
+from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
+from ism_core.objective import ClassNeighborGamma
 from ism_core.objective.feature_blocks import FeatureMatrix
 from tests.ism_core.reference import dense
 
@@ -130,6 +131,6 @@ def test_a_sample_of_balanced_classes_has_some_of_each_and_is_balanced_itself() 
 def test_a_half_has_half_of_every_class_however_small() -> None:
     """Standard errors from halves would be 0 for classes that are in all of them."""
     codes = np.repeat([0, 1, 2, 3], [40, 5, 4, 1])
-    for gamma in (LabelGamma.of(codes), BalancedGamma.of(codes), NeighborGamma.of(codes)):
+    for gamma in (LabelGamma.of(codes), BalancedGamma.of(codes), ClassNeighborGamma.of(codes)):
         half = gamma.sample(25, np.random.default_rng(0), fewest=1)
         np.testing.assert_array_equal(np.bincount(codes[half]), [20, 2, 2, 1])

@@ -3,23 +3,29 @@
 import numpy as np
 import pytest
 
-from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
+from ism_core import Supervised
+from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Gaussian
-from ism_core.objective import EvaluationOptions, Precision, Problem, data
+from ism_core.objective import ClassNeighborGamma, EvaluationOptions, Precision, Problem, data
 
 ROUNDING: dict[Precision, float] = {"double": 1e-13, "single": 3e-6}
 
 
 @pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("kind", [LabelGamma, NeighborGamma])
+@pytest.mark.parametrize("kind", ["fixed", "classes", "values"])
 def test_few_rows_in_whole_matrices_agree_with_tiles(
-    kind: type[LabelGamma] | type[NeighborGamma], precision: Precision, monkeypatch: pytest.MonkeyPatch
+    kind: str, precision: Precision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(0)
     X, classes = 3 + rng.standard_normal((90, 6)), np.arange(90) % 3
     X[:, 0] += classes
     W = np.linalg.qr(rng.standard_normal((6, 2)))[0]
-    gamma: Gamma = kind.of(classes)
+    gammas: dict[str, Gamma] = {
+        "fixed": LabelGamma.of(classes),
+        "classes": ClassNeighborGamma.of(classes),
+        "values": Supervised(X[:, :2] ** 2, neighbors=True).guidance(),
+    }
+    gamma = gammas[kind]
 
     def problem(precision: Precision) -> Problem:
         return Problem.of(X, gamma, 2.0 * Gaussian(0.7), 2, options=EvaluationOptions(precision=precision))

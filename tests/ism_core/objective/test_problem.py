@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from ism_core import Gaussian, Linear, Multiquadratic, Polynomial, Squared
 from ism_core.arrays import Array
-from ism_core.gamma import Gamma, LabelGamma, NeighborGamma
+from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, exact_maps
 from ism_core.objective import plan
 from ism_core.objective.data import EvaluationOptions, Projections
+from ism_core.objective.neighbors import ClassNeighborGamma
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.strategies import ExactFeatures, Method, TruncatedFeatures, base
 from tests.ism_core import reference
@@ -162,7 +163,7 @@ def test_the_sample_that_sizes_are_estimated_from_is_that_of_the_seed(monkeypatc
 
 def test_a_gamma_that_depends_on_w_has_a_problem_of_its_own_on_samples_too(rng: np.random.Generator) -> None:
     X = rng.standard_normal((60, 4))
-    problem = Problem.of(X, NeighborGamma.of(np.arange(60) % 3), Gaussian(1.0), 2)
+    problem = Problem.of(X, ClassNeighborGamma.of(np.arange(60) % 3), Gaussian(1.0), 2)
     assert isinstance(problem, NeighborProblem)
     assert isinstance(problem.sampled(30, rng), NeighborProblem)
     assert problem.within([1e-4], np.eye(4)[:, :2]) is problem

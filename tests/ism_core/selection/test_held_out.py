@@ -4,25 +4,26 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian, Linear
-from ism_core.gamma import LabelGamma, NeighborGamma
+from ism_core.gamma import LabelGamma
 from ism_core.kernels import Kernel
+from ism_core.objective import ClassNeighborGamma
 from ism_core.selection.held_out import KernelRidge, dependence, explained_variance
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()])
-@pytest.mark.parametrize("gamma", [LabelGamma, NeighborGamma])
+@pytest.mark.parametrize("gamma", [LabelGamma, ClassNeighborGamma])
 def test_dependence_is_zero_on_average_for_shuffled_classes(
-    kernel: Kernel, gamma: type[LabelGamma | NeighborGamma], rng: np.random.Generator
+    kernel: Kernel, gamma: type[LabelGamma | ClassNeighborGamma], rng: np.random.Generator
 ) -> None:
-    if gamma is NeighborGamma and isinstance(kernel, Linear):
+    if gamma is ClassNeighborGamma and isinstance(kernel, Linear):
         pytest.skip("neighbors need a kernel that measures nearness")
     P, codes = rng.standard_normal((60, 2)), np.arange(60) % 3
     found = [dependence(P, gamma.of(rng.permutation(codes)), kernel) for _ in range(300)]
     assert abs(np.mean(found)) < 3 * np.std(found) / np.sqrt(len(found))
 
 
-@pytest.mark.parametrize("gamma", [LabelGamma, NeighborGamma])
-def test_dependence_is_zero_without_axes(gamma: type[LabelGamma | NeighborGamma]) -> None:
+@pytest.mark.parametrize("gamma", [LabelGamma, ClassNeighborGamma])
+def test_dependence_is_zero_without_axes(gamma: type[LabelGamma | ClassNeighborGamma]) -> None:
     assert dependence(np.zeros((30, 2)), gamma.of(np.arange(30) % 3), Gaussian(1.0)) == pytest.approx(0, abs=0.01)
 
 

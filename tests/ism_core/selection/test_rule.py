@@ -31,6 +31,12 @@ def test_whitened_rows_and_wide_kernels_are_simpler() -> None:
     assert decide(candidates, rows(80, 92, 80)) == (1, 1)
 
 
+def test_for_values_the_best_candidate_of_the_smallest_good_q_is_chosen() -> None:
+    candidates = [candidate(scale="whiten"), candidate(place=3, neighbors=True), candidate(q=3)]
+    assert decide(candidates, rows(91, 92, 93), are_values=True) == (1, 1)
+    assert decide(candidates, rows(71, 72, 93), are_values=True) == (2, 2)
+
+
 def test_neighbors_are_chosen_only_if_they_lead_by_more_than_one_standard_error() -> None:
     candidates = [candidate(), candidate(neighbors=True, place=2), candidate(neighbors=True, place=4)]
     assert decide(candidates, rows(90, 91, 92)) == (0, 2)

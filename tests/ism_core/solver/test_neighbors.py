@@ -1,4 +1,4 @@
-"""A Γ that follows W: the share that each row's own class has among its neighbors."""
+"""A Γ that follows W: the share that each row's own class has among its neighbors; values that neighbors predict."""
 
 import itertools
 import sys
@@ -10,10 +10,9 @@ from sklearn.datasets import load_wine
 
 from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, solve
 from ism_core.arrays import Array, Ints
-from ism_core.gamma import ISOLATION, NeighborGamma
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scaling, standardized
-from ism_core.objective import EvaluationOptions, Precision, Problem
+from ism_core.objective import ISOLATION, ClassNeighborGamma, EvaluationOptions, Precision, Problem
 from ism_core.selection.choose import choose
 from ism_core.solver.starts import first_width
 from tests.ism_core.conftest import Labelled
@@ -27,7 +26,7 @@ def rows(rng: np.random.Generator) -> tuple[Array, Ints]:
 
 
 def problem(X: Array, codes: Ints, kernel: Kernel, precision: Precision = "double") -> Problem:
-    return Problem.of(X, NeighborGamma.of(codes), kernel, 2, options=EvaluationOptions(precision=precision))
+    return Problem.of(X, ClassNeighborGamma.of(codes), kernel, 2, options=EvaluationOptions(precision=precision))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -90,10 +89,8 @@ def test_classes_around_each_other_are_kept_apart_where_wide_kernels_mix_them(rn
     assert abs(found.W[0, 0]) > 0.95
 
 
-def test_it_is_for_classes_and_for_kernels_that_tell_how_near_rows_are(rows: tuple[Array, Ints]) -> None:
+def test_it_is_for_kernels_that_tell_how_near_rows_are(rows: tuple[Array, Ints]) -> None:
     X, codes = rows
-    with pytest.raises(InvalidInput, match="neighbors counts rows of the same class, and y holds real values"):
-        Supervised(X[:, 0], neighbors=True)
     with pytest.raises(InvalidInput, match="neighbors is 'yes'; it must be True or False"):
         Supervised(codes, neighbors="yes")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="balance cannot be combined with neighbors"):
@@ -120,7 +117,7 @@ def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(
     paradigm = Supervised(wdbc.y, neighbors=True)
     widest = choose(wdbc.X, paradigm, "auto", 2, scale="standard").candidates[0].kernel
     X = Scaling.learnt(wdbc.X, "standard")[1]
-    begin = first_width(Problem.of(X, NeighborGamma.of(wdbc.y), Gaussian(1.0), 2), X, np.random.default_rng(0))
+    begin = first_width(Problem.of(X, ClassNeighborGamma.of(wdbc.y), Gaussian(1.0), 2), X, np.random.default_rng(0))
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from
 
@@ -142,8 +139,6 @@ def test_where_a_sample_was_searched_narrower_kernels_are_tried_on_more_rows(
     assert 150 <= choice.rows < 160
 
 
-def test_values_and_given_kernels_have_no_neighbors(rng: np.random.Generator) -> None:
-    X = rng.standard_normal((60, 4))
-    for y, kernel in ((X[:, 0], "auto"), (np.arange(60) % 2, Gaussian("auto"))):
-        choice = choose(X, Supervised(y), kernel, 1, scale="standard")
-        assert {candidate.neighbors for candidate in choice.candidates} == {False}
+def test_given_kernels_have_no_neighbors(rng: np.random.Generator) -> None:
+    choice = choose(rng.standard_normal((60, 4)), Supervised(np.arange(60) % 2), Gaussian("auto"), 1, scale="standard")
+    assert {candidate.neighbors for candidate in choice.candidates} == {False}

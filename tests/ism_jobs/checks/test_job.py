@@ -160,12 +160,6 @@ REFUSED = [
         "balance",
         "balance requires classes, but this target has values; leave it out",
     ),
-    (
-        described(*FEATURES, number("y")),
-        spec(target="y", neighbors=True),
-        "neighbors",
-        "neighbors requires classes, but this target has values; leave it out",
-    ),
     # sizes
     (described(CLASS), spec(), "features", "No features are left"),
     (WINE, spec(q=5), "q", "q = 5 is more than the 4 features of this job; ask for 4 or fewer"),

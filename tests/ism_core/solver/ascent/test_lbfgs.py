@@ -7,8 +7,7 @@ import pytest
 
 from ism_core import Gaussian
 from ism_core.arrays import Array
-from ism_core.gamma import NeighborGamma
-from ism_core.objective import Problem
+from ism_core.objective import ClassNeighborGamma, Problem
 from ism_core.solver.ascent import Ascent, LbfgsAscent, iter_moves
 from ism_core.solver.ascent.lbfgs import GradientPoint
 from ism_core.solver.result import ReturnCapture, Step, Stop
@@ -18,7 +17,7 @@ from tests.ism_core.conftest import Labelled
 
 @pytest.fixture
 def problem(wdbc: Labelled) -> Problem:
-    return Problem.of(wdbc.X, NeighborGamma.of(wdbc.y), Gaussian(0.5), 2)
+    return Problem.of(wdbc.X, ClassNeighborGamma.of(wdbc.y), Gaussian(0.5), 2)
 
 
 def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Ascent[GradientPoint]]:
@@ -68,7 +67,7 @@ def test_at_a_maximum_it_stays(problem: Problem) -> None:
 
 
 def test_rows_that_say_nothing_lead_nowhere() -> None:
-    alone = Problem.of(np.eye(6) * 1e3, NeighborGamma.of(np.arange(6) % 2), Gaussian(0.01), 2)
+    alone = Problem.of(np.eye(6) * 1e3, ClassNeighborGamma.of(np.arange(6) % 2), Gaussian(0.01), 2)
     steps, end = climbed(alone, np.eye(6)[:, :2], 0.01)
     assert len(steps) == 1
     assert end.stop is Stop.FIXED_POINT

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ism_core import Gaussian, InvalidInput, Multiquadratic, Polynomial, Supervised, Unsupervised, choose, solve
-from ism_core.gamma import LabelGamma, NeighborGamma
+from ism_core.gamma import LabelGamma
 from ism_core.kernels import Kernel, median_distance
 from ism_core.linalg import RowSpace, standardized
-from ism_core.objective import Problem
+from ism_core.objective import ClassNeighborGamma, Problem
 from ism_core.solver.starts.candidates import initial_surrogate
 from ism_core.solver.starts.continuation import WIDTH_RATIO, first_width, kernel_width, path_kernels, with_width
 from tests.ism_core.conftest import Labelled
@@ -41,7 +41,7 @@ def test_a_kernel_as_wide_as_the_median_has_no_path(wdbc: Labelled, median: floa
 
 
 def test_where_neighbors_count_a_path_begins_at_half_the_median_distance_of_projected_rows(wdbc: Labelled) -> None:
-    gamma, kernel, rng = NeighborGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
+    gamma, kernel, rng = ClassNeighborGamma.of(wdbc.y), Gaussian(0.1), np.random.default_rng(0)
     problem = Problem.of(wdbc.X, gamma, kernel, 2)
     kernels = path_kernels(problem, wdbc.X, rng, asked=True)
     assert isinstance(kernels[0], Gaussian)
