@@ -24,7 +24,9 @@ class TableKernels:
         self._kernel = kernel
         self._is_open = is_open
         self._seed = seed
-        self._first: dict[tuple[Scale, int, bool, bool], float] = {}
+        self._first_widths: dict[tuple[Scale, int, bool, bool], float] = {}
+        self._rows: tuple[Scale, Array] | None = None
+        self._last_space: RowSpace | None = None
 
     def candidates(self, paths: list[CandidatePath], training_rows: float) -> dict[ScoredKernel, Candidate]:
         """Return each candidate with its kernel for the whole table; `training_rows` is their number in the search."""
@@ -53,17 +55,37 @@ class TableKernels:
         if not self._is_open:
             return self._kernel
         assert isinstance(self._kernel, KernelWithWidth)
-        of = path.scale, path.q, path.neighbors, path.interactions
-        if of not in self._first:
+        nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
+        first = nearer * path.widest * self._first_width(path)
+        return with_width(self._kernel, next(islice(path_widths(first), place, None)))
+
+    def _first_width(self, path: CandidatePath) -> float:
+        """Return the usual first width of a path; it depends on q only with neighbors or interactions."""
+        q = path.q if path.neighbors or path.interactions else 0
+        of = path.scale, q, path.neighbors, path.interactions
+        if of not in self._first_widths:
+            assert isinstance(self._kernel, KernelWithWidth)
             rng = np.random.default_rng(self._seed)
-            rows = Scaling.learnt(self._table, path.scale, self._paradigm.codes)[1]
+            rows = self._scaled(path.scale)
             gamma = self._paradigm.with_neighbors(path.neighbors).guidance()
             if path.interactions:
                 first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
             else:
-                space = RowSpace.of(rows, path.q, self._seed)
+                space = self._space(path)
                 problem = Problem.of(space.Z, gamma, self._kernel, path.q, space.null_directions)
                 first = first_width(problem, rows, rng)
-            self._first[of] = path.widest * first
-        nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0
-        return with_width(self._kernel, next(islice(path_widths(nearer * self._first[of]), place, None)))
+            self._first_widths[of] = first
+        return self._first_widths[of]
+
+    def _scaled(self, scale: Scale) -> Array:
+        """Return the scaled rows of the table. The last ones are kept: paths with the same scale share them."""
+        if self._rows is None or self._rows[0] != scale:
+            self._rows, self._last_space = (scale, Scaling.learnt(self._table, scale, self._paradigm.codes)[1]), None
+        return self._rows[1]
+
+    def _space(self, path: CandidatePath) -> RowSpace:
+        """Return the row space of the scaled rows, which all q up to its rank share."""
+        rows = self._scaled(path.scale)
+        if self._last_space is None:
+            self._last_space = RowSpace.of(rows, 1, self._seed)
+        return self._last_space if path.q <= self._last_space.rank else RowSpace.of(rows, path.q, self._seed)
