@@ -158,7 +158,9 @@ def test_too_few_rows_get_the_usual_setting_and_a_reason() -> None:
 def test_trials_tell_how_far_a_choice_is() -> None:
     X, y = load_wine(return_X_y=True)
     trials = list(iter_choose(X, Supervised(y), "linear", "auto"))
-    assert [trial.tried for trial in trials] == list(range(1, len(trials) + 1))
+    tried = [trial.tried for trial in trials]
+    assert tried == sorted(tried)  # on a busy machine, some trials are repeated as a sign of life
+    assert set(tried) == set(range(1, tried[-1] + 1))
     assert {trial.folds for trial in trials} == {5}
     assert trials[0].fold == 1
     assert 0.9 < trials[-1].best <= 1
