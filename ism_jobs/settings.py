@@ -123,7 +123,12 @@ class Settings(BaseSettings):
     )
     events_kept: int = Field(10_000, ge=10, description="Most events kept of one job.")
     job_time_limit: int = Field(DAY, ge=1, description="Longest time that one attempt at a job may run, in seconds.")
-    max_attempts: int = Field(3, ge=1, description="The job fails at this many unexpected ends of its process.")
+    stall_seconds: int = Field(
+        60, ge=1, description="Time without any computation after which the process of a job hangs and is killed."
+    )
+    max_attempts: int = Field(
+        3, ge=1, description="The job fails at this many unexpected ends of its process without progress."
+    )
     lease_seconds: int = Field(
         8, ge=2, description="A running job is requeued if its worker has sent no heartbeat for so many seconds."
     )

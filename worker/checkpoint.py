@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +19,8 @@ from ism_jobs.store import Attempt, is_full
 from worker.trace import Trace
 
 CHECKPOINT_SECONDS = 1.0  # shortest time between two checkpoints of an ascent
+LEVEL_RATIO = 1.1  # of the steps at one level of progress to those at the level before
+ASCENT_LEVEL = 1_000  # the level at which the ascent begins; no choice has enough scores to reach it
 
 
 def pack_trace(trace: Trace) -> bytes:
@@ -81,17 +84,28 @@ class Checkpoints:
     def save(self) -> None:
         """Save the present trace, if it has anything to resume from."""
         if self._trace.rows or self._trace.choice or self._trace.journal:
-            self._execute(partial(self._write, pack_trace(self._trace)))
+            self._execute(partial(self._write, pack_trace(self._trace), _progress(self._trace)))
             self._saved_at = time.monotonic()
 
-    def _write(self, packed: bytes) -> None:
+    def _write(self, packed: bytes, progressed: int) -> None:
         """Write a checkpoint. A full store keeps the previous one."""
         try:
-            self._attempt.save_checkpoint(packed)
+            self._attempt.save_checkpoint(packed, progressed)
         except RedisError as error:
             if not is_full(error):
                 raise
             log.warning("checkpoint not saved: the store is full")
+
+
+def _progress(trace: Trace) -> int:
+    """Return how far a job is, as a level that rises with each tenth more scores, or later steps.
+
+    A job that crashes at the same place again and again makes a step or two each time, which is no higher level.
+    """
+    scores = sum(len(found) for found in trace.journal.values())
+    has_chosen = trace.choice is not None or bool(trace.rows)
+    steps = len(trace.rows) if has_chosen else scores
+    return int(math.log(1 + steps, LEVEL_RATIO)) + ASCENT_LEVEL * has_chosen
 
 
 def _packed(journal: Journal) -> dict[str, Any]:

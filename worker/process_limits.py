@@ -10,19 +10,28 @@ from types import TracebackType
 from typing import Self
 
 from ism_jobs.errors import OutOfMemory, Problem, TimeOver
+from ism_jobs.logs import log
 
 POLL_SECONDS = 0.1  # between two polls of the memory of the process
 MIN_SAMPLE_SHARE = 0.05  # smallest share of the rows that the error message recommends
+STALL_CHECKS = 10  # checks whether a process computes, in the time after which it hangs
+PROCESS_GROUP = 2  # index of the process group in /proc/…/stat, after the name of the process
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class ProcessWatchdog:
-    """Kills a process that exceeds its time or memory limit. `problem` is the reason, if it was killed."""
+    """Kills a process that exceeds its time or memory limit; `problem` is the reason.
 
-    def __init__(self, pid: int, seconds: float, memory: int) -> None:
+    It also kills a process that hangs: one that has not computed at all for `stall_seconds`, because it is stopped or
+    its threads wait for each other. Such a process ends without a problem, as if it had crashed. A process that waits
+    for Redis or for a cluster tries again every few seconds, and so does not hang.
+    """
+
+    def __init__(self, pid: int, seconds: float, memory: int, stall_seconds: float) -> None:
         self._pid = pid
         self._seconds = seconds
         self._memory = memory
+        self._stall_seconds = stall_seconds
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self.problem: Problem | None = None
@@ -39,13 +48,23 @@ class ProcessWatchdog:
 
     def _watch(self) -> None:
         deadline = time.monotonic() + self._seconds
+        computed, computed_at = -1, time.monotonic()
+        check_at = time.monotonic()
         while self.problem is None and not self._done.wait(POLL_SECONDS):
+            now = time.monotonic()
             held = resident_bytes(self._pid)
             if held > self._memory:
                 self.problem = _too_large(held, self._memory)
-            elif time.monotonic() > deadline:
+            elif now > deadline:
                 self.problem = _too_long(self._seconds)
-        if self.problem is not None:
+            elif now >= check_at:
+                check_at = now + self._stall_seconds / STALL_CHECKS
+                if (so_far := computed_nanoseconds(self._pid)) != computed:
+                    computed, computed_at = so_far, now
+                elif now - computed_at > self._stall_seconds and so_far:
+                    log.warning("job process hangs and is killed", seconds=round(now - computed_at))
+                    break
+        if not self._done.is_set():
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
 
@@ -56,6 +75,16 @@ def resident_bytes(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
     except (OSError, IndexError):
         return 0
+
+
+def computed_nanoseconds(pid: int) -> int:
+    """Return the time that a process and the others of its group have computed; 0 if the system does not tell."""
+    group, total = str(pid), 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):  # the process has ended
+            if (folder / "stat").read_text().rpartition(")")[2].split()[PROCESS_GROUP] == group:
+                total += sum(int((task / "schedstat").read_text().split()[0]) for task in (folder / "task").iterdir())
+    return total
 
 
 def _too_long(seconds: float) -> TimeOver:

@@ -15,11 +15,13 @@ from rq import Queue, Worker
 from rq.exceptions import StopRequested
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
+from rq.utils import utcformat
+from rq.worker_registration import register
 
 from ism_core.objective import preload_compiled
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.store import QUEUE_NAMES, Store
+from ism_jobs.store import QUEUE_NAMES, Store, redis_time
 from worker import jobs
 from worker.process_limits import ProcessWatchdog
 
@@ -55,13 +57,19 @@ class JobWorker(Worker):
         """Do not subscribe to RQ commands, because anyone who can publish in Redis could stop jobs."""
 
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        """Send the commands of a heartbeat together, because each write may wait for Redis's disk."""
-        if pipeline is not None:
-            super().heartbeat(timeout, pipeline)
-            return
-        with self.connection.pipeline(transaction=False) as pipe:
+        """Send the commands of a heartbeat together, because each write may wait for Redis's disk.
+
+        The heartbeat has the time of Redis, and registers the worker again: if the clock of Redis was set forward, the
+        entry of the worker has expired.
+        """
+        seen = utcformat(redis_time(self.connection))
+        with self.connection.pipeline(transaction=False) as own:
+            pipe = own if pipeline is None else pipeline
             super().heartbeat(timeout, pipe)
-            pipe.execute()
+            pipe.hset(self.key, "last_heartbeat", seen)
+            register(self, pipe)
+            if pipeline is None:
+                pipe.execute()
 
     def run_maintenance_tasks(self) -> None:
         """Also requeue jobs whose worker has died, and stop if a signal was missed.
@@ -97,7 +105,9 @@ class JobWorker(Worker):
     def monitor_work_horse(self, job: Ticket, queue: Queue) -> None:
         """When the process has ended but its job has not, requeue the job or record it as failed."""
         self._cancelled = False
-        with ProcessWatchdog(self.horse_pid, self._settings.job_time_limit, self._settings.memory_per_job) as watchdog:
+        settings = self._settings
+        limits = (settings.job_time_limit, settings.memory_per_job, settings.stall_seconds)
+        with ProcessWatchdog(self.horse_pid, *limits) as watchdog:
             try:
                 super().monitor_work_horse(job, queue)
             except RedisError as error:  # the process has ended, so only the bookkeeping of RQ is incomplete

@@ -166,6 +166,21 @@ def finish_job(record: JobDep, store: StoreDep) -> JobView:
     return job_view(store.jobs.finish(record.id))
 
 
+@router.post(
+    "/{id}/retry",
+    status_code=202,
+    operation_id="retryJob",
+    summary="Retry a job that failed",
+    responses=problem_responses(404, 409, 422, 507),
+)
+def retry_job(record: JobDep, store: StoreDep) -> JobView:
+    """A job that has failed or was cancelled is queued once more and begins anew.
+
+    `GET /jobs?state=failed` lists the jobs that have failed.
+    """
+    return job_view(store.jobs.retry(record.id))
+
+
 @router.get("/{id}/picture", operation_id="getPicture", summary="Get a picture", responses=problem_responses(404, 422))
 def get_picture(record: JobDep, store: StoreDep) -> PictureView:
     """The latest picture of a job: at most 2,000 rows in two axes of the best candidate so far."""

@@ -9,7 +9,7 @@ from ism_jobs.store.events import LONGEST_WAIT, START, Event, Events
 from ism_jobs.store.ownership import Position
 from ism_jobs.store.queue import QUEUE_NAMES
 from ism_jobs.store.records import JobFilter, Record, State
-from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of, refusal_of
+from ism_jobs.store.redis import REQUEST_TIMEOUT, is_full, problem_of, redis_time, refusal_of
 from ism_jobs.store.store import Store
 from ism_jobs.store.webhooks import Delivery, Webhooks, backoff_seconds
 
@@ -38,6 +38,7 @@ __all__ = [
     "keys",
     "pack",
     "problem_of",
+    "redis_time",
     "refusal_of",
     "unpack",
 ]

@@ -58,9 +58,14 @@ class Attempt:
         if answer % 2:
             raise CancelRequested(self.job)
 
-    def save_checkpoint(self, value: bytes) -> None:
-        """Store what the next attempt needs to resume from here."""
-        self._save(lambda pipe: put_chunks(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds))
+    def save_checkpoint(self, value: bytes, progressed: int = 0) -> None:
+        """Store what the next attempt needs to resume from here, and how far this is."""
+
+        def put(pipe: Connection) -> None:
+            put_chunks(pipe, keys.checkpoint(self.job), value, self._settings.job_seconds)
+            pipe.hset(keys.job(self.job), "progressed", progressed)
+
+        self._save(put)
 
     def save_picture(self, value: bytes) -> None:
         """Store the picture of the best result so far in place of the previous one."""

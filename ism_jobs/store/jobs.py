@@ -17,10 +17,7 @@ from ism_jobs.store.datasets import extend_expiry
 from ism_jobs.store.queue import Tickets
 from ism_jobs.store.records import JobReader, Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
-from ism_jobs.store.sweep import remove_expired, replace_lost_tickets, requeue, too_many_crashes
-
-SCHEMAS = range(1, schema_versions.JOB + 1)  # the schema versions of jobs that this process can run
-SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
+from ism_jobs.store.sweep import SCHEMAS, Recovery, Setback
 
 
 class Jobs(JobReader):
@@ -35,7 +32,7 @@ class Jobs(JobReader):
         self._finish_job = script(redis, "finish")
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
-        self._expired_leases = script(redis, "expired_leases")
+        self._recovery = Recovery(redis, settings, self.tickets, self._announce, self._finish)
         self._delete_job = script(redis, "delete_job")
 
     def create(
@@ -222,9 +219,7 @@ class Jobs(JobReader):
 
         A job that is to be cancelled ends instead. Return False if it has ended or another attempt has begun.
         """
-        if self._redis.hexists(keys.job(record.id), "cancel"):
-            return self._finish(record, State.CANCELLED)
-        return requeue(self._redis, self.tickets, record, crashed, self._announce)
+        return self._recovery.requeue(record, Setback.CRASH if crashed else None)
 
     def recover(self, id: str, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
         """Requeue the job of a worker process that has ended, unless the job has ended too.
@@ -238,32 +233,20 @@ class Jobs(JobReader):
         if problem is not None and record.state is State.RUNNING:
             self._finish(record, State.FAILED, error=json.dumps(problem.document()))
         else:
-            self._requeue_or_fail(record, crashed)
+            self._recovery.requeue_or_fail(record, Setback.CRASH if crashed else None)
 
-    def _requeue_or_fail(self, record: Record, crashed: bool) -> None:
-        """Requeue a running job whose process has ended, or fail it if that has happened too often."""
-        if record.state is not State.RUNNING:
-            return
-        crashes = record.crashes + int(crashed)
-        if crashes < self._settings.max_attempts:
-            self.requeue(record, crashed=crashed)
-            return
-        self._finish(record, State.FAILED, error=json.dumps(too_many_crashes(crashes).document()))
+    def retry(self, id: str) -> Record:
+        """Queue a job that has failed or was cancelled once more. It begins anew."""
+        record = self.get(id)
+        self._check_open(self._redis.scard(keys.open_jobs(record.owner)) + 1)
+        if not self._recovery.retry(record):
+            state = self.get(id).state
+            raise Conflict(f"The job is {state}; only one that has failed or was cancelled can be retried.")
+        return self.get(id)
 
     def sweep(self) -> None:
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
-        seconds, _ = self._redis.time()
-        interval = self._settings.heartbeat_interval
-        for schema in SCHEMAS:
-            running, limits = keys.running(schema), [2 * interval, 2 * interval, SWEEP_LIMIT]
-            for id in self._expired_leases(keys=[running, keys.swept(schema)], args=limits):
-                with suppress(NotFound):
-                    record = self.get(id.decode())
-                    lease = self._redis.zscore(running, id)  # read again: another sweep may have requeued the job
-                    if lease is not None and lease <= seconds:
-                        self._requeue_or_fail(record, crashed=True)
-            replace_lost_tickets(self._redis, self.tickets, schema, SWEEP_LIMIT, seconds, interval)
-        remove_expired(self._redis, SWEEP_LIMIT)
+        self._recovery.sweep()
 
     def _finish(self, record: Record, state: State, **fields: str) -> bool:
         arguments = finish_arguments(record.id, record.state, record.attempt, state, self._settings, fields)

@@ -10,10 +10,9 @@ from uuid import uuid4
 from rq import Queue, Worker
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
-from rq.utils import now
 
 from ism_jobs import schema_versions
-from ism_jobs.store.redis import Connection, script_text
+from ism_jobs.store.redis import Connection, redis_time, script_text
 
 FUNCTION = "worker.jobs.run"  # stored in every ticket, so this path must not change
 FAILED_TICKET_SECONDS = 60  # how long RQ keeps a ticket whose function raised an error
@@ -40,10 +39,12 @@ class Tickets:
     def workers(self, longest_silence: float) -> int:
         """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old.
 
-        Workers of all releases listen to the first queue.
+        Workers of all releases listen to the first queue. A heartbeat from the future is from before the clock was set
+        back.
         """
         seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue(1), serializer=JSONSerializer)]
-        return sum(last is not None and (now() - last).total_seconds() <= longest_silence for last in seen)
+        now = redis_time(self._redis)
+        return sum(last is not None and abs((now - last).total_seconds()) <= longest_silence for last in seen)
 
     def write(
         self, pipe: Connection, job: str, schema: int, *, at_front: bool = False, behind: str | None = None

@@ -42,7 +42,10 @@ class Record:
     started: float | None = None
     finished: float | None = None
     attempt: int = 0  # how often a worker has started it; reports of earlier attempts are ignored
-    crashes: int = 0  # how often its worker process ended unexpectedly
+    crashes: int = 0  # how often its process ended unexpectedly while its worker lived, since it made progress
+    losses: int = 0  # how often its worker was lost, since it made progress
+    progressed: int = 0  # how far its last checkpoint is
+    setback_at: int = 0  # how far it was when its process or worker last ended unexpectedly
     cancel_requested: bool = False  # whether a client has asked a running job to stop
     version: int = 0
     ticket: str | None = None  # the id of its job in RQ
@@ -74,6 +77,9 @@ class Record:
             finished=_number(fields.get("finished")),
             attempt=int(fields.get("attempt", 0)),
             crashes=int(fields.get("crashes", 0)),
+            losses=int(fields.get("losses", 0)),
+            progressed=int(fields.get("progressed", 0)),
+            setback_at=int(fields.get("setback_at", 0)),
             cancel_requested="cancel" in fields,
             version=int(fields.get("version", 0)),
             ticket=fields.get("ticket"),

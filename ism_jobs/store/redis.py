@@ -5,6 +5,7 @@ no caller can use. Our connections always answer with bytes, and are typed as An
 """
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias, TypeVar
@@ -115,6 +116,12 @@ def transaction(redis: Connection, change: Callable[[Connection], T], *watched: 
                 pipe.reset()
             else:
                 return value
+
+
+def redis_time(redis: Connection) -> datetime:
+    """Return the time by Redis's clock, which all processes share."""
+    seconds, microseconds = redis.time()
+    return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
 
 
 @cache

@@ -197,7 +197,7 @@ def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
             os.kill(pid, signal.SIGCONT)
         wait(lambda: "was taken over" in alive.log.read_text())
         record = ended(kept, "stolen")
-    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
+    assert (record.state, record.attempt, record.losses) == (State.SUCCEEDED, 2, 1)
     found = iterations(kept, record)
     assert found == list(range(len(found)))
     assert all(name.startswith(b"ism:job:stolen:2:") for name in kept.redis.smembers(keys.artifact_keys("stolen")))
@@ -216,7 +216,7 @@ def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_ne
     alive.process.kill()
     with worker(redis.url, tmp_path / "second.log"):
         record = ended(kept, "goeson")
-    assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 2, 1)
+    assert (record.state, record.attempt, record.losses) == (State.SUCCEEDED, 2, 1)
     found = iterations(kept, record)
     assert found == list(range(len(found)))
     assert step_events(kept, "goeson").count(0) == 1, "it did not begin anew"

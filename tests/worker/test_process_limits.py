@@ -112,12 +112,12 @@ def test_a_job_that_would_need_too_much_memory_fails_with_a_sentence(
 @pytest.mark.parametrize(
     ("program", "limits", "word"),
     [
-        ("import time; time.sleep(600)", (0.3, 2**40), "time limit of 0.3 seconds"),
-        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27), "the limit is 128 MiB"),
-        ("import time; time.sleep(600)", (600, 2**17), "even 5% of its rows would not fit"),
+        ("import time; time.sleep(600)", (0.3, 2**40, 600), "time limit of 0.3 seconds"),
+        ("held = b'x' * 2**28; import time; time.sleep(600)", (600, 2**27, 600), "the limit is 128 MiB"),
+        ("import time; time.sleep(600)", (600, 2**17, 600), "even 5% of its rows would not fit"),
     ],
 )
-def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple[float, int], word: str) -> None:
+def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple[float, int, float], word: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", program])
     with ProcessWatchdog(process.pid, *limits) as watch:
         assert process.wait(SECONDS) == -signal.SIGKILL
@@ -127,6 +127,29 @@ def test_the_watchdog_kills_a_process_over_its_limit(program: str, limits: tuple
 
 def test_a_watch_leaves_alone_what_keeps_to_its_limits() -> None:
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.3)"])
-    with ProcessWatchdog(process.pid, 60, 2**40) as watch:
+    with ProcessWatchdog(process.pid, 60, 2**40, 60) as watch:
         assert process.wait(SECONDS) == 0
     assert watch.problem is None
+
+
+HANGS = {
+    "dead lock": "import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()",
+    "stopped": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+}
+
+
+@pytest.mark.parametrize("program", HANGS.values(), ids=HANGS)
+def test_the_watchdog_kills_a_process_that_hangs(program: str) -> None:
+    process = subprocess.Popen([sys.executable, "-c", program], start_new_session=True)
+    with ProcessWatchdog(process.pid, 600, 2**40, 0.5) as watch:
+        assert process.wait(SECONDS) == -signal.SIGKILL
+    assert watch.problem is None, "the job did nothing wrong that its owner could mend"
+
+
+WAITS = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'for i in range(10**8): pass'])"
+
+
+def test_a_process_that_waits_for_another_of_its_own_does_not_hang() -> None:
+    process = subprocess.Popen([sys.executable, "-c", WAITS], start_new_session=True)
+    with ProcessWatchdog(process.pid, 600, 2**40, 1):
+        assert process.wait(SECONDS) == 0

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rq.utils import utcformat
 
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, keys, unpack
+from ism_jobs.store import Record, State, Store, keys, redis_time, unpack
 from ism_jobs.tables import open_table
 
 SECONDS = 60  # to wait for anything
@@ -221,7 +223,7 @@ def test_stopped_and_killed_workers_leave_their_job_to_the_next(
         running.kill()
         wait(lambda: not Path(f"/proc/{horse}").exists())  # it dies with its worker
         record = ended(kept, "wanders")
-        assert (record.state, record.attempt, record.crashes) == (State.SUCCEEDED, 3, 1)
+        assert (record.state, record.attempt, record.losses) == (State.SUCCEEDED, 3, 1)
     found = iterations(kept, record)
     assert found == list(range(len(found)))
     assert len(found) > reached
@@ -270,3 +272,17 @@ def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_pa
         process.wait()
         assert kept.redis.scard("rq:workers") > 0
         wait(lambda: kept.jobs.workers() == 0)
+
+
+@pytest.mark.parametrize("jump", [-3_600, 3_600])
+def test_a_worker_is_counted_after_a_jump_of_the_clock(own_redis: str, kept: Store, tmp_path: Path, jump: int) -> None:
+    with worker(own_redis, tmp_path / "worker.log"):
+        wait(lambda: kept.jobs.workers() == 1)
+        (key,) = kept.redis.smembers("rq:workers")
+        seen = redis_time(kept.redis) - timedelta(seconds=jump)  # the heartbeat is from before the jump
+        kept.redis.hset(key, "last_heartbeat", utcformat(seen))
+        if jump > 0:
+            kept.redis.delete(key)  # its time to live is over
+        kept.jobs.workers()
+        wait(lambda: kept.jobs.workers() == 1)
+    wait(lambda: kept.jobs.workers() == 0)

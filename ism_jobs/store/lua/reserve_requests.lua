@@ -3,6 +3,7 @@
 -- ARGV: most requests in a minute, how many to reserve
 -- Returns how many were reserved, and the milliseconds until the minute ends.
 proceed_when_full()
+if redis.call('PTTL', KEYS[1]) > 60000 then redis.call('PEXPIRE', KEYS[1], 60000) end  -- the clock was set back
 local left = ARGV[1] - (redis.call('GET', KEYS[1]) or 0)
 local reserved = math.max(0, math.min(left, ARGV[2]))
 if reserved > 0 then

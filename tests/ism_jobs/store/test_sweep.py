@@ -4,10 +4,11 @@ import time
 
 import pytest
 
+from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Attempt, LostAttempt, State, Store, keys
-from ism_jobs.store.jobs import SWEEP_LIMIT
+from ism_jobs.store.sweep import LOSSES_PER_CRASH, SWEEP_LIMIT
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -37,7 +38,7 @@ def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: S
     end_lease(store, "lost")
     store.jobs.sweep()
     record = store.jobs.get("lost")
-    assert (record.state, record.crashes) == (State.QUEUED, 1)
+    assert (record.state, record.losses) == (State.QUEUED, 1)
     assert store.jobs.tickets.position(record.ticket, JOB) == 0
     with pytest.raises(LostAttempt):
         lost.report({"iteration": 1})
@@ -64,7 +65,7 @@ def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> No
     """The second sweep saw the same ended lease, but comes when another worker has the job already."""
     begun(store, "a")
     end_lease(store, "a")
-    seen = store.jobs._expired_leases
+    seen = store.jobs._recovery._expired_leases
 
     def late(**asked):
         found = seen(**asked)
@@ -73,19 +74,18 @@ def test_two_sweeps_at_once_put_a_job_back_once(store: Store, monkeypatch) -> No
         begun(store, "a", "w2").report({"iteration": 1})
         return found
 
-    monkeypatch.setattr(store.jobs, "_expired_leases", late)
+    monkeypatch.setattr(store.jobs._recovery, "_expired_leases", late)
     store.jobs.sweep()
     record = store.jobs.get("a")
-    assert (record.state, record.attempt, record.crashes) == (State.RUNNING, 2, 1)
+    assert (record.state, record.attempt, record.losses) == (State.RUNNING, 2, 1)
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_a_job_that_keeps_losing_its_worker_fails_with_a_sentence(redis_url: str, store: Store, most: int) -> None:
+def test_a_job_that_keeps_crashing_fails_with_a_sentence(redis_url: str, store: Store, most: int) -> None:
     store = Store(store.redis, Settings(redis_url=redis_url, max_attempts=most))
     for _ in range(most):
         begun(store, "a")
-        end_lease(store, "a")
-        store.jobs.sweep()
+        store.jobs.recover("a", "w1")
     record = store.jobs.get("a")
     assert (record.state, record.attempt) == (State.FAILED, most)
     assert "ended unexpectedly" in record.error["detail"]
@@ -93,6 +93,78 @@ def test_a_job_that_keeps_losing_its_worker_fails_with_a_sentence(redis_url: str
     assert store.redis.llen(QUEUE) == 0
     assert store.redis.ttl(keys.job("a")) > 0
     assert store.jobs.counts()["running"] == 0
+
+
+def lose_worker(store: Store, id: str, progressed: int = 0) -> State:
+    """Begin a job, save a checkpoint, and lose its worker."""
+    begun(store, id).save_checkpoint(b"", progressed)
+    end_lease(store, id)
+    store.jobs.sweep()
+    return store.jobs.get(id).state
+
+
+def test_lost_workers_fail_a_job_much_later_than_crashes_and_only_without_progress(store: Store) -> None:
+    most = Settings().max_attempts * LOSSES_PER_CRASH
+    for number in range(1, 2 * most):
+        assert lose_worker(store, "innocent", progressed=number) is State.QUEUED
+    for _ in range(most - 1):
+        assert lose_worker(store, "a") is State.QUEUED
+    assert lose_worker(store, "a") is State.FAILED
+    assert f"was lost {most} times without progress" in store.jobs.get("a").error["detail"]
+
+
+def test_progress_resets_the_count_of_crashes(store: Store) -> None:
+    for progressed, crashes in [(3, 1), (3, 2), (4, 1), (4, 2)]:
+        begun(store, "a").save_checkpoint(b"", progressed)
+        store.jobs.recover("a", "w1")
+        record = store.jobs.get("a")
+        assert (record.state, record.crashes) == (State.QUEUED, crashes)
+
+
+@pytest.mark.parametrize("end", ["fail", "cancel"])
+def test_a_job_that_has_failed_or_was_cancelled_can_be_retried(store: Store, end: str) -> None:
+    attempt = begun(store, "a")
+    attempt.fail({"detail": "No."}) if end == "fail" else attempt.cancel()
+    waiting = store.jobs.retry("a")
+    assert (waiting.state, waiting.error, waiting.finished, waiting.crashes) == (State.QUEUED, None, None, 0)
+    assert store.redis.ttl(keys.job("a")) == -1
+    assert begun(store, "a").number == 2
+    with pytest.raises(Conflict, match="The job is running; only one that has failed or was cancelled"):
+        store.jobs.retry("a")
+
+
+def test_a_job_without_its_data_set_cannot_be_retried(store: Store) -> None:
+    begun(store, "a").fail({"detail": "No."})
+    store.redis.delete(keys.dataset("wine"))
+    with pytest.raises(NotFound, match="is gone"):
+        store.jobs.retry("a")
+
+
+def test_a_lease_from_before_the_clock_was_set_back_ends_soon(store: Store) -> None:
+    begun(store, "a")
+    now = store.redis.time()[0]
+    store.redis.zadd(keys.running(JOB), {"a": now + 3_600})
+    store.redis.set(keys.swept(JOB), now + 3_600)
+    store.jobs.sweep()
+    assert store.redis.zscore(keys.running(JOB), "a") <= now + 2 * Settings().lease_seconds
+    end_lease(store, "a")
+    store.jobs.sweep()
+    assert store.jobs.get("a").state is State.QUEUED
+
+
+def test_a_ticket_that_was_missed_before_the_clock_was_set_back_is_written_again(store: Store) -> None:
+    store.jobs.create([("a", SPEC)])
+    store.redis.zadd(keys.queued(JOB), {"a": time.time() + 3_600})
+    store.redis.delete(QUEUE)
+    store.jobs.sweep()
+    store.redis.hset(keys.job("a"), "missed_at", int(time.time()) + 3_600)
+    store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 1
+
+
+def test_the_minute_of_a_rate_limit_ends_although_the_clock_was_set_back(store: Store) -> None:
+    store.redis.set(keys.rate("alice"), 10**9, ex=3_600)
+    assert store.rate_limits.reserve("alice") <= 60
 
 
 def test_jobs_that_are_put_back_go_in_the_order_in_which_they_were_made(store: Store) -> None:
