@@ -20,8 +20,8 @@ def sent(service, path="/jobs"):
 def test_the_public_names():
     assert sorted(ism_client.__all__) == [
         "ApiError", "Batch", "Client", "ClientError", "Column", "Dataset", "DatasetSummary", "Event", "Job",
-        "JobFailed", "MODEL_FORMATS", "PLOTS", "PLOT_FORMATS", "Progress", "ProgressBar", "Projection", "Result",
-        "TABLES", "Unreachable",
+        "JobFailed", "MODEL_FORMATS", "PLOTS", "PLOT_FORMATS", "Picture", "Progress", "ProgressBar", "Projection",
+        "Result", "TABLES", "Unreachable",
     ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def test_markup_stays_text_in_every_part_of_a_result(quiet: Page, api: Api) -> N
     job = done(api, hostile(), IMAGE, label=SCRIPT, **spec)
     quiet.goto(f"{quiet.url.split('#')[0]}#/jobs/{job}")
     drawn(quiet, 45)
-    arrows = quiet.locator(".scatter-plot .annotation-text").all_text_contents()
+    arrows = quiet.locator(".arrows text").all_text_contents()
     assert any("<scr" in name for name in arrows)
     expect(quiet.locator(".contingency th", has_text=SCRIPT)).to_be_visible()
     for fold in quiet.locator("summary").all():

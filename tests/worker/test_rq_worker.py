@@ -276,6 +276,7 @@ def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_pa
 
 @pytest.mark.parametrize("jump", [-3_600, 3_600])
 def test_a_worker_is_counted_after_a_jump_of_the_clock(own_redis: str, kept: Store, tmp_path: Path, jump: int) -> None:
+    kept.redis.delete("rq:workers")  # killed workers of other tests
     with worker(own_redis, tmp_path / "worker.log"):
         wait(lambda: kept.jobs.workers() == 1)
         (key,) = kept.redis.smembers("rq:workers")
