@@ -50,7 +50,9 @@ export function explorer(source, signal) {
   let newAxes = null; // the coordinates of new rows, an array for each axis
 
   const selection = selectionPanel(source, () => plot2d.clearSelection());
-  const drag = tour(source, entries, (moved, vectors) => plot2d.move({ ...state().points, ...coordinates(moved) }, vectors));
+  const drag = tour(source, entries, (moved, vectors) =>
+    plot2d.move({ ...state().points, ...coordinates(moved) }, vectors),
+  );
   const onDragArrow = (index, vector) => (vector ? drag.drag(index, vector) : undefined);
   const plot2d = scatter({ signal, height, description, onSelect: selection.show, onHover: hover, onDragArrow });
   const plot3d = axes.length > 2 ? scatter3d({ signal, height, description, onHover: hover }) : null;
@@ -82,7 +84,11 @@ export function explorer(source, signal) {
       isEqual: shown.isEqual && (hasTwoAxes || Boolean(source.picture)),
       arrows:
         shown.arrows !== "none" && hasTwoAxes
-          ? { entries, canDrag: drag.canDrag, vectors: entries.map((entry) => [entry[shown.arrows][shown.x], entry[shown.arrows][shown.y]]) }
+          ? {
+              entries,
+              canDrag: drag.canDrag,
+              vectors: entries.map((entry) => [entry[shown.arrows][shown.x], entry[shown.arrows][shown.y]]),
+            }
           : null,
     };
   }

@@ -50,13 +50,15 @@ export function tour(source, entries, onMove) {
     const length = Math.hypot(x, y);
     const shrink = length > LONGEST ? LONGEST / length : 1;
     const now = combined(W, entries[index].members);
-    const change = now.map((value, axis) => (axis === shown[0] ? shrink * x : axis === shown[1] ? shrink * y : value) - value);
+    const change = now.map(
+      (value, axis) => (axis === shown[0] ? shrink * x : axis === shown[1] ? shrink * y : value) - value,
+    );
     const moved = rows.map((values, axis) =>
       change[axis] ? values.map((value, row) => value + change[axis] * along[row]) : values,
     );
     const turned = W.map((weights) => [...weights]);
     for (const { index: feature, weight } of entries[index].members)
-      change.forEach((value, axis) => (turned[feature][axis] += weight * value));
+      turned[feature] = turned[feature].map((value, axis) => value + weight * change[axis]);
     [W, rows] = orthonormalized(turned, moved, shown);
     move();
   }
@@ -66,7 +68,7 @@ export function tour(source, entries, onMove) {
       rows,
       entries.map(({ members }) => combined(W, members)).map((weights) => shown.map((axis) => weights[axis])),
     );
-    timer ??= setTimeout(report, MEASURE_MILLISECONDS);
+    if (timer === null) timer = setTimeout(report, MEASURE_MILLISECONDS);
   }
 
   function report() {
@@ -144,7 +146,12 @@ function measure(source) {
         keep(nearest[i], d2, j);
         keep(nearest[j], d2, i);
       }
-    const guesses = nearest.map((found) => guess(found.map(([, row]) => target[row]), isValues));
+    const guesses = nearest.map((found) =>
+      guess(
+        found.map(([, row]) => target[row]),
+        isValues,
+      ),
+    );
     if (isValues) {
       const total = target.reduce((sum, value) => sum + (value - mean) ** 2, 0) || 1;
       const rest = target.reduce((sum, value, row) => sum + (value - guesses[row]) ** 2, 0);
@@ -158,7 +165,10 @@ function measure(source) {
 // The matrix of `value(i, j)` with the means of its rows and columns taken out.
 function centered(size, value) {
   const matrix = Float64Array.from({ length: size * size }, (_, at) => value(Math.floor(at / size), at % size));
-  const means = Array.from({ length: size }, (_, row) => matrix.subarray(row * size, (row + 1) * size).reduce((a, b) => a + b, 0) / size);
+  const means = Array.from(
+    { length: size },
+    (_, row) => matrix.subarray(row * size, (row + 1) * size).reduce((a, b) => a + b, 0) / size,
+  );
   const all = means.reduce((sum, mean) => sum + mean, 0) / size;
   return matrix.map((entry, at) => entry - means[Math.floor(at / size)] - means[at % size] + all);
 }
