@@ -1,6 +1,10 @@
 """Every path of the API: the links in responses, and the paths that other modules need by name."""
 
+import re
+from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal, get_args
+from urllib.parse import urlencode
 
 if TYPE_CHECKING:
     from ism_jobs.store import Record  # at run time the store would make `ism keys` slow to start
@@ -13,8 +17,35 @@ PAGE_FILES = "/page"  # static files of the web page
 
 Table = Literal["W", "embedding", "labels", "stability", "trace", "metrics"]
 Plot = Literal["embedding", "importance", "loadings", "trace"]
+MAX_PREFIX = 200  # characters
 TABLES: tuple[Table, ...] = get_args(Table)
 PLOTS: tuple[Plot, ...] = get_args(Plot)
+
+
+_PREFIX = re.compile(r"(/[\w.~-]+){1,10}", re.ASCII)  # never "//", with which a link would lead to another host
+_prefix: ContextVar[str] = ContextVar("prefix", default="")
+
+
+def use_prefix(forwarded: str) -> None:
+    """Put this prefix before every link of the current response, if it is the path at which a proxy serves the API."""
+    path = forwarded.strip().rstrip("/")
+    _prefix.set(path if len(path) <= MAX_PREFIX and _PREFIX.fullmatch(path) else "")
+
+
+def prefix() -> str:
+    """Return the prefix of the links in the current response, such as /ism; mostly empty."""
+    return _prefix.get()
+
+
+def page_links(path: str, query: Iterable[tuple[str, str]], cursor: str | None) -> dict[str, str]:
+    """Return the links of one page of a list: itself, and the next page if there is one."""
+    kept = [(name, value) for name, value in query if name != "cursor"]
+    links = {"self": [*query], "next": [*kept, ("cursor", cursor)] if cursor else None}
+    return {
+        name: f"{prefix()}{path}" + (f"?{urlencode(pairs)}" if pairs else "")
+        for name, pairs in links.items()
+        if pairs is not None
+    }
 
 
 def takes_file(path: str) -> bool:
@@ -29,22 +60,24 @@ def streams_events(path: str) -> bool:
 
 def dataset_links(id: str) -> dict[str, str]:
     """Return the links of a data set."""
-    return {"self": f"/datasets/{id}", "jobs": f"/jobs?dataset={id}"}
+    return {"self": f"{prefix()}/datasets/{id}", "jobs": f"{prefix()}/jobs?dataset={id}"}
 
 
 def batch_links(id: str) -> dict[str, str]:
     """Return the links of a batch."""
-    self = f"/batches/{id}"
-    actions = {name: f"{self}/{name}" for name in ("cancel",)}
-    return {"self": self, "csv": f"{self}?format=csv", "jobs": f"/jobs?batch={id}", **actions}
+    self = f"{prefix()}/batches/{id}"
+    actions = {name: f"{self}/{name}" for name in ("cancel", "retry")}
+    return {"self": self, "csv": f"{self}?format=csv", "jobs": f"{prefix()}/jobs?batch={id}", **actions}
 
 
 def job_links(record: "Record") -> dict[str, str]:
     """Return the links of a job: those that work in its current state."""
-    self = f"/jobs/{record.id}"
+    self = f"{prefix()}/jobs/{record.id}"
     links = {"self": self, "events": f"{self}/events"}
     if not record.state.ended:
         links |= {"cancel": f"{self}/cancel", "finish": f"{self}/finish"}
+    if record.state in ("failed", "cancelled"):
+        links["retry"] = f"{self}/retry"
     if record.best:
         links["picture"] = f"{self}/picture"
     if record.state == "succeeded":

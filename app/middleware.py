@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http import add_security_headers, headers_too_large
-from app.links import LIVENESS, METRICS, READINESS, streams_events, takes_file
+from app.links import LIVENESS, METRICS, READINESS, streams_events, takes_file, use_prefix
 from app.monitoring import LATENCY, REQUESTS
 from app.problems import internal_error, problem_response
 from ism_jobs.errors import TooLarge
@@ -41,6 +41,7 @@ class RequestMiddleware:
         headers = Headers(scope=scope)
         given = headers.get("x-request-id", "")
         id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+        use_prefix(headers.get("x-forwarded-prefix", ""))
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=id)
         began = time.perf_counter()

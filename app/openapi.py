@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from app.auth import ApiKeys, is_public
+from app.links import prefix
 from app.problems import ProblemView, problem_responses
 from ism_jobs.spec import POSTED_JOB, POSTED_JOBS
 
@@ -32,7 +33,8 @@ def install_openapi(app: FastAPI, keys: ApiKeys) -> None:
                 schemas.setdefault(name, schema)
             _add_authentication(document, keys.enabled)
             documents[keys.enabled] = document
-        return documents[keys.enabled]
+        servers = {"servers": [{"url": prefix()}]} if prefix() else {}
+        return {**documents[keys.enabled], **servers}
 
     app.openapi = complete  # type: ignore[method-assign]
 

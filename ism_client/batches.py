@@ -107,6 +107,14 @@ class Batch:
         self._update(self._http.json("POST", path_of("batches", self.id, "cancel")))
         return self
 
+    def retry(self) -> Self:
+        """Queue every job that has failed once more.
+
+        client.batch(id).retry().wait()
+        """
+        self._update(self._http.json("POST", path_of("batches", self.id, "retry")))
+        return self
+
     def delete(self) -> None:
         """Delete the batch and its jobs. Raises ApiError (409) while a job is queued or running."""
         self._http.request("DELETE", path_of("batches", self.id))

@@ -198,6 +198,14 @@ class Job:
         self._update(self._http.json("POST", self._path("finish")))
         return self
 
+    def retry(self) -> Self:
+        """Queue the job again if it has failed or was cancelled; it begins anew. Raises ApiError (409) otherwise.
+
+        job.retry().wait()
+        """
+        self._update(self._http.json("POST", self._path("retry")))
+        return self
+
     def delete(self) -> None:
         """Delete the job and its results. Raises ApiError (409) while it is queued or running."""
         self._http.request("DELETE", self._path())

@@ -11,7 +11,7 @@ from app.http.negotiation import (
     not_modified,
 )
 from app.http.pages import install_page, install_swagger
-from app.http.pagination import decode_cursor, encode_cursor
+from app.http.pagination import decode_cursor, page_end
 from app.http.security_headers import PICTURE_POLICY, add_security_headers, content_security_policy
 from app.http.uvicorn_limits import MAX_READ_BYTES, ConnectionLimits, headers_too_large, limited_protocol
 
@@ -35,4 +35,5 @@ __all__ = [
     "limited_protocol",
     "negotiate_format",
     "not_modified",
+    "page_end",
 ]

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
 from app.http.security_headers import PAGE_POLICY, content_security_policy
-from app.links import DOCS, DOCS_FILES, PAGE, PAGE_FILES
+from app.links import DOCS, DOCS_FILES, PAGE, PAGE_FILES, prefix
 
 WEB = Path(__file__).parents[1] / "web"
 # plotly.js adds inline styles whose text changes with its version, so they cannot be allowed by their hash.
@@ -37,8 +37,8 @@ def install_swagger(app: FastAPI) -> None:
     """Add the page at /docs: Swagger UI."""
 
     @app.get(DOCS, include_in_schema=False)
-    async def _(request: Request) -> HTMLResponse:
-        root = request.scope.get("root_path", "")
+    async def _() -> HTMLResponse:
+        root = prefix()
         files = f"{root}{DOCS_FILES}"
         page = get_swagger_ui_html(
             openapi_url=f"{root}{app.openapi_url}",

@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from starlette.requests import Request
+
+from app.links import page_links
 from ism_jobs.errors import FieldError, InvalidParameter
 
 
@@ -14,6 +17,12 @@ def encode_cursor(position: Sequence[Any] | None) -> str | None:
     if position is None:
         return None
     return base64.urlsafe_b64encode(json.dumps(list(position)).encode()).decode().rstrip("=")
+
+
+def page_end(request: Request, position: Sequence[Any] | None) -> dict[str, Any]:
+    """Return the fields `next` and `links` of a page after which the next one begins at this position."""
+    cursor = encode_cursor(position)
+    return {"next": cursor, "links": page_links(request.url.path, request.query_params.multi_items(), cursor)}
 
 
 def decode_cursor(cursor: str | None) -> tuple[float, str] | None:

@@ -1,4 +1,4 @@
-"""Batches: post, list, compare, cancel, delete."""
+"""Batches: post, list, compare, cancel, retry, delete."""
 
 from typing import Annotated
 
@@ -9,13 +9,13 @@ from app.dependencies import SandboxDep, SettingsDep, StoreDep
 from app.http import (
     VARY_ACCEPT,
     decode_cursor,
-    encode_cursor,
     etag_matches,
     etag_of,
     file_response,
     file_responses,
     negotiate_format,
     not_modified,
+    page_end,
 )
 from app.problems import problem_responses
 from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
@@ -60,10 +60,12 @@ async def post_batch(
 
 
 @router.get("", operation_id="listBatches", summary="List batches", responses=problem_responses(422))
-def list_batches(store: StoreDep, limit: BatchLimit = 50, cursor: CursorParameter = None) -> BatchPage:
+def list_batches(
+    request: Request, store: StoreDep, limit: BatchLimit = 50, cursor: CursorParameter = None
+) -> BatchPage:
     """Batches come newest first, one page at a time."""
     items, after = batch_page(store, limit, decode_cursor(cursor))
-    return BatchPage(items=items, next=encode_cursor(after))
+    return BatchPage(items=items, **page_end(request, after))
 
 
 @router.get(
@@ -109,6 +111,19 @@ def get_batch(
 def cancel_batch(id: BatchId, store: StoreDep) -> BatchView:
     """Cancel every job that has not ended. Queued jobs are cancelled at once; running jobs stop at their next step."""
     store.batches.cancel(id)
+    return read_batch(store, id)
+
+
+@router.post(
+    "/{id}/retry",
+    status_code=202,
+    operation_id="retryBatch",
+    summary="Retry the jobs of a batch that failed",
+    responses=problem_responses(404, 409, 422, 429, 507),
+)
+def retry_batch(id: BatchId, store: StoreDep) -> BatchView:
+    """Queue every job that has failed once more. Without failed jobs nothing happens. Cancelled jobs stay cancelled."""
+    store.batches.retry(id)
     return read_batch(store, id)
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app import uploads
 from app.dependencies import OwnerDep, SettingsDep, StoreDep, UploadSandboxDep
-from app.http import decode_cursor, encode_cursor
+from app.http import decode_cursor, page_end
 from app.links import dataset_links
 from app.problems import problem_responses
 from app.routes.parameters import HEADER_VALUES, CursorParameter, DatasetId, HeaderParameter, LimitParameter
@@ -56,13 +56,14 @@ async def upload_dataset(
 
 @router.get("", operation_id="listDatasets", summary="List data sets", responses=problem_responses(422))
 def list_datasets(
+    request: Request,
     store: StoreDep,
     limit: LimitParameter = 50,
     cursor: CursorParameter = None,
 ) -> DatasetPage:
     """Data sets come newest first, one page at a time."""
     found, after = store.datasets.page(limit, decode_cursor(cursor))
-    return DatasetPage(items=[dataset_item(dataset) for dataset in found], next=encode_cursor(after))
+    return DatasetPage(items=[dataset_item(dataset) for dataset in found], **page_end(request, after))
 
 
 @router.get("/{id}", operation_id="getDataset", summary="Describe a data set", responses=problem_responses(404, 422))

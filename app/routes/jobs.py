@@ -14,7 +14,7 @@ from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
 from app.dependencies import EventsDep, JobDep, KeyCheckDep, SandboxDep, SettingsDep, StoreDep
-from app.http import decode_cursor, encode_cursor, etag_matches, etag_of, not_modified
+from app.http import decode_cursor, etag_matches, etag_of, not_modified, page_end
 from app.problems import problem_responses
 from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
 from app.routes.parameters import CursorParameter, LimitParameter
@@ -56,6 +56,7 @@ async def post_job(
 
 @router.get("", operation_id="listJobs", summary="List jobs", responses=problem_responses(422))
 def list_jobs(
+    request: Request,
     store: StoreDep,
     state: Annotated[
         str | None, Query(description="Only jobs in one of these states, such as queued,running.", max_length=100)
@@ -74,7 +75,7 @@ def list_jobs(
     after_time = None if created_after is None else created_after.timestamp()
     wanted = JobFilter(_states(state), batch, dataset, label, after_time)
     found, after = store.jobs.page(limit, decode_cursor(cursor), wanted)
-    return JobPage(items=[job_view(record) for record in found], next=encode_cursor(after))
+    return JobPage(items=[job_view(record) for record in found], **page_end(request, after))
 
 
 def _states(text: str | None) -> frozenset[State] | None:
@@ -171,7 +172,7 @@ def finish_job(record: JobDep, store: StoreDep) -> JobView:
     status_code=202,
     operation_id="retryJob",
     summary="Retry a job that failed",
-    responses=problem_responses(404, 409, 422, 507),
+    responses=problem_responses(404, 409, 422, 429, 507),
 )
 def retry_job(record: JobDep, store: StoreDep) -> JobView:
     """A job that has failed or was cancelled is queued once more and begins anew.

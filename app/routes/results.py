@@ -20,7 +20,7 @@ from app.http import (
     negotiate_format,
     not_modified,
 )
-from app.links import TABLES, Plot, Table
+from app.links import TABLES, Plot, Table, prefix
 from app.problems import problem_responses
 from app.routes.parameters import (
     HEADER_VALUES,
@@ -135,7 +135,7 @@ async def get_report(request: Request, record: FinishedJobDep, store: StoreDep, 
     result = await run_sync(store.jobs.result, record)
     dataset = await run_sync(_table_document, store, record)
     embedding = await run_sync(store.jobs.artifact, record, "embedding")
-    url = str(request.base_url).rstrip("/")
+    url = str(request.base_url).rstrip("/") + prefix()
     body = await sandbox.run(render_report, job, result, dataset, embedding, url)
     headers = {"Content-Security-Policy": content_security_policy(REPORT_POLICY)}
     return file_response(request, body, "html", f"report-{record.id}", etag_of(body), headers)

@@ -3,10 +3,10 @@
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
 from app.dependencies import OwnerDep, SettingsDep, StoreDep
-from app.http import decode_cursor, encode_cursor
+from app.http import decode_cursor, page_end
 from app.problems import problem_responses
 from app.routes.parameters import CursorParameter, LimitParameter
 from app.schemas import DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
@@ -38,6 +38,7 @@ def test_webhook(test: WebhookTest, store: StoreDep, settings: SettingsDep) -> D
 
 @router.get("/deliveries", operation_id="listDeliveries", summary="List deliveries", responses=problem_responses(422))
 def list_deliveries(
+    request: Request,
     store: StoreDep,
     about: Annotated[
         str | None, Query(description="Only those about this, such as job:ID or batch:ID.", max_length=200)
@@ -47,7 +48,7 @@ def list_deliveries(
 ) -> DeliveryPage:
     """Messages to webhooks come newest first, one page at a time."""
     found, after = store.webhooks.page(limit, decode_cursor(cursor), about)
-    return DeliveryPage(items=[delivery_view(one) for one in found], next=encode_cursor(after))
+    return DeliveryPage(items=[delivery_view(one) for one in found], **page_end(request, after))
 
 
 @router.get(

@@ -13,7 +13,7 @@ from app.schemas.datasets import (
     table_document,
     utc,
 )
-from app.schemas.jobs import JobPage, JobPlan, JobView, PictureView, PlanView, job_view
+from app.schemas.jobs import EstimateView, JobPage, JobPlan, JobView, PictureView, PlanView, job_view
 from app.schemas.results import OtherAxes, ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
 from app.schemas.webhooks import DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
@@ -29,6 +29,7 @@ __all__ = [
     "DeliveryView",
     "DifferenceView",
     "DifferencesView",
+    "EstimateView",
     "GroupView",
     "Groups",
     "Health",

@@ -37,6 +37,7 @@ class BatchPage(BaseModel):
 
     items: list[BatchItem] = Field(description="The batches of this page.")
     next: str | None = Field(description="The cursor of the next page; null on the last page.")
+    links: dict[str, str] = Field({}, description="Paths of this page, and of the next one if there is one.")
 
 
 class BatchView(BatchItem):

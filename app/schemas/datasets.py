@@ -68,6 +68,7 @@ class DatasetPage(BaseModel):
 
     items: list[DatasetItem] = Field(description="The data sets of this page.")
     next: str | None = Field(description="The cursor of the next page; null on the last page.")
+    links: dict[str, str] = Field({}, description="Paths of this page, and of the next one if there is one.")
 
 
 class Groups(BaseModel):

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from app.links import job_links
+from app.links import job_links, prefix
 from app.problems import ProblemView
 from app.schemas.datasets import utc
 from ism_jobs.store import Record, State
@@ -96,6 +96,15 @@ class JobPage(BaseModel):
 
     items: list[JobView] = Field(description="The jobs of this page.")
     next: str | None = Field(description="The cursor of the next page; null on the last page.")
+    links: dict[str, str] = Field({}, description="Paths of this page, and of the next one if there is one.")
+
+
+class EstimateView(BaseModel):
+    """What similar jobs took: the same paradigm, kernel and q, on a table of up to four times or a quarter the size."""
+
+    jobs: int = Field(description="The number of similar jobs among your latest 200 that have succeeded.")
+    seconds: float = Field(description="The median of their time, in seconds, without the time in the queue.")
+    memory_bytes: int | None = Field(description="The median of their memory, in bytes; null if it is not known.")
 
 
 class JobPlan(BaseModel):
@@ -107,6 +116,9 @@ class JobPlan(BaseModel):
     features: int = Field(description="The number of features after text is encoded.")
     table_bytes: int = Field(
         description="The bytes of these rows and features as numbers. A job needs a multiple of that."
+    )
+    estimate: EstimateView | None = Field(
+        None, description="Probable time and memory, from earlier jobs; null if there were no similar ones."
     )
     warnings: list[str] = Field(description="Columns and rows that would be left out, values that would be filled in.")
 
@@ -136,7 +148,7 @@ def job_view(record: Record, position: int | None = None) -> JobView:
         cancel_requested=record.cancel_requested and not record.state.ended,
         position=position,
         progress=ProgressView(**record.progress) if record.progress else None,
-        best=BestView(**record.best, picture=f"/jobs/{record.id}/picture") if record.best else None,
+        best=BestView(**record.best, picture=f"{prefix()}/jobs/{record.id}/picture") if record.best else None,
         error=ProblemView(**record.error) if record.error else None,
         metrics=record.summary["metrics"] if record.summary else None,
         links=job_links(record),

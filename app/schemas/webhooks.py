@@ -29,6 +29,7 @@ class DeliveryPage(BaseModel):
 
     items: list[DeliveryView] = Field(description="The deliveries of this page.")
     next: str | None = Field(description="The cursor of the next page; null on the last page.")
+    links: dict[str, str] = Field({}, description="Paths of this page, and of the next one if there is one.")
 
 
 class WebhookSecret(BaseModel):

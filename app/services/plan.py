@@ -6,10 +6,12 @@ from anyio.to_thread import run_sync
 
 from app.sandbox import SandboxPool
 from app.schemas import JobPlan, PlanView
+from app.services.estimate import Estimator
 from app.services.submit import Submission, check_remaining_rows, check_submission, training_key
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import Store
+from ism_jobs.tables import Description
 
 NUMBER_BYTES = 8  # of a double
 
@@ -17,22 +19,24 @@ NUMBER_BYTES = 8  # of a double
 async def plan_jobs(store: Store, sandbox: SandboxPool, settings: Settings, body: Any, *, is_batch: bool) -> PlanView:
     """Check a request like `submit_job` and `submit_batch`, and return what its jobs would do."""
 
-    def check() -> tuple[Submission, dict[str, int]]:
+    def check() -> tuple[Submission, dict[str, Description], Estimator]:
         submission = Submission.parse(body, None, store.owner, is_batch=is_batch)
         descriptions = check_submission(store, settings, submission)
-        return submission, {id: description.rows for id, description in descriptions.items()}
+        return submission, descriptions, Estimator(store)
 
-    submission, totals = await run_sync(check)
+    submission, descriptions, estimator = await run_sync(check)
     counts = await check_remaining_rows(sandbox, settings, submission, every_job=True)
 
     def plan(spec: JobSpec, document: dict[str, Any]) -> JobPlan:
         rows, _, features, warnings = counts[training_key(spec)]
+        table = descriptions[spec.dataset]
         return JobPlan(
             spec=document,
             rows=rows,
-            rows_dropped=totals[spec.dataset] - rows,
+            rows_dropped=table.rows - rows,
             features=features,
             table_bytes=NUMBER_BYTES * rows * features,
+            estimate=estimator.of(document, table.rows * len(table.columns)),
             warnings=list(warnings),
         )
 

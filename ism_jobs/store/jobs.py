@@ -57,7 +57,7 @@ class Jobs(JobReader):
         def write(pipe: Connection) -> bool:
             if not ids_are_random and pipe.exists(*new_keys):
                 return False
-            self._check_open(self._redis.scard(keys.open_jobs(owner)) + len(records))
+            self.check_room(owner, len(records))
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
@@ -95,6 +95,10 @@ class Jobs(JobReader):
             if not is_there:
                 raise NotFound(f"The data set {json.dumps(id)} has just been deleted; upload the table again.")
         self._check_open(open)
+
+    def check_room(self, owner: str, more: int) -> None:
+        """Raise TooMany if so many more queued jobs would exceed the owner's limit of open jobs."""
+        self._check_open(self._redis.scard(keys.open_jobs(owner)) + more)
 
     def _check_open(self, open: int) -> None:
         if open > self._settings.max_open_jobs:
@@ -238,7 +242,7 @@ class Jobs(JobReader):
     def retry(self, id: str) -> Record:
         """Queue a job that has failed or was cancelled once more. It begins anew."""
         record = self.get(id)
-        self._check_open(self._redis.scard(keys.open_jobs(record.owner)) + 1)
+        self.check_room(record.owner, 1)
         if not self._recovery.retry(record):
             state = self.get(id).state
             raise Conflict(f"The job is {state}; only one that has failed or was cancelled can be retried.")

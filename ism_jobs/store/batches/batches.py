@@ -1,4 +1,4 @@
-"""Batches in Redis: find, list, cancel, delete. `Jobs.create` writes a batch together with its jobs."""
+"""Batches in Redis: find, list, cancel, retry, delete. `Jobs.create` writes a batch together with its jobs."""
 
 import json
 from collections import Counter
@@ -95,6 +95,19 @@ class Batches(OwnedCollection):
             if not record.state.ended:
                 with suppress(Conflict, NotFound):  # ended or deleted meanwhile
                     self._jobs.cancel(record.id)
+        return batch
+
+    def retry(self, id: str) -> Batch:
+        """Queue every job of a batch that has failed once more: all of them, or none if a table is gone."""
+        batch = self.get(id)
+        failed = [record for record in self.records(batch) if record.state is State.FAILED]
+        self._jobs.check_room(batch.owner, len(failed))
+        for dataset in {record.dataset for record in failed}:
+            if not self._redis.exists(keys.dataset(dataset)):
+                raise Conflict(f"The data set {json.dumps(dataset)} is gone; upload the table and post the jobs again.")
+        for record in failed:
+            with suppress(Conflict, NotFound):  # retried or deleted meanwhile
+                self._jobs.retry(record.id)
         return batch
 
     def delete(self, id: str) -> None:

@@ -134,3 +134,30 @@ def test_an_unknown_query_parameter_is_refused_everywhere(api: Api, done: str) -
     for path in ("/jobs", "/datasets", "/batches", "/kernels", "/healthz", f"/jobs/{done}", f"/jobs/{done}/W"):
         assert problem(api.get(path, params={"unknown": 1}), 422)["errors"][0]["field"] == "unknown"
     assert "did you mean" in problem(api.get("/jobs", params={"created_afte": 1}), 422)["detail"]
+
+
+def test_what_failed_in_a_batch_is_retried_and_the_rest_stays(api: Api) -> None:
+    rows = "\n".join(["x,y,class", *["1,5,p", "2,4,q"] * 15])  # only a job that runs can tell that x copies the class
+    dataset = api.upload(rows.encode(), "copies.csv")["id"]
+    jobs = [spec(dataset, kernel="linear", q=1, features="auto"), spec(dataset, kernel="linear", q=1, features=["x"])]
+    batch = api.compared(api.post("/batches", json=jobs).json()["id"])
+    assert batch["states"] == {"succeeded": 1, "failed": 1}
+    again = api.post(batch["links"]["retry"])
+    assert (again.status_code, sum(again.json()["states"].values())) == (202, 2)
+    after = api.compared(batch["id"])
+    attempts = {row["state"]: api.get(f"/jobs/{row['id']}").json()["attempt"] for row in after["jobs"]}
+    assert attempts == {"succeeded": 1, "failed": 2}
+    api.delete(f"/datasets/{dataset}")
+    assert "upload the table" in problem(api.post(batch["links"]["retry"]), 409)["detail"]
+    problem(api.post("/batches/nothing/retry"), 404)
+
+
+def test_a_plan_estimates_time_and_memory_from_similar_jobs(api: Api, wine_id: str, done: str) -> None:
+    earlier = api.get(f"/jobs/{done}").json()
+    posted = {name: earlier["spec"][name] for name in ("dataset", "paradigm", "target", "features", "kernel", "q")}
+    (job,) = api.post("/jobs", params={"validate_only": True}, json=posted).json()["jobs"]
+    assert job["estimate"]["jobs"] >= 1
+    assert job["estimate"]["seconds"] > 0
+    assert job["estimate"]["memory_bytes"] > 2**20
+    (job,) = api.post("/jobs", params={"validate_only": True}, json={**posted, "q": 7}).json()["jobs"]
+    assert job["estimate"] is None
