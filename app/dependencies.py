@@ -1,6 +1,6 @@
 """FastAPI dependencies: the caller's view of the store, the events, the sandboxes, the settings, a job."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Annotated
 
 from anyio.to_thread import run_sync
@@ -82,14 +82,12 @@ def _events(request: Request) -> Events:
     return events
 
 
-def _sandbox(request: Request) -> SandboxPool:
-    sandbox: SandboxPool = request.app.state.sandbox
-    return sandbox
+def _sandbox(name: str) -> Callable[..., Awaitable[SandboxPool]]:
+    async def pool_of_owner(request: Request, owner: OwnerDep) -> SandboxPool:
+        pool: SandboxPool = getattr(request.app.state, name)
+        return pool.of(owner)
 
-
-def _upload_sandbox(request: Request) -> SandboxPool:
-    sandbox: SandboxPool = request.app.state.upload_sandbox
-    return sandbox
+    return pool_of_owner
 
 
 def _settings(request: Request) -> Settings:
@@ -100,8 +98,10 @@ def _settings(request: Request) -> Settings:
 StoreDep = Annotated[Store, Depends(_store)]
 KeyCheckDep = Annotated[Callable[[], bool], Depends(_key_check)]
 EventsDep = Annotated[Events, Depends(_events)]
-SandboxDep = Annotated[SandboxPool, Depends(_sandbox)]
-UploadSandboxDep = Annotated[SandboxPool, Depends(_upload_sandbox)]
+SandboxDep = Annotated[SandboxPool, Depends(_sandbox("sandbox"))]
+UploadSandboxDep = Annotated[SandboxPool, Depends(_sandbox("upload_sandbox"))]
+TransformSandboxDep = Annotated[SandboxPool, Depends(_sandbox("transform_sandbox"))]
+CheckSandboxDep = Annotated[SandboxPool, Depends(_sandbox("check_sandbox"))]
 SettingsDep = Annotated[Settings, Depends(_settings)]
 JobId = Annotated[str, Path(description="The id of the job.", max_length=100)]
 

@@ -21,7 +21,7 @@ from app.links import DOCS_FILES
 from app.middleware import RequestMiddleware
 from app.openapi import DESCRIPTION, install_openapi
 from app.routes import METRICS_ROUTER, ROUTERS
-from app.sandbox import SandboxPool
+from app.sandbox import SECRETS, SandboxPool
 from app.webhooks import Sender
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
@@ -40,9 +40,11 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.settings = settings
         app.state.store = Store.open(settings, REQUEST_TIMEOUT)
         app.state.events = Events.open(settings)
-        app.state.sandbox = SandboxPool(settings)
+        # One pool for each kind of work, so that no kind waits for another: reading uploads, projecting files, checking
+        # specs against tables, and drawing and converting results.
+        for name in ("upload_sandbox", "transform_sandbox", "check_sandbox", "sandbox"):
+            setattr(app.state, name, SandboxPool(settings))
         app.state.sandbox.warm_up()
-        app.state.upload_sandbox = SandboxPool(settings)  # separate, so that long uploads delay only other uploads
         sending = asyncio.create_task(Sender(app.state.store, settings).run())
         yield
         sending.cancel()
@@ -109,6 +111,8 @@ def run(settings: Settings) -> None:
         check_address(settings, app.state.keys)
     except InvalidKeys as error:
         sys.exit(str(error))
+    for name in SECRETS:
+        os.environ.pop(name, None)  # sandbox processes would inherit them
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))  # uvicorn raises the signal again after its shutdown
     uvicorn.run(
         app,

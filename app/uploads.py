@@ -47,10 +47,14 @@ async def receive_upload(
     request: Request, settings: Settings, name: str | None, header: bool | None
 ) -> AsyncIterator[Upload]:
     """Yield the file that the request carries, and delete it afterwards."""
-    folder = settings.upload_dir
-    with translate_disk_full(), tempfile.NamedTemporaryFile(dir=folder, prefix="ism-upload-", delete=False) as file:
-        path = Path(file.name)
-        try:
+    with (
+        translate_disk_full(),
+        tempfile.TemporaryDirectory(
+            dir=settings.upload_dir, prefix="ism-upload-", ignore_cleanup_errors=True
+        ) as folder,
+    ):
+        path = Path(folder, "upload")  # alone in its folder, which is all that the process that reads it may see
+        with path.open("wb") as file:
             kind = request.headers.get("content-type", "")
             if kind.lower().startswith("multipart/form-data"):
                 filename, kind = await _receive_form(request, file)
@@ -63,8 +67,6 @@ async def receive_upload(
                 raise InvalidTable("The upload is empty; send a file, for example: curl -F file=@table.csv …/datasets")
             shown = (name or filename or "table")[:MAX_NAME_LENGTH]
             yield Upload(path, size, shown, filename or name, kind or None, header)
-        finally:
-            path.unlink(missing_ok=True)
 
 
 async def _receive_body(request: Request, file: IO[bytes]) -> None:

@@ -14,6 +14,7 @@ Problem
 ├── InvalidParameter      422   a query parameter with a wrong value
 ├── TooMany               429   more requests or jobs than an API key allows
 ├── HeadersTooLarge       431   headers longer than the limit
+├── RequestFailed         500   a request whose process crashed or took too long
 ├── TimeOver              500   a job that reached its time limit
 ├── OutOfMemory           500   a job that needs more memory than it may use
 ├── Unavailable           503   Redis does not answer
@@ -174,6 +175,12 @@ class HeadersTooLarge(Problem):
 
     status = 431
     title = "The headers are too long"
+
+
+class RequestFailed(Problem):
+    """A request whose process crashed or took too long, by no fault of an uploaded file."""
+
+    title = "The request could not be completed"
 
 
 class TimeOver(Problem):

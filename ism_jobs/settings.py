@@ -106,7 +106,7 @@ class Settings(BaseSettings):
         None, ge=2**26, description="Most memory to parse one file or draw one plot, such as 2GiB."
     )
     children: int = Field(
-        2, ge=1, description="Uploads parsed in parallel; as many plots and downloads are made in parallel besides."
+        2, ge=1, description="Sandbox processes that one API key may use at once for each kind of work."
     )
 
     dataset_seconds: int = Field(
@@ -188,7 +188,7 @@ class Settings(BaseSettings):
 
     @property
     def memory_per_child(self) -> int:
-        """Bytes of memory to parse one file or draw one plot; twice `children` of these run in parallel."""
+        """Bytes of memory to parse one file or draw one plot."""
         return self.child_memory or _memory() // (2 * self.children)
 
     @property

@@ -5,7 +5,7 @@ from typing import Annotated
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.dependencies import SandboxDep, SettingsDep, StoreDep
+from app.dependencies import CheckSandboxDep, SettingsDep, StoreDep
 from app.http import (
     VARY_ACCEPT,
     decode_cursor,
@@ -40,7 +40,7 @@ BatchLimit = Annotated[int, Query(description="The largest number of batches in 
 )
 async def post_batch(
     store: StoreDep,
-    sandbox: SandboxDep,
+    sandbox: CheckSandboxDep,
     settings: SettingsDep,
     body: JsonBody,
     idempotency_key: IdempotencyKey = None,

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from app.dependencies import SandboxDep, SettingsDep, StoreDep
+from app.dependencies import SandboxDep, StoreDep
 from app.http import VARY_ACCEPT, etag_matches, etag_of, file_response, file_responses, negotiate_format, not_modified
 from app.problems import problem_responses
 from app.routes.parameters import TABLE_FORMATS, TABLE_SCHEMA, DatasetId, FormatParameter
 from app.sandbox import select_rows
-from app.schemas import DifferencesView, Groups
+from app.schemas import DifferencesView, Groups, GroupView
 from app.services import compare_groups
 from ism_jobs.errors import FieldError, InvalidParameter
 from ism_jobs.sentences import did_you_mean, listed, named, nearest
@@ -39,8 +39,8 @@ DatasetDep = Annotated[Dataset, Depends(_dataset)]
 async def get_rows(
     request: Request,
     dataset: DatasetDep,
+    store: StoreDep,
     sandbox: SandboxDep,
-    settings: SettingsDep,
     column: Annotated[
         list[str] | None, Query(description="The name of a column; repeat it for several. All columns by default.")
     ] = None,
@@ -60,7 +60,7 @@ async def get_rows(
     etag = etag_of(dataset.id, names, chosen, offset, limit)
     if etag_matches(request, etag):
         return not_modified(etag, VARY_ACCEPT)
-    body = await sandbox.run(select_rows, dataset.id, names, chosen, settings, offset, limit)
+    body = await sandbox.run(select_rows, store.datasets.iter_packed(dataset.id), names, chosen, offset, limit)
     return file_response(request, body, chosen, f"rows-{dataset.id}", etag, VARY_ACCEPT)
 
 
@@ -70,9 +70,7 @@ async def get_rows(
     summary="Compare groups of rows with the rest",
     responses=problem_responses(404, 413, 422),
 )
-async def compare_rows(
-    dataset: DatasetDep, groups: Groups, sandbox: SandboxDep, settings: SettingsDep
-) -> DifferencesView:
+async def compare_rows(dataset: DatasetDep, groups: Groups, store: StoreDep, sandbox: SandboxDep) -> DifferencesView:
     """Compare the means of numbers and the shares of texts in each group with those in all other rows."""
     columns = _columns(dataset, groups.columns)
     rows = dataset.description.rows
@@ -80,8 +78,8 @@ async def compare_rows(
     if last >= rows:
         sentence = f"There is no row {last:,}; the table has {rows:,} rows, and the first is row 0."
         raise InvalidParameter(sentence, [FieldError("groups", sentence)])
-    found = await sandbox.run(compare_groups, dataset.id, columns, groups.groups, settings)
-    return DifferencesView(groups=found)
+    found = await sandbox.run(compare_groups, store.datasets.iter_packed(dataset.id), columns, groups.groups)
+    return DifferencesView(groups=[GroupView.model_validate(group) for group in found])
 
 
 def _columns(dataset: Dataset, names: list[str] | None) -> list[Column]:

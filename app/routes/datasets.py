@@ -11,8 +11,9 @@ from app.http import decode_cursor, page_end
 from app.links import dataset_links
 from app.problems import problem_responses
 from app.routes.parameters import HEADER_VALUES, CursorParameter, DatasetId, HeaderParameter, LimitParameter
-from app.sandbox import ingest
+from app.sandbox import ingest, table_limits
 from app.schemas import DatasetPage, DatasetView, dataset_item, dataset_view
+from ism_jobs.store import Store
 
 router = APIRouter(prefix="/datasets", tags=["data sets"])
 
@@ -45,7 +46,7 @@ async def upload_dataset(
     hash of the content: the same table uploaded again is the same data set and keeps its first name.
     """
     async with uploads.receive_upload(request, settings, name, HEADER_VALUES[header]) as upload:
-        dataset, new = await sandbox.run(ingest, upload, settings, owner)
+        dataset, new = await ingest(sandbox, upload, table_limits(settings), Store.open(settings).of(owner))
     response.status_code = 201 if new else 200
     response.headers["Location"] = dataset_links(dataset.id)["self"]
     view = dataset_view(dataset)

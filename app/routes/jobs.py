@@ -13,7 +13,7 @@ from pydantic import AwareDatetime
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
-from app.dependencies import EventsDep, JobDep, KeyCheckDep, SandboxDep, SettingsDep, StoreDep
+from app.dependencies import CheckSandboxDep, EventsDep, JobDep, KeyCheckDep, SettingsDep, StoreDep
 from app.http import decode_cursor, etag_matches, etag_of, not_modified, page_end
 from app.problems import problem_responses
 from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
@@ -39,7 +39,7 @@ QUEUE_POLL_SECONDS = 2.0  # between two polls of the position in the queue, whic
 )
 async def post_job(
     store: StoreDep,
-    sandbox: SandboxDep,
+    sandbox: CheckSandboxDep,
     settings: SettingsDep,
     body: JsonBody,
     idempotency_key: IdempotencyKey = None,

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from app import uploads
-from app.dependencies import FinishedJobDep, SandboxDep, SettingsDep, StoreDep
+from app.dependencies import FinishedJobDep, SandboxDep, SettingsDep, StoreDep, TransformSandboxDep
 from app.http import (
     PICTURE_POLICY,
     VARY_ACCEPT,
@@ -33,6 +33,7 @@ from app.routes.parameters import (
 from app.sandbox import (
     PLOT_SOURCES,
     REPORT_POLICY,
+    Answer,
     PlotFormat,
     convert_table,
     draw_plot,
@@ -40,6 +41,7 @@ from app.sandbox import (
     project_rows,
     project_upload,
     render_report,
+    table_limits,
 )
 from app.schemas import OtherAxes, ResultView, job_view, table_document
 from ism_jobs.errors import NotFound
@@ -156,7 +158,7 @@ async def transform_rows(
     request: Request,
     record: FinishedJobDep,
     store: StoreDep,
-    sandbox: SandboxDep,
+    sandbox: TransformSandboxDep,
     settings: SettingsDep,
     format: FormatParameter = None,
     header: HeaderParameter = "auto",
@@ -165,7 +167,8 @@ async def transform_rows(
     chosen = negotiate_format(request, format, TABLE_FORMATS)
     model = await run_sync(store.jobs.artifact, record, "model")
     async with uploads.receive_upload(request, settings, None, HEADER_VALUES[header]) as upload:
-        body, notes = await sandbox.run(project_upload, upload, model, chosen, settings)
+        limits = table_limits(settings)
+        (body,), notes = await sandbox.receive(_with_value, project_upload, upload, model, chosen, limits)
     headers = {"ISM-Notes": json.dumps(notes), **VARY_ACCEPT}
     return file_response(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
 
@@ -186,7 +189,6 @@ async def project_job_rows(
     record: FinishedJobDep,
     store: StoreDep,
     sandbox: SandboxDep,
-    settings: SettingsDep,
     format: FormatParameter = None,
 ) -> Response:
     """The rows are filled in, encoded and scaled as in the job. A W with one 1 returns a standardized feature."""
@@ -194,7 +196,8 @@ async def project_job_rows(
     await run_sync(store.datasets.get, record.dataset)  # 404 if the table has been deleted
     model = await run_sync(store.jobs.artifact, record, "model")
     embedding = await run_sync(store.jobs.artifact, record, "embedding")
-    projected = await sandbox.run(project_rows, record.dataset, model, embedding, body.W, chosen, settings)
+    table = store.datasets.iter_packed(record.dataset)
+    projected = await sandbox.run(project_rows, table, model, embedding, body.W, chosen)
     return file_response(request, projected, chosen, f"projected-{record.id}", etag_of(projected), VARY_ACCEPT)
 
 
@@ -231,6 +234,11 @@ async def get_table(
         run: Any = run_sync if len(packed) < INLINE_BYTES else sandbox.run
         body = await run(convert_table, packed, chosen, LABEL_COLUMNS[table])
     return file_response(request, body, chosen, f"{table}-{record.id}", etag, VARY_ACCEPT)
+
+
+def _with_value(answer: Answer) -> tuple[list[bytes], Any]:
+    """Return the parts of an answer and its value."""
+    return list(answer), answer.value
 
 
 def _table_document(store: Store, record: Record) -> dict[str, Any] | None:

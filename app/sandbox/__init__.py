@@ -1,11 +1,13 @@
-"""Heavy and risky work, each task in a process of its own with limits on time and memory."""
+"""Heavy and risky work, each task in a confined process of its own with limits on time and memory."""
 
+from app.sandbox.confinement import SECRETS
 from app.sandbox.drawing import PLOT_SOURCES, PlotFormat, draw_plot
+from app.sandbox.limits import table_limits
+from app.sandbox.messages import Answer, Upload
 from app.sandbox.pool import SandboxPool
 from app.sandbox.report import REPORT_POLICY, render_report
 from app.sandbox.tasks import (
     TableFormat,
-    Upload,
     convert_table,
     count_remaining,
     export_onnx,
@@ -18,6 +20,8 @@ from app.sandbox.tasks import (
 __all__ = [
     "PLOT_SOURCES",
     "REPORT_POLICY",
+    "SECRETS",
+    "Answer",
     "PlotFormat",
     "SandboxPool",
     "TableFormat",
@@ -31,4 +35,5 @@ __all__ = [
     "project_upload",
     "render_report",
     "select_rows",
+    "table_limits",
 ]

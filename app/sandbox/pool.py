@@ -1,29 +1,43 @@
 """A pool of sandbox processes for work that is too heavy or too risky for the process that answers requests.
 
 Uploaded files may be malicious. A sandbox process is killed if it takes too long, and its crash affects nobody else.
-Processes are forked from a server that has already imported everything they need, so each costs milliseconds.
+It has no credentials, no network and no file but the upload (see `confinement.py`), and never talks to Redis: tables
+reach it, and leave it, as chunks. Processes are forked from a server that has already imported everything they need,
+so each costs milliseconds.
 """
 
 import multiprocessing
 import os
+import signal
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import copy
 from multiprocessing.connection import Connection
-from typing import Any, ParamSpec, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, Self, TypeVar
 
 import anyio
 import anyio.to_thread
 import structlog
-from redis.exceptions import RedisError
 
 from app.problems import internal_error
+from app.sandbox.confinement import confine
 from app.sandbox.limits import limit_memory
-from ism_jobs.errors import InvalidTable, Problem, TooLarge
+from app.sandbox.messages import (
+    LAST_CHUNK,
+    Answer,
+    BrokenAnswer,
+    Upload,
+    iter_received,
+    send_problem,
+    send_result,
+)
+from app.sandbox.slots import FairSlots
+from ism_jobs.errors import InvalidTable, Problem, RequestFailed, TooLarge, Unavailable
 from ism_jobs.logs import configure, log
 from ism_jobs.settings import Settings
-from ism_jobs.store import problem_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,86 +51,155 @@ PRELOADED = [  # modules that the fork server imports once, for all sandbox proc
 ]
 
 NICENESS = 5  # of sandbox processes, so that requests get the CPU first
+EXIT_SECONDS = 1.0  # for a process to end after its answer broke off
 ADVICE = "use fewer rows or columns at a time."
 
 
 class SandboxPool:
-    """Runs module-level functions with picklable arguments, each in a process of its own, a few at a time."""
+    """Runs module-level functions, each in a process of its own, a few at a time.
+
+    Arguments must be picklable, except one iterator of bytes: its chunks are sent while the function iterates. A
+    function returns bytes or what JSON can hold; or it is a generator that yields bytes and returns what JSON can hold.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(PRELOADED)
-        self._settings = settings
+        self._settings = settings.model_copy(update={"redis_url": None, "api_keys": None})
         self._seconds = settings.child_seconds
-        self._slots = anyio.CapacityLimiter(settings.children)
+        self.slots = FairSlots(settings.children)
+        self._threads = anyio.CapacityLimiter(self.slots.total)
+        self._owner = ""
+
+    def of(self, owner: str) -> Self:
+        """Return the pool as one owner uses it; owners share the slots."""
+        view = copy(self)
+        view._owner = owner
+        return view
 
     def warm_up(self) -> None:
         """Start the fork server in the background, so that the first request need not wait for its imports."""
-        threading.Thread(target=self._run, args=(os.getpid, (), {}), daemon=True).start()
+        threading.Thread(target=self._check_confinement, daemon=True).start()
+
+    def _check_confinement(self) -> None:
+        missing = self._converse(Answer.whole, confine, (None,))
+        if missing:
+            log.warning("the kernel cannot take everything from sandbox processes", missing=missing)
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function and return its value, or raise the problem that it raised."""
-        return await anyio.to_thread.run_sync(self._run, function, args, kwargs, limiter=self._slots)
+        value: T = await self.receive(Answer.whole, function, *args, **kwargs)
+        return value
 
-    def _run(self, function: Callable[..., T], args: Any, kwargs: Any) -> T:
+    async def receive(
+        self, consume: Callable[[Answer], T], function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a function, and return what `consume` makes of its answer in a thread of this process."""
+        async with self.slots.hold(self._owner):
+            call = args, kwargs
+            return await anyio.to_thread.run_sync(self._converse, consume, function, *call, limiter=self._threads)
+
+    def _converse(
+        self, consume: Callable[[Answer], T], function: Callable[..., Any], args: Any, kwargs: Any = None
+    ) -> T:
+        chunks = next((each for each in args if isinstance(each, Iterator)), None)
+        folder = next((each.path.parent for each in args if isinstance(each, Upload)), None)
+        given = tuple(_Chunks() if isinstance(each, Iterator) else each for each in args)
         receiver, sender = self._context.Pipe(duplex=False)
+        source, sink = self._context.Pipe(duplex=False)
         ids = structlog.contextvars.get_contextvars()
         process = self._context.Process(
-            target=_run_in_sandbox, args=(sender, self._settings, ids, function, args, kwargs), daemon=True
+            target=_run_in_sandbox,
+            args=(sender, source, self._settings, folder, ids, function, given, kwargs or {}),
+            daemon=True,
         )
         process.start()
         sender.close()
+        source.close()
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(self._seconds, expire)
+        timer.daemon = True
+        timer.start()
         try:
-            if not receiver.poll(self._seconds):
-                raise InvalidTable(f"The request took longer than the limit of {self._seconds} seconds; {ADVICE}")
-            succeeded, value = receiver.recv()
-        except (EOFError, OSError):  # the process died before or while it sent its answer
-            process.join()
-            log.error("sandbox process died", function=function.__name__, code=process.exitcode)
-            raise InvalidTable(
-                "The process for this request died, most likely because it ran out of memory; " + ADVICE
-            ) from None
+            _send_chunks(sink, chunks)
+            return consume(Answer(receiver))
+        except BrokenAnswer:
+            process.join(EXIT_SECONDS)
+            code = process.exitcode
+            log.error("sandbox process died", function=function.__name__, code=code, expired=expired.is_set())
+            seconds = self._seconds if expired.is_set() else None
+            raise _problem_of_end(code, seconds, reads_file=folder is not None) from None
         finally:
+            timer.cancel()
             process.kill()
             process.join()
             receiver.close()
-        if not succeeded:
-            raise value
-        result: T = value
-        return result
+            sink.close()
+
+
+class _Chunks:
+    """Stands for the iterator of chunks among the arguments."""
+
+
+def _send_chunks(sink: Connection, chunks: Iterator[bytes] | None) -> None:
+    for chunk in chunks or ():
+        try:
+            sink.send_bytes(chunk)
+        except BrokenPipeError:  # the process has ended, or needs no more
+            break
+    with suppress(BrokenPipeError):
+        sink.send_bytes(LAST_CHUNK)
+
+
+def _problem_of_end(code: int | None, seconds: int | None, *, reads_file: bool) -> Problem:
+    """Return the problem of a process that ended without an answer, after `seconds` if they were too many."""
+    if seconds is not None and reads_file:
+        return InvalidTable(f"Reading the file took longer than the limit of {seconds} seconds; {ADVICE}")
+    if seconds is not None:
+        return RequestFailed(f"The request took longer than the limit of {seconds} seconds; {ADVICE}")
+    if code == -signal.SIGKILL:
+        return Unavailable(
+            "The process for this request was killed, most likely because the machine ran out of memory; try again in a"
+            " moment."
+        )
+    if reads_file:
+        return InvalidTable(
+            "The process that read this file crashed; the file is probably damaged. Save it again, or save the table as"
+            " CSV."
+        )
+    return RequestFailed("The process for this request crashed. The service's log has the details.")
 
 
 def _run_in_sandbox(
-    sender: Connection, settings: Settings, ids: dict[str, Any], function: Callable[..., Any], args: Any, kwargs: Any
-) -> None:
+    sender: Connection, source: Connection, settings: Settings, folder: Path | None, ids: dict[str, Any],
+    function: Callable[..., Any], args: Any, kwargs: Any,
+) -> None:  # fmt: skip
     os.nice(NICENESS)
-    if settings.upload_dir:
-        tempfile.tempdir = str(settings.upload_dir)  # decompressed files go there as well
+    tempfile.tempdir = None if folder is None else str(folder)  # decompressed files go there as well
     limit_memory(settings.memory_per_child)
     configure(settings)
     structlog.contextvars.bind_contextvars(**ids)
-    answer: tuple[bool, Any]
-    try:
-        answer = True, function(*args, **kwargs)
-    except Problem as problem:
-        answer = False, problem
-    except MemoryError:
-        answer = False, _too_large(settings)
-    except Exception as error:
-        answer = False, _as_problem(error)
+    if function is not confine:
+        confine(folder)
+    received = tuple(iter_received(source) if isinstance(each, _Chunks) else each for each in args)
     with suppress(BrokenPipeError):  # the caller has stopped waiting
         try:
-            sender.send(answer)
+            send_result(sender, function(*received, **kwargs))
+        except Problem as problem:
+            send_problem(sender, problem)
         except MemoryError:
-            sender.send((False, _too_large(settings)))
+            send_problem(sender, _too_large(settings))
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            log.error("sandbox process failed", exc_info=error)
+            send_problem(sender, internal_error())
 
 
 def _too_large(settings: Settings) -> TooLarge:
     return TooLarge(f"The request needs more memory than the limit of {settings.memory_per_child:,} bytes; {ADVICE}")
-
-
-def _as_problem(error: Exception) -> Problem:
-    if isinstance(error, RedisError) and (problem := problem_of(error)):
-        return problem
-    log.error("sandbox process failed", exc_info=error)
-    return internal_error()

@@ -1,7 +1,7 @@
 """Differences between groups of rows and all other rows, per column and in standard deviations."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from app.schemas import DifferenceView, GroupView
-from ism_jobs.settings import Settings
-from ism_jobs.store import REQUEST_TIMEOUT, Store
+from ism_jobs.store import unpack
 from ism_jobs.tables import Column
 
 RowGroups: TypeAlias = Sequence[Sequence[int]]
@@ -81,10 +80,11 @@ class _ColumnTally:
         )
 
 
-def compare_groups(id: str, columns: Sequence[Column], groups: RowGroups, settings: Settings) -> list[GroupView]:
-    """Compare groups of rows of a stored data set with all its other rows. Runs in a sandbox process."""
-    parts = Store.open(settings, REQUEST_TIMEOUT).datasets.iter_parts(id, [column.name for column in columns])
-    return differences(parts, columns, groups)
+def compare_groups(chunks: Iterator[bytes], columns: Sequence[Column], groups: RowGroups) -> list[dict[str, Any]]:
+    """Return a `GroupView` for each group of rows of a data set, as JSON. Runs in a sandbox process."""
+    names = [column.name for column in columns]
+    parts = (unpack(chunk).select(names) for chunk in chunks)
+    return [view.model_dump(mode="json") for view in differences(parts, columns, groups)]
 
 
 def differences(parts: Iterable[pa.Table], columns: Sequence[Column], groups: RowGroups) -> list[GroupView]:

@@ -25,7 +25,7 @@ async def plan_jobs(store: Store, sandbox: SandboxPool, settings: Settings, body
         return submission, descriptions, Estimator(store)
 
     submission, descriptions, estimator = await run_sync(check)
-    counts = await check_remaining_rows(sandbox, settings, submission, every_job=True)
+    counts = await check_remaining_rows(store, sandbox, submission, every_job=True)
 
     def plan(spec: JobSpec, document: dict[str, Any]) -> JobPlan:
         rows, _, features, warnings = counts[training_key(spec)]

@@ -6,7 +6,7 @@ Every check of a request happens here; a job can still fail in the worker.
 import hashlib
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -22,7 +22,7 @@ from ism_jobs.spec import JobSpec, Place, PostedBatch, SupervisedSpec, expand, r
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
-Counts = dict[tuple[object, ...], tuple[int, int, int, tuple[str, ...]]]  # the values of `count_remaining`
+Counts = dict[tuple[object, ...], Sequence[Any]]  # the values of `count_remaining`
 ID_BYTES = 10  # bytes of the id of a job or batch: with 80 bits, random ids practically never collide
 
 
@@ -77,7 +77,7 @@ async def _submit(
 ) -> tuple[Submission, list[Record]]:
     submission, records = await run_sync(partial(_begin, store, settings, body, key, is_batch=is_batch))
     if records is None:
-        await check_remaining_rows(sandbox, settings, submission)
+        await check_remaining_rows(store, sandbox, submission)
         records = await run_sync(_create, store, submission)
     return submission, records
 
@@ -137,19 +137,21 @@ def _descriptions(store: Store, submission: Submission) -> dict[str, Description
 
 
 async def check_remaining_rows(
-    sandbox: SandboxPool, settings: Settings, submission: Submission, *, every_job: bool = False
+    store: Store, sandbox: SandboxPool, submission: Submission, *, every_job: bool = False
 ) -> Counts:
     """Check that "missing": "drop" leaves enough rows. This requires reading the tables of these jobs, or of every job.
 
     Return what was counted, by `training_key`.
     """
     remaining: Counts = {}
+    descriptions = await run_sync(_descriptions, store, submission)
     for spec, place in zip(submission.specs, submission.places, strict=True):
         if spec.missing != "drop" and not every_job:
             continue
         same = training_key(spec)
         if same not in remaining:
-            remaining[same] = await sandbox.run(count_remaining, spec, settings)
+            table = store.datasets.iter_packed(spec.dataset)
+            remaining[same] = await sandbox.run(count_remaining, table, spec, descriptions[spec.dataset])
         rows, values = remaining[same][:2]
         if spec.missing != "drop":
             continue

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Protocol, Self
 from uuid import uuid4
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from ism_jobs.store import keys
 from ism_jobs.store.arrow import pack, unpack
 from ism_jobs.store.ownership import OwnedCollection, Position
 from ism_jobs.store.redis import Connection, iter_chunks, script
-from ism_jobs.tables import Description, Reader
+from ism_jobs.tables import Description
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash, 80 bits
 STAGING_SECONDS = 3_600  # lifetime of the chunks of an aborted upload
@@ -47,6 +47,16 @@ class Dataset:
         )
 
 
+class Table(Protocol):
+    """A table that is being read: its record batches, packed or not; then its description and digest."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def description(self) -> Description: ...
+
+    def digest(self) -> str: ...
+
+
 class Datasets(OwnedCollection):
     """All data sets, by id. The id is a hash of the content and its owner."""
 
@@ -55,18 +65,18 @@ class Datasets(OwnedCollection):
         self._seconds = settings.dataset_seconds
         self._delete_dataset = script(redis, "delete_dataset")
 
-    def add(self, reader: Reader, name: str, size: int) -> tuple[Dataset, bool]:
-        """Store the table that the reader yields; return its description and whether it is new."""
+    def add(self, table: Table, name: str, size: int) -> tuple[Dataset, bool]:
+        """Store a table; return its description and whether it is new."""
         staged = keys.dataset_chunks(f"staging:{uuid4().hex}")
         try:
-            for batch in reader:
+            for batch in table:
                 with self._redis.pipeline() as pipe:
-                    pipe.rpush(staged, pack(batch))
+                    pipe.rpush(staged, batch if isinstance(batch, bytes) else pack(batch))
                     pipe.expire(staged, STAGING_SECONDS)
                     pipe.execute()
             owner = self._owner or ""
-            id = _id(owner, reader.digest())
-            return self._publish(Dataset(id, owner, name, time.time(), size, reader.description()), staged)
+            id = _id(owner, table.digest())
+            return self._publish(Dataset(id, owner, name, time.time(), size, table.description()), staged)
         finally:
             self._redis.delete(staged)
 
@@ -108,11 +118,16 @@ class Datasets(OwnedCollection):
 
     def iter_parts(self, id: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the table in parts of some megabytes."""
-        part = None
-        for chunk in iter_chunks(self._redis, keys.dataset_chunks(id)):
+        for chunk in self.iter_packed(id):
             part = unpack(chunk)
             yield part if columns is None else part.select(list(columns))
-        if part is None:
+
+    def iter_packed(self, id: str) -> Iterator[bytes]:
+        """Yield the table in parts of some megabytes, each packed."""
+        chunk = None
+        for chunk in iter_chunks(self._redis, keys.dataset_chunks(id)):
+            yield chunk
+        if chunk is None:
             raise NotFound(f"The data set {json.dumps(id)} is gone; upload the table again.")
 
     def page(self, limit: int, after: Position | None) -> tuple[list[Dataset], Position | None]:
