@@ -13,12 +13,17 @@ from app.schemas.datasets import (
     table_document,
     utc,
 )
+from app.schemas.events import EVENT_DATA, JOB_EVENT
 from app.schemas.jobs import EstimateView, JobPage, JobPlan, JobView, PictureView, PlanView, job_view
+from app.schemas.references import resolve
 from app.schemas.results import OtherAxes, ResultView
 from app.schemas.service import Health, Kernels, Paradigms, Readiness
-from app.schemas.webhooks import DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
+from app.schemas.webhooks import WEBHOOK_MESSAGE, DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
 
 __all__ = [
+    "EVENT_DATA",
+    "JOB_EVENT",
+    "WEBHOOK_MESSAGE",
     "BatchItem",
     "BatchPage",
     "BatchRow",
@@ -49,6 +54,7 @@ __all__ = [
     "dataset_view",
     "delivery_view",
     "job_view",
+    "resolve",
     "table_document",
     "utc",
 ]

@@ -1,10 +1,10 @@
 """Documents about batches: the jobs of a batch side by side."""
 
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, Field
 
+from app.schemas.references import JobSettings
 from ism_jobs.store import State
 
 
@@ -17,7 +17,7 @@ class BatchRow(BaseModel):
     dataset_name: str | None = Field(description="The name of the data set; null if the data set is gone.")
     target: str | list[str] | None = Field(description="The target columns of a supervised job.")
     sigma: float | None = Field(description="The width of a single Gaussian kernel that the job used; null until then.")
-    settings: dict[str, Any] = Field(description="The settings that the job was posted with.")
+    settings: JobSettings = Field(description="The settings that the job was posted with.")
     metrics: dict[str, int | float | None] = Field(description="The metrics of the job; empty until it has succeeded.")
     error: str | None = Field(description="The reason why the job failed.")
 

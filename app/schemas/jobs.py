@@ -1,14 +1,23 @@
 """Documents about jobs: state, progress, pages of them, and plans."""
 
 from datetime import datetime
-from typing import Any
 
 from pydantic import BaseModel, Field
 
 from app.links import job_links, prefix
 from app.problems import ProblemView
 from app.schemas.datasets import utc
+from app.schemas.references import AnyKernel, Spec
 from ism_jobs.store import Record, State
+
+
+class TryingView(BaseModel):
+    """The candidate that is being tried while settings are chosen."""
+
+    scale: str | None = Field(description="Preprocessing of the rows.")
+    q: int | None = Field(description="The number of axes.")
+    tried: int = Field(description="The number of candidates that were tried so far, in all folds.")
+    best: float | None = Field(description="The best score so far; null while there is none.")
 
 
 class ProgressView(BaseModel):
@@ -29,7 +38,7 @@ class ProgressView(BaseModel):
     remaining_seconds: float | None = Field(description="Estimated seconds left; null while there is no estimate.")
     fold: int | None = Field(None, description="The number of cross-validation folds or resamples done.")
     folds: int | None = Field(None, description="The number of cross-validation folds or resamples in all.")
-    trying: dict[str, Any] | None = Field(
+    trying: TryingView | None = Field(
         None, description="While settings are chosen: the current scale and q, how many were tried, the best score."
     )
 
@@ -42,7 +51,7 @@ class BestView(BaseModel):
         description="Its cross-validated accuracy or R², or consensus of a clustering; null if there is none yet."
     )
     q: int = Field(description="The number of axes.")
-    kernel: Any = Field(description="The kernel, with the width that it has for the rows that were tried.")
+    kernel: AnyKernel = Field(description="The kernel, with the width that it has for the rows that were tried.")
     scale: str | None = Field(description="Preprocessing of the rows.")
     picture: str = Field(description="The path of its picture.")
 
@@ -53,14 +62,16 @@ class PictureView(BaseModel):
     number: int = Field(description="The number of the picture; each better candidate has a larger one.")
     score: float | None = Field(description="The score of the candidate; null if there is none yet.")
     q: int = Field(description="The number of axes of the candidate.")
-    kernel: Any = Field(description="Its kernel.")
+    kernel: AnyKernel = Field(description="Its kernel.")
     scale: str | None = Field(description="Preprocessing of the rows.")
     axes: list[str] = Field(
         description='The axes that are shown. "picture" is a direction of large variance beside the only axis.'
     )
     rows: list[int] = Field(description="The numbers of at most 2,000 rows of the table.")
     coordinates: list[list[float]] = Field(description="For each of these rows, its coordinates.")
-    group: list[Any] | None = Field(description="For each of these rows, its target or cluster.")
+    group: list[str | int | float | bool | None] | None = Field(
+        description="For each of these rows, its target or cluster."
+    )
     features: list[str] = Field(description="The features with the largest importance, at most 200.")
     W: list[list[float]] = Field(description="For each of these features, its weights in the axes shown.")
     importance: list[float] = Field(description="For each of these features, its share of the squared weights.")
@@ -75,7 +86,7 @@ class JobView(BaseModel):
     metadata: dict[str, str] = Field(description="The metadata given when the job was posted.")
     dataset: str = Field(description="The id of the data set.")
     batch: str | None = Field(description="The id of the batch that the job belongs to, if any.")
-    spec: dict[str, Any] = Field(description="The job as it was posted, with defaults filled in.")
+    spec: Spec = Field(description="The job as it was posted, with defaults filled in.")
     created: datetime = Field(description="The time at which the job was posted.")
     started: datetime | None = Field(description="The time at which a worker started the job.")
     finished: datetime | None = Field(description="The time at which the job ended.")
@@ -110,7 +121,7 @@ class EstimateView(BaseModel):
 class JobPlan(BaseModel):
     """What one job would do."""
 
-    spec: dict[str, Any] = Field(description="The job with defaults filled in.")
+    spec: Spec = Field(description="The job with defaults filled in.")
     rows: int = Field(description="The number of rows that the job would learn from.")
     rows_dropped: int = Field(description="The number of rows that it would leave out, such as those without a target.")
     features: int = Field(description="The number of features after text is encoded.")

@@ -1,10 +1,11 @@
 """Documents about the result of a job: W, its accuracy, its stability, and how its settings were chosen."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from app.schemas.jobs import JobView
+from app.schemas.references import KernelDocument, Spec
 
 
 class OtherAxes(BaseModel):
@@ -85,7 +86,7 @@ class SparsityView(BaseModel):
 class CandidateView(BaseModel):
     """One combination of settings that was tried."""
 
-    kernel: dict[str, Any] = Field(description="The kernel with its parameters.")
+    kernel: KernelDocument = Field(description="The kernel with its parameters.")
     scale: str = Field(description="How the features were scaled.")
     q: int = Field(description="The number of axes.")
     neighbors: bool = Field(
@@ -110,9 +111,7 @@ class ChoiceView(BaseModel):
         description="The number of rows that candidates were tried on; 0 if there were too few rows to choose."
     )
     seconds: float = Field(description="The time that the choice took, in seconds.")
-    spec: dict[str, Any] = Field(
-        description="The job with the chosen settings; posting it repeats the result without a choice."
-    )
+    spec: Spec = Field(description="The job with the chosen settings; posting it repeats the result without a choice.")
     candidates: list[CandidateView] = Field(
         description="All candidates in the order in which they were tried. Their scores come from the search;"
         " the score in `validation` is corrected for the choice of the best."
@@ -174,12 +173,37 @@ class BaselineView(BaseModel):
     )
 
 
+class CertificateView(BaseModel):
+    """Checks of W. A value is null if its check was not made, as for sparse axes."""
+
+    gradient: float | None = Field(None, description="The norm of the gradient at W relative to Φ; 0 at a maximum.")
+    eigengap: float | None = Field(
+        None, description="The smallest eigenvalue of Φ in W less the largest one outside; null if nothing is outside."
+    )
+    orthonormality: float | None = Field(None, description="The largest entry of |WᵀW − I|.")
+    curvature: float | None = Field(
+        None,
+        description="The largest second derivative of J that was found, relative to 2‖Φ‖; at most 0 at a maximum.",
+    )
+    second_order: bool | None = Field(None, description="Whether the second-order condition of a maximum holds.")
+
+
+class EncodingView(BaseModel):
+    """How columns of the table became features. All lists are in the order of the columns."""
+
+    columns: list[str] = Field(description="The columns that were used.")
+    levels: list[list[str] | None] = Field(description="The levels of a column of text; null for other columns.")
+    kinds: list[str] = Field([], description="How each column was encoded.", examples=[["number", "onehot"]])
+    date_formats: list[str | None] = Field([], description="The format of a column of dates; null for other columns.")
+    missing_levels: list[bool] = Field([], description='Whether a missing text is a level of its own, "missing".')
+
+
 class ResultView(BaseModel):
     """The result of a job, without its large tables."""
 
     job: JobView = Field(description="The job.")
     features: list[str] = Field(description="The names of the rows of W.")
-    encoding: dict[str, Any] | None = Field(
+    encoding: EncodingView | None = Field(
         None,
         description="How columns of the table became features: the columns, their kinds, and the levels of text. Null"
         " for jobs that are older than this field.",
@@ -204,10 +228,8 @@ class ResultView(BaseModel):
     objective: float = Field(description="The objective J.")
     converged: bool = Field(description="Whether the iteration converged within the tolerance.")
     stop: str = Field(description="Why the iteration ended.")
-    certificate: dict[str, float | bool | None] = Field(
-        description="The certificate: gradient, eigengap, orthonormality and curvature at the result."
-    )
-    kernel: dict[str, Any] = Field(
+    certificate: CertificateView = Field(description="Checks of the result that need no second solve.")
+    kernel: KernelDocument = Field(
         description="The kernel with the parameters that were found; it can be posted again."
     )
     method: str = Field(

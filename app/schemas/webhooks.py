@@ -1,12 +1,12 @@
 """Documents about webhooks: deliveries, the secret, and what a test needs."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from app.schemas.datasets import utc
-from ism_jobs.store import Delivery
+from ism_jobs.store import Delivery, State
 
 
 class DeliveryView(BaseModel):
@@ -44,6 +44,65 @@ class WebhookTest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     url: str = Field(description="The URL to call.", examples=["https://example.org/ism"], max_length=2_000)
+
+
+class EndedJob(BaseModel):
+    """A job that has ended."""
+
+    id: str = Field(description="The id of the job.")
+    state: State = Field(description="How it has ended.")
+    label: str | None = Field(description="The label given when the job was posted.")
+    metadata: dict[str, str] = Field(description="The metadata given when the job was posted.")
+    batch: str | None = Field(description="The id of its batch, if any.")
+    dataset: str = Field(description="The id of the data set.")
+    attempt: int = Field(description="How many times a worker has started the job.")
+    ended: datetime = Field(description="The time at which the job ended.")
+    error: str | None = Field(description="The reason why the job failed.")
+
+
+class EndedBatch(BaseModel):
+    """A batch whose jobs have all ended."""
+
+    id: str = Field(description="The id of the batch.")
+    label: str | None = Field(description="The label given when the batch was posted.")
+    states: dict[str, int] = Field(description="The number of jobs in each state.")
+    ended: datetime = Field(description="The time at which the last job ended.")
+
+
+class TestData(BaseModel):
+    """A test."""
+
+    id: str = Field(description="The id of the test.")
+
+
+class _Message(BaseModel):
+    timestamp: datetime = Field(description="The time of what happened.")
+
+
+class JobMessage(_Message):
+    """A job has ended."""
+
+    type: Literal["job.succeeded", "job.failed", "job.cancelled"]
+    data: EndedJob
+
+
+class BatchMessage(_Message):
+    """All jobs of a batch have ended."""
+
+    type: Literal["batch.ended"]
+    data: EndedBatch
+
+
+class TestMessage(_Message):
+    """The message that POST /webhooks/test sends."""
+
+    type: Literal["test"]
+    data: TestData
+
+
+WEBHOOK_MESSAGE: TypeAdapter[object] = TypeAdapter(
+    Annotated[JobMessage | BatchMessage | TestMessage, Field(discriminator="type")]
+)
 
 
 def delivery_view(delivery: Delivery) -> DeliveryView:

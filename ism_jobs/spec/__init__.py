@@ -2,7 +2,15 @@
 
 from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
 from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOB, POSTED_JOBS, Place, PostedBatch, expand, read_one
-from ism_jobs.spec.kernels import AlignedKernel, KernelObject, SimpleKernel, SumKernel, kernel_object, simple_kernel
+from ism_jobs.spec.kernels import (
+    KERNEL,
+    AlignedKernel,
+    KernelObject,
+    SimpleKernel,
+    SumKernel,
+    kernel_object,
+    simple_kernel,
+)
 from ism_jobs.spec.messages import refusal
 from ism_jobs.spec.paradigms import (
     JOB_SPEC,
@@ -17,6 +25,7 @@ from ism_jobs.spec.stored import read_stored_spec
 __all__ = [
     "GRID_FIELDS",
     "JOB_SPEC",
+    "KERNEL",
     "POSTED_JOB",
     "POSTED_JOBS",
     "AlignedKernel",

@@ -1,8 +1,8 @@
 """The catalogue of kernels and paradigms, with the parameters, defaults and ranges of their models."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, WithJsonSchema
 
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernel_table import KERNEL_TABLE, KernelRow
@@ -51,7 +51,7 @@ class ParadigmEntry(BaseModel):
     title: str
     description: str
     parameters: list[Parameter]
-    example: dict[str, Any] = Field(description="A job.")
+    example: Annotated[dict[str, Any], WithJsonSchema({"x-schema": "PostedJob"})] = Field(description="A job.")
 
 
 _CHOSEN = KernelEntry(

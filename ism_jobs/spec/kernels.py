@@ -5,7 +5,17 @@ The models of single kernels are made from the rows of `kernel_table`.
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Union
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
 from ism_jobs.sentences import alternatives
 from ism_jobs.spec.kernel_table import KERNEL_TABLE, LARGEST, KernelRow
@@ -160,6 +170,9 @@ KernelSpec = Annotated[
     | Annotated[AlignedKernel, Tag(ALIGNED)],
     Discriminator(_form),
 ]
+
+
+KERNEL: TypeAdapter[Any] = TypeAdapter(KernelSpec)
 
 
 class Approximation(Strict):
