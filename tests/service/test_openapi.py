@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import hypothesis
 import pytest
 
@@ -21,14 +22,14 @@ CONFIG = {
     "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
     "generation": {"deterministic": True, "database": "none", "max-examples": 8},
     "operations": [
-        # the corners of everything that can be posted are 8,000 cases
+        # the corners of everything that can be posted are 8,000 cases; combined examples of batches are 650 more
         *(
             {
                 "include-operation-id": posting,
-                "phases": {"coverage": {"enabled": False}},
+                "phases": {phase: {"enabled": False} for phase in left_out},
                 "generation": {"max-examples": 15},
             }
-            for posting in ("postJob", "postBatch")
+            for posting, left_out in (("postJob", ["coverage"]), ("postBatch", ["coverage", "examples"]))
         ),
         # each picture takes half a second
         {
@@ -90,7 +91,9 @@ def is_destructive(case: Any) -> bool:
 def test_every_answer_is_documented(schema: Any, operation: str, service: str, known: dict[str, str]) -> None:
     def check(case: Any) -> None:
         with_what_is_there(case, known)
-        case.call_and_validate(base_url=service, timeout=30)
+        answer = case.call_and_validate(base_url=service, timeout=30)
+        if answer.status_code == 202 and case.path in ("/jobs", "/batches"):  # nobody waits for these jobs
+            httpx.post(f"{service}{answer.headers['location'][0]}/cancel")
 
     assert check_operation(schema, operation, check) > 0
 

@@ -108,6 +108,7 @@ def ends(store: Store, record: Record) -> int:
     return int(store.jobs.counts().get(record.state, 0))
 
 
+@pytest.mark.thorough
 def test_a_job_goes_on_while_redis_is_away_and_its_worker_waits(
     redis: FaultyRedis, kept: Store, dataset: str, alive: Alive
 ) -> None:
@@ -183,6 +184,7 @@ def test_a_job_that_runs_when_redis_fills_up_waits_for_room_and_succeeds(
     assert alive.process.poll() is None
 
 
+@pytest.mark.thorough
 def test_a_worker_that_wakes_up_after_its_job_was_taken_over_changes_nothing(
     redis: FaultyRedis, kept: Store, dataset: str, alive: Alive, tmp_path: Path
 ) -> None:
@@ -222,6 +224,7 @@ def test_the_job_of_a_killed_worker_goes_on_from_its_checkpoint_when_only_the_ne
     assert step_events(kept, "goeson").count(0) == 1, "it did not begin anew"
 
 
+@pytest.mark.thorough
 def test_a_worker_that_starts_or_waits_without_redis_goes_on_when_it_is_there(
     apart: FaultyRedis, tmp_path: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_while_redis_hangs_the_api_says_so_soon_and_goes_on_after(faulty: Api, r
     assert faulty.get(f"/datasets/{dataset}").status_code == 200
 
 
+@pytest.mark.thorough
 def test_a_redis_that_is_200_ms_away_makes_everything_slower_and_breaks_nothing(
     faulty: Api, redis: FaultyRedis
 ) -> None:
