@@ -13,17 +13,24 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 from urllib.parse import quote
 
+import click
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from ism_cli.disk import DiskReserve
+
 RESTART_SECONDS = 1.0  # delay before a dead server is restarted
 START_SECONDS = 60  # time limit for the start; a long append-only file takes a while to load
 STOP_SECONDS = 30  # time limit for the shutdown, before the server is killed
+REWRITE_SECONDS = 5.0  # between two tries to shrink the append-only file while the disk is low
+REWRITE_RATIO = 1.5  # size of the append-only file over that of the data from which it is worth shrinking
+ANSWER_SECONDS = 2.0  # time limit for a command of this process
+LOW_MEMORY = 1  # memory limit in bytes with which Redis refuses everything that needs room, and allows deletions
 SOCKET_PATH_LIMIT = 100  # bytes; Linux allows 107
 INSTALL_COMMANDS = {  # by ID or ID_LIKE in /etc/os-release
     "alpine": "apk add valkey",
@@ -65,10 +72,13 @@ def _install_command() -> str:
 class RedisServer:
     """A Redis server with its data in a folder. As a context manager, it starts and stops the server."""
 
-    def __init__(self, folder: Path, fsync: str = "always", memory: int = 0) -> None:
+    def __init__(self, folder: Path, fsync: str = "always", memory: int = 0, reserve: int = 0) -> None:
         self._folder = folder.absolute()  # Redis and the other processes may have another working directory
         self._fsync = fsync  # "always": acknowledged writes are on disk
         self._memory = memory  # limit in bytes; 0 is no limit
+        self._reserve = DiskReserve(self._folder, reserve)
+        self._is_limited = False  # whether Redis has been told that the disk is low
+        self._tried_rewrite = 0.0
         self._died: float | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
@@ -89,12 +99,41 @@ class RedisServer:
     def __enter__(self) -> Self:
         try:
             self._prepare()
+            self._reserve.update()
             self._start(find_executable())
             self._wait()
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def supervise(self) -> None:
+        """Watch the disk and restart the server if it has died. Call this several times a second."""
+        if self._reserve.update():
+            state = (
+                "is nearly full: uploads and jobs get a 507; free some space" if self._reserve.is_low else "has room"
+            )
+            click.echo(f"The disk of {self._folder} {state}.", err=True)
+        self.restart_if_dead()
+        if self._reserve.is_low or self._is_limited:
+            with suppress(RedisError), _client(self._socket) as client:  # it may be starting; the next call tries again
+                self._adapt(client)
+
+    def _adapt(self, client: Redis) -> None:
+        """Let Redis refuse what needs room while the disk is low, and shrink its file after deletions."""
+        if self._is_limited != self._reserve.is_low:
+            client.config_set("maxmemory", self._memory_limit())
+            self._is_limited = self._reserve.is_low
+        if not self._is_limited or time.monotonic() - self._tried_rewrite < REWRITE_SECONDS:
+            return
+        self._tried_rewrite = time.monotonic()
+        found: Any = client.info()
+        data = found["used_memory_dataset"]
+        if found["aof_current_size"] > REWRITE_RATIO * data + 2**20 and self._reserve.free_bytes() > data:
+            client.bgrewriteaof()
+
+    def _memory_limit(self) -> int:
+        return LOW_MEMORY if self._reserve.is_low else self._memory
 
     def restart_if_dead(self) -> None:
         """Restart the server a moment after it has died. Clients wait while it loads its file."""
@@ -124,7 +163,7 @@ class RedisServer:
                 executable,
                 *("--port", "0", "--unixsocket", str(self._socket), "--unixsocketperm", "700"),
                 *("--dir", str(self._folder.resolve()), "--appendonly", "yes", "--appendfsync", self._fsync),
-                *("--maxmemory", str(self._memory), "--maxmemory-policy", "noeviction"),
+                *("--maxmemory", str(self._memory_limit()), "--maxmemory-policy", "noeviction"),
                 *("--save", "", "--daemonize", "no"),
             ],
             stdout=log,
@@ -134,6 +173,7 @@ class RedisServer:
             umask=0o077,  # other users of this machine must not read its files
         )
         log.close()
+        self._is_limited = self._reserve.is_low
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -145,6 +185,7 @@ class RedisServer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+        self._reserve.release()
         if self._socket_folder is not None:
             shutil.rmtree(self._socket_folder, ignore_errors=True)
         if self._lock is not None:
@@ -184,4 +225,5 @@ class RedisServer:
 
 
 def _client(socket: Path) -> Redis:
-    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))  # by default, redis-py retries for seconds
+    retry = Retry(NoBackoff(), 0)  # by default, redis-py retries for seconds
+    return Redis(unix_socket_path=str(socket), retry=retry, socket_timeout=ANSWER_SECONDS)

@@ -40,8 +40,8 @@ def serve(**options: Any) -> None:
         on_poll = None
         if settings.redis_url is None:
             try:
-                server = RedisServer(settings.redis_dir, memory=settings.memory_of_redis)
-                redis_url, on_poll = stack.enter_context(server).url, server.restart_if_dead
+                server = RedisServer(settings.redis_dir, memory=settings.memory_of_redis, reserve=settings.disk_reserve)
+                redis_url, on_poll = stack.enter_context(server).url, server.supervise
             except (NoRedis, OSError) as error:
                 raise click.ClickException(str(error)) from None
         else:

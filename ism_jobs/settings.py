@@ -45,6 +45,11 @@ class Settings(BaseSettings):
         ge=2**20,
         description="Memory limit of the Redis that `ism serve` starts; at the limit, uploads and jobs get a 507.",
     )
+    disk_reserve: ByteSize = Field(
+        ByteSize(2**26),
+        ge=0,
+        description="Disk space that `ism serve` keeps free for its Redis; with less, uploads and jobs get a 507.",
+    )
     host: str = Field("127.0.0.1", description="The address the API listens on.")
     port: int = Field(8000, ge=0, le=65535, description="The port the API listens on.")
     workers: int = Field(

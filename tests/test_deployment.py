@@ -36,6 +36,7 @@ DASK = ("dask-scheduler", "dask-worker")
 VARIABLES = {f"ISM_{name.upper()}" for name in Settings.model_fields}
 NOT_IN_CONTAINERS = {
     "ISM_REDIS_DIR",  # of `ism serve` alone
+    "ISM_DISK_RESERVE",  # of `ism serve`
     "ISM_REDIS_MEMORY",  # of `ism serve`; here it is told to Redis
     "ISM_HOST",  # the command says it
     "ISM_PORT",  # the command says it; outside it is the published port

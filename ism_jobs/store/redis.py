@@ -84,7 +84,7 @@ def is_full(error: Exception) -> bool:
 def problem_of(error: RedisError) -> Problem | None:
     """Return the problem to show to the client, or None if the error is a fault of this program."""
     if is_full(error):
-        return StoreFull("The store is full; delete data sets or jobs that are no longer needed.")
+        return StoreFull("The store or its disk is full; delete data sets or jobs that are no longer needed.")
     if isinstance(error, NotReachable | NoAnswer):
         return Unavailable("The store does not answer; try again in a moment.")
     if isinstance(error, ReadOnlyError | NoPermissionError) or str(error).startswith(REFUSALS):
