@@ -99,6 +99,9 @@ class DifferenceView(BaseModel):
     difference: float | None = Field(
         description="Group minus rest, in standard deviations of the whole column; null if it cannot be computed."
     )
+    error: float | None = Field(
+        description="The standard error of the difference; null if a side has fewer than two values."
+    )
 
 
 class GroupView(BaseModel):

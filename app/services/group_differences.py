@@ -27,7 +27,7 @@ class _ColumnTally:
         self.shift = column.mean or 0.0
         self.counts = np.zeros(groups + 1)  # the last entry counts all rows
         self.sums = np.zeros(groups + 1)
-        self.squares = 0.0
+        self.squares = np.zeros(groups + 1)
         self.levels: list[Counter[str]] = [Counter() for _ in range(groups + 1)]
 
     def add(self, values: Any, group_rows: Sequence[NDArray[np.int64]]) -> None:
@@ -42,7 +42,7 @@ class _ColumnTally:
         values = np.where(present, values, 0.0)
         self.counts += [*(present[at].sum() for at in group_rows), present.sum()]
         self.sums += [*(values[at].sum() for at in group_rows), values.sum()]
-        self.squares += float(values @ values)
+        self.squares += [*(values[at] @ values[at] for at in group_rows), values @ values]
 
     def _add_texts(self, column: Any, group_rows: Sequence[NDArray[np.int64]]) -> None:
         for group, part in enumerate([*(column.take(at) for at in group_rows), column]):
@@ -53,20 +53,28 @@ class _ColumnTally:
         count, total = self.counts[group], self.counts[-1]
         mean = self.sums[group] / count if count else None
         others = (self.sums[-1] - self.sums[group]) / (total - count) if total > count else None
-        std = max(0.0, self.squares / total - (self.sums[-1] / total) ** 2) ** 0.5 if total else 0.0
+        std = max(0.0, self.squares[-1] / total - (self.sums[-1] / total) ** 2) ** 0.5 if total else 0.0
+        inside = _squared_error(count, self.sums[group], self.squares[group])
+        outside = _squared_error(
+            total - count, self.sums[-1] - self.sums[group], self.squares[-1] - self.squares[group]
+        )
+        difference = None if self.column.constant else _standardized(mean, others, std)
         return DifferenceView(
             column=self.column.name,
             level=None,
             group=None if mean is None else float(mean + self.shift),
             rest=None if others is None else float(others + self.shift),
-            difference=None if self.column.constant else _standardized(mean, others, std),
+            difference=difference,
+            error=None if difference is None else _error(inside, outside, std),
         )
 
     def _text(self, group: int) -> DifferenceView:
         inside, everywhere = self.levels[group], self.levels[-1]
         count, total = inside.total(), everywhere.total()
         if not count or count == total:
-            return DifferenceView(column=self.column.name, level=None, group=None, rest=None, difference=None)
+            return DifferenceView(
+                column=self.column.name, level=None, group=None, rest=None, difference=None, error=None
+            )
 
         def shares(level: str) -> tuple[float, float]:
             return inside[level] / count, (everywhere[level] - inside[level]) / (total - count)
@@ -75,8 +83,16 @@ class _ColumnTally:
         share, others = shares(level)
         overall = everywhere[level] / total
         std = (overall * (1 - overall)) ** 0.5
+        rest, rest_count = everywhere[level] - inside[level], total - count
+        errors = _squared_error_of_share(inside[level], count), _squared_error_of_share(rest, rest_count)
+        difference = _standardized(share, others, std)
         return DifferenceView(
-            column=self.column.name, level=level, group=share, rest=others, difference=_standardized(share, others, std)
+            column=self.column.name,
+            level=level,
+            group=share,
+            rest=others,
+            difference=difference,
+            error=None if difference is None else _error(*errors, std),
         )
 
 
@@ -111,3 +127,23 @@ def _standardized(mean: float | None, others: float | None, std: float) -> float
     if mean is None or others is None or not std > 0:
         return None
     return float((mean - others) / std)
+
+
+def _squared_error(count: float, total: float, squares: float) -> float | None:
+    """Return the squared standard error of a mean; None if there are fewer than two values."""
+    if count < 2:
+        return None
+    return float(max(0.0, squares - total**2 / count) / (count - 1) / count)
+
+
+def _squared_error_of_share(hits: int, count: int) -> float:
+    """Return the squared standard error of a share. One more hit and miss keep it positive if the share is 0 or 1."""
+    share = (hits + 1) / (count + 2)
+    return share * (1 - share) / count
+
+
+def _error(group: float | None, rest: float | None, std: float) -> float | None:
+    """Return the standard error of a standardized difference, from the squared errors of the two means."""
+    if group is None or rest is None:
+        return None
+    return float((group + rest) ** 0.5 / std)

@@ -65,13 +65,13 @@ def test_loadings_have_error_bars_if_the_job_resampled(result: Page, api: Api, j
     expect(result.get_by_role("button", name="Standard errors as CSV")).to_be_visible()
 
 
-def test_the_progress_of_a_choice_counts_the_candidates_tried(api: Api, opened: Opener) -> None:
+def test_the_progress_of_a_choice_counts_the_fits(api: Api, opened: Opener) -> None:
     rows = (",".join(str((row * prime) % 1009) for prime in (3, 7, 11, 13, 17, 19, 23, 29)) for row in range(1_200))
     dataset = api.upload(("a,b,c,d,e,f,g,y\n" + "\n".join(rows)).encode(), "long.csv")["id"]
     job = api.submit(dataset=dataset, paradigm="supervised", target="y", target_kind="values")
     page = opened(f"#/jobs/{job}")
     expect(page.locator(".stage")).to_contain_text("Choosing settings:")
-    expect(page.locator(".stage")).to_contain_text("tried")
+    expect(page.locator(".stage")).to_contain_text("fits so far")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("h1 .badge")).to_have_text("cancelled")
 

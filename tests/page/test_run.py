@@ -173,7 +173,8 @@ def test_jobs_are_listed_with_states_and_links_that_can_be_shared(
     expect(finished.get_by_role("button", name="Copied")).to_be_visible()
     link = page.evaluate("navigator.clipboard.readText()")
     shared = opened(link.removeprefix(page.url.split("#")[0]))
-    expect(shared.get_by_role("heading", name="first look")).to_be_visible()
+    expect(shared.get_by_role("heading", name="wine.csv")).to_be_visible()
+    expect(shared.get_by_text("first look · explains class")).to_be_visible()
 
     page.get_by_label("Filter by state").select_option("succeeded")
     expect(running).to_have_count(0)

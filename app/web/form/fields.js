@@ -38,8 +38,14 @@ export function field(name, label, control, text = "") {
 }
 
 // A field for a parameter of the API's catalogue. `onChange(value)` gets undefined if the user leaves the default.
-export function parameterField(parameter, value, onChange, { prefix = "", label = titleOf(parameter.name) } = {}) {
-  const options = optionsOf(parameter);
+// `words` has the text of options by their values.
+export function parameterField(
+  parameter,
+  value,
+  onChange,
+  { prefix = "", label = titleOf(parameter.name), words = {} } = {},
+) {
+  const options = optionsOf(parameter)?.map(([key, text]) => [key, words[key] ?? text]);
   const control = options ? select(options, value ?? parameter.default) : textInput(parameter, value);
   for (const event of options ? ["change"] : ["change", "input"])
     control.addEventListener(event, () => onChange(parse(control.value, parameter)));

@@ -5,6 +5,7 @@ import { h, replace } from "../dom.js";
 import { field, parameterField, select } from "./fields.js";
 import { DEFAULT_CLUSTERS, hints, isClassColumn } from "./proposal.js";
 import { COLUMN_PARAMETERS, parametersOf } from "./spec.js";
+import { HINTS, LABELS, OPTIONS } from "./words.js";
 
 // Plain words for the paradigms of the catalogue. A paradigm that is not listed has its title and description there.
 const PURPOSES = {
@@ -12,32 +13,6 @@ const PURPOSES = {
   unsupervised: ["Find clusters", "Finds clusters of similar rows, and the axes that separate them best."],
   semi_supervised: ["Find clusters with guidance", "Finds clusters that agree with scores or labels of some rows."],
   alternative: ["Find other clusters", "Finds clusters that differ from a clustering you already know."],
-};
-// Labels of parameters whose names in the API are short. The label of any other parameter is its name.
-const LABELS = {
-  target: "Column to explain",
-  target_kind: "Classes or values",
-  clusters: "Number of clusters",
-  scores: "Guiding column",
-  clustering: "Known clustering",
-  reference: "Compare with",
-  q: "New axes (q)",
-  mu: "Weight of the guidance (μ)",
-  balance: "Balance the classes",
-  features_per_axis: "Features per axis",
-  delta: "Convergence tolerance (δ)",
-  max_iter: "Maximum number of iterations",
-  starts: "Number of starts",
-  seed: "Random seed",
-  folds: "Cross-validation folds",
-  budget: "Seconds to search for settings",
-  validation: "Validation of chosen settings",
-  resamples: "Resamples for standard errors",
-  missing: "Missing values",
-  categorical: "Text features",
-  dates: "Dates",
-  tolerance: "Allowed error of the gradient",
-  label: "Name of the job",
 };
 const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata", "notify"]); // not fields of the folded part
 // With the kernel "auto" these are chosen from the data unless they are given; else they have these defaults.
@@ -63,7 +38,7 @@ export function settingsForm(state, dataset, catalogue, onChange) {
     const others = parameters.filter(
       (one) => !required.includes(one) && !frequent.includes(one) && !ELSEWHERE.has(one.name),
     );
-    const make = (list) => list.map((one) => makeField(one, texts[one.name]));
+    const make = (list) => list.map((one) => makeField(one, texts[one.name] ?? HINTS[one.name]));
     const kernel = kernelFields(state, catalogue.kernels, onChange, () => redraw("kernel"));
     const [first, second, last] = [make(required), make(frequent), make(others)];
     const image = imageField(state, onChange);
@@ -97,7 +72,7 @@ export function settingsForm(state, dataset, catalogue, onChange) {
       set(value);
       onChange();
     };
-    const made = parameterField(parameter, state.values[name], change, { label });
+    const made = parameterField(parameter, state.values[name], change, { label, words: OPTIONS[name] });
     if (text) made.setHint(text);
     if (DEFAULTS_OF_AUTO[name])
       showDefault(made.control, state.kernel.name === "auto" ? "automatic" : DEFAULTS_OF_AUTO[name]);

@@ -58,8 +58,8 @@ export async function show(container, { signal }) {
   }
 
   function row(job) {
-    const name = job.label ?? tableNames.get(job.dataset);
-    const settings = requestLine(job.spec);
+    const name = tableNames.get(job.dataset);
+    const settings = [job.label, requestLine(job.spec)].filter(Boolean).join(" · ");
     const choose = () => {
       chosen[box.checked ? "add" : "delete"](job.id);
       compare.disabled = chosen.size < 2;

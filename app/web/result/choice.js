@@ -46,7 +46,8 @@ export function choiceSection({ result, dataset }) {
 function explanation({ criterion, rows, seconds, candidates }) {
   if (!rows) return "";
   const meaning = CRITERIA[criterion] ? [`${CRITERIA[criterion][1]}. The number after ± is its standard error.`] : [];
-  const effort = `${counted(candidates.length, "candidate was", "candidates were")} tried on ${counted(rows, "row")} in ${number(seconds, 2)} s.`;
+  const fits = criterion === "consensus" ? "" : ", each with a fit per fold as long as it kept up with the best,";
+  const effort = `${counted(candidates.length, "candidate was", "candidates were")} tried on ${counted(rows, "row")}${fits} in ${number(seconds, 2)} s.`;
   return [...meaning, effort, ...(criterion === "consensus" ? [] : [CORRECTED])].join(" ");
 }
 

@@ -3,14 +3,15 @@
 import { h, messageOf, newId, replace } from "../dom.js";
 import { compareNames, counted, integer, percent, shadedCells, signed, table } from "../format.js";
 import { givenColumns, groupKind, groupMembers, groupTitle, holdsClasses } from "./data.js";
-import { loadDifferences } from "./explorer/selection.js";
+import { isUnclear, loadDifferences } from "./explorer/selection.js";
 
 const NAMED_COLUMNS = 3;
 const MAX_LEVELS = 30; // a column with more distinct values makes the contingency table too wide
 
 // {section, members, profiles}, or null if there are no groups or too many. `profiles` has, for each group, the API's
 // comparison with all other rows.
-export async function groupsSection(source) {
+// `onPick(name)` is called for a group that is clicked.
+export async function groupsSection(source, onPick) {
   const members = groupMembers(source);
   if (!members) return null;
   const isClusters = groupKind(source) === "clusters";
@@ -18,10 +19,14 @@ export async function groupsSection(source) {
   const given = new Set(givenColumns(source.job.spec));
   const row = ([name, rows], index) => {
     const differences = (profiles[index]?.differences ?? []).filter(
-      ({ difference, column }) => difference !== null && !given.has(column),
+      (each) => each.difference !== null && !isUnclear(each) && !given.has(each.column),
     );
     return [
-      name,
+      h(
+        "button",
+        { type: "button", class: "quiet small", title: "Select these rows", onclick: () => onPick(name) },
+        name,
+      ),
       integer(rows.length),
       percent(rows.length / source.rows.length),
       namedDifferences(differences.filter(({ difference }) => difference > 0)),
@@ -40,7 +45,7 @@ export async function groupsSection(source) {
       h(
         "p",
         { class: "hint" },
-        "In these columns the group differs most from all other rows. The number is the difference of the means in standard deviations.",
+        "In these columns the group differs most from all other rows. The number is the difference of the means in standard deviations; only differences above two standard errors are listed. Click a name to select its rows.",
       ),
       table(heads, [...members].map(row), title),
     ),

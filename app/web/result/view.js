@@ -24,6 +24,7 @@ export async function show(container, job, { signal }) {
   container.append(
     headline(source),
     h("div", { class: "overview" }, plot.element, importanceFigure(source, signal)),
+    plot.linked ?? "",
     shape ? loadingImages(source, shape, signal) : "",
     loadingsSection(source, signal),
     groups,
@@ -36,7 +37,7 @@ export async function show(container, job, { signal }) {
     downloadsSection(source),
   );
   const buildGroups = async () => {
-    const found = await groupsSection(source);
+    const found = await groupsSection(source, plot.selectGroup);
     if (found && shape) means.replaceWith(meanImages(source, found, shape, signal) ?? "");
     return found?.section;
   };

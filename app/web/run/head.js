@@ -43,8 +43,8 @@ export function jobHead(job, dataset, { cancel, finish }) {
   const element = h(
     "header",
     { class: "page-head" },
-    h("div", { class: "row spread" }, h("h1", {}, job.label ?? name, " ", badge), actions),
-    h("p", { class: "lead" }, job.label ? `${name} · ${settings}` : settings),
+    h("div", { class: "row spread" }, h("h1", {}, name, " ", badge), actions),
+    h("p", { class: "lead" }, job.label ? `${job.label} · ${settings}` : settings),
     problem.element,
   );
   return { element, show };

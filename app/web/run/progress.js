@@ -130,7 +130,7 @@ function stageText({ state, position, progress }, step) {
 function trialsText({ tried, best, trying }) {
   const [count, score] = [tried ?? trying?.tried, best ?? trying?.best];
   if (count === undefined) return "";
-  return `: ${count} tried${Number.isFinite(score) && score > 0 ? `, best score ${score.toFixed(3)}` : ""}`;
+  return `: ${counted(count, "fit")} so far${Number.isFinite(score) && score > 0 ? `, best score ${score.toFixed(3)}` : ""}`;
 }
 
 function showShare(bar, { progress }, step) {

@@ -15,7 +15,7 @@ export async function show(container, id, { signal }) {
     cancel: () => post(`/jobs/${id}/cancel`, {}, { signal }),
     finish: () => post(`/jobs/${id}/finish`, {}, { signal }),
   });
-  setTitle(job.label ?? dataset?.name ?? id);
+  setTitle([dataset?.name ?? id, job.label].filter(Boolean).join(" · "));
   const body = h("div", { class: "job" });
   container.append(head.element, body);
   if (isActive(job)) {

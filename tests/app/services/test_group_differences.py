@@ -33,6 +33,26 @@ def test_the_parts_of_a_table_make_no_difference(size: int) -> None:
     assert found.group == pytest.approx(values[[3, 17, 49]].mean(), rel=1e-12)
     assert found.rest == pytest.approx(rest.mean(), rel=1e-12)
     assert found.difference == pytest.approx((values[[3, 17, 49]].mean() - rest.mean()) / values.std(), rel=1e-6)
+    squared = values[[3, 17, 49]].var(ddof=1) / 3 + rest.var(ddof=1) / 47
+    assert found.error == pytest.approx(squared**0.5 / values.std(), rel=1e-6)
+
+
+def test_a_group_of_one_row_has_no_error() -> None:
+    (found,) = only({"x": [1.0, 2.0, 3.0, 4.0]}, [[3]], 4)
+    assert found.difference is not None
+    assert found.error is None
+
+
+def test_the_error_covers_the_difference_that_random_groups_have() -> None:
+    rng = np.random.default_rng(0)
+    table = {"x": rng.standard_normal(400).tolist(), "t": rng.choice(["a", "b"], 400, p=[0.9, 0.1]).tolist()}
+    groups = [rng.permutation(400)[:40].tolist() for _ in range(200)]
+    whole = pa.table(table)
+    views = differences([whole], [column(name, values) for name, values in table.items()], groups)
+    for name in table:
+        found = [one for view in views for one in view.differences if one.column == name]
+        within = np.mean([abs(one.difference or 0) < 2 * (one.error or 0) for one in found])
+        assert 0.9 < within <= 1.0
 
 
 def test_the_level_whose_share_differs_most_speaks_for_a_text() -> None:

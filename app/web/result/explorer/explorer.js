@@ -4,6 +4,7 @@ import { errorLine, h, replace } from "../../dom.js";
 import { onThemeChange } from "../../theme.js";
 import { exportButtons } from "../charts/figure.js";
 import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
+import { questions } from "../rows/questions.js";
 import { arrowEntries } from "./arrows.js";
 import { coloring } from "./colors.js";
 import {
@@ -19,13 +20,12 @@ import { legend } from "./legend.js";
 import { jitter } from "./points.js";
 import { scatter } from "./scatter.js";
 import { scatter3d } from "./scatter3d.js";
-import { selectionPanel } from "./selection.js";
 import { tooltip } from "./tooltip.js";
 import { tour } from "./tour.js";
 
 const MAX_MARKS = 256; // indices of marks are bytes
 
-// {element, addRows(axes)}
+// {element, linked, selectGroup(name), addRows(axes)}; `linked` has other views of the same rows, or is null.
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
@@ -49,12 +49,34 @@ export function explorer(source, signal) {
   let shownMarks = allMarks();
   let newAxes = null; // the coordinates of new rows, an array for each axis
 
-  const selection = selectionPanel(source, () => plot2d.clearSelection());
+  const asked = questions(source, {
+    signal,
+    onChange() {
+      const { selected, isolated } = asked.marks();
+      plot2d.select(selected, isolated);
+      asked.show(state());
+    },
+    onPair(x, y) {
+      Object.assign(shown, { x, y });
+      for (const [name, axis] of Object.entries({ x, y })) axisSelects[name].value = String(axis);
+      draw();
+      element.scrollIntoView({ block: "nearest" });
+    },
+    onPick: (index) => pick(index, false),
+  });
   const drag = tour(source, entries, (moved, vectors) =>
     plot2d.move({ ...state().points, ...coordinates(moved) }, vectors),
   );
   const onDragArrow = (index, vector) => (vector ? drag.drag(index, vector) : undefined);
-  const plot2d = scatter({ signal, height, description, onSelect: selection.show, onHover: hover, onDragArrow });
+  const plot2d = scatter({
+    signal,
+    height,
+    description,
+    onSelect: (mask) => asked.select(mask),
+    onHover: hover,
+    onPick: pick,
+    onDragArrow,
+  });
   const plot3d = axes.length > 2 ? scatter3d({ signal, height, description, onHover: hover }) : null;
   const tip = tooltip(source);
   const key = legend(draw);
@@ -68,12 +90,18 @@ export function explorer(source, signal) {
     return tip.show({ index, isNew }, isNew ? `New row ${index + 1}` : `Row ${rows[index]}${group}`, position);
   }
 
+  function pick(index, isNew) {
+    if (!isNew && shown.z < 0) plot2d.highlight(index);
+    asked.pick(index, isNew ? newAxes.map((values) => values[index]) : null);
+  }
+
   function coordinates(values, single) {
     return { x: values[shown.x], y: values[shown.y] ?? single, z: values[shown.z] };
   }
 
   function state() {
-    const points = { ...coordinates(axes, heights), markIndex: colors.markIndex, shown: shownMarks, selected: null };
+    const marks = { markIndex: colors.markIndex, shown: shownMarks, ...asked.marks() };
+    const points = { ...coordinates(axes, heights), ...marks };
     const count = newAxes?.[0].length;
     return {
       points,
@@ -101,7 +129,7 @@ export function explorer(source, signal) {
     const next = { ...state(), fit };
     if (!plotArea.contains(plot.element)) replace(plotArea, plot.element, tip.element);
     for (const control of [dragModes, ...controls2d]) control.hidden = plot === plot3d;
-    selection.show(null);
+    asked.show(next);
     return plot.show(next);
   }
 
@@ -140,16 +168,19 @@ export function explorer(source, signal) {
       return problem.show(new Error(`There is no row ${row} in the plot. ${why}`));
     }
     problem.hide();
+    asked.pick(index);
     return hover(index, false, plot2d.highlight(index));
   }
 
+  const axisSelects = {};
   const axisSelect = (title, name, none) => {
     const onchange = (event) => {
       shown[name] = Number(event.target.value);
       draw();
     };
     const options = names.map((text, index) => h("option", { value: index, selected: index === shown[name] }, text));
-    return labelled(title, h("select", { onchange }, none ? h("option", { value: -1 }, none) : null, options));
+    axisSelects[name] = h("select", { onchange }, none ? h("option", { value: -1 }, none) : null, options);
+    return labelled(title, axisSelects[name]);
   };
   const onColor = (event) => {
     shown.color = event.target.value;
@@ -192,6 +223,7 @@ export function explorer(source, signal) {
     plot3d ? axisSelect("Z axis", "z", "none") : null,
     labelled("Color", h("select", { onchange: onColor }, colorOptions(source))),
     controls2d,
+    asked.filter,
   );
   const element = h(
     "section",
@@ -208,13 +240,18 @@ export function explorer(source, signal) {
     drag.element,
     controls,
     problem.element,
-    selection.element,
+    asked.panels,
   );
   onThemeChange(drawLegend, signal);
   drawLegend();
   recolor();
   return {
     element,
+    linked: asked.linked,
+    selectGroup(name) {
+      asked.selectGroup(name);
+      element.scrollIntoView({ block: "start" });
+    },
     addRows(coordinates) {
       newAxes = coordinates;
       drawLegend();

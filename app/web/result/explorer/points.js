@@ -2,7 +2,7 @@
 // smoothly without WebGL, which many remote desktops lack.
 
 // Draws `layers` on top of each other, each {points, marks, radius}. Points have x, y, markIndex (an index into marks),
-// shown (for each mark, or null) and selected (for each point, or null). `view` has the ranges x and y as [low, high].
+// shown (for each mark, or null) and selected (for each point, or null); if isolated, only selected points are drawn. `view` has the ranges x and y as [low, high].
 export function drawPoints(canvas, { width, height }, layers, view, background) {
   const ratio = window.devicePixelRatio || 1;
   const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
@@ -17,13 +17,13 @@ export function drawPoints(canvas, { width, height }, layers, view, background) 
 
 function copyMarks(image, { points, marks, radius: size }, view, ratio) {
   const stamps = marks.map((mark) => stamp(mark, size * ratio, points.x.length > 3000));
-  const { x, y, markIndex, shown, selected } = points;
+  const { x, y, markIndex, shown, selected, isolated } = points;
   const scaleX = image.width / (view.x[1] - view.x[0]);
   const scaleY = image.height / (view.y[1] - view.y[0]);
   const half = (stamps[0]?.box ?? 0) / 2;
   const n = x.length;
   const stride = strideFor(n);
-  for (const wanted of selected ? [0, 1] : [1]) {
+  for (const wanted of selected && !isolated ? [0, 1] : [1]) {
     // selected points are drawn last, on top
     const opacity = wanted ? 256 : 50; // of 256
     for (let step = 0, at = 0; step < n; step += 1, at = (at + stride) % n) {
@@ -58,7 +58,7 @@ function packedColor(color) {
 
 // The index of the nearest shown point within some pixels, or -1.
 export function nearestPoint(points, view, { width, height }, across, down, within = 14) {
-  const { x, y, markIndex, shown } = points;
+  const { x, y } = points;
   const scaleX = width / (view.x[1] - view.x[0]);
   const scaleY = height / (view.y[1] - view.y[0]);
   let best = -1;
@@ -67,7 +67,7 @@ export function nearestPoint(points, view, { width, height }, across, down, with
     const right = (x[at] - view.x[0]) * scaleX - across;
     const below = height - (y[at] - view.y[0]) * scaleY - down;
     const distance = right * right + below * below;
-    if (distance < least && (!shown || shown[markIndex[at]])) {
+    if (distance < least && isVisible(points, at)) {
       least = distance;
       best = at;
     }
@@ -75,11 +75,17 @@ export function nearestPoint(points, view, { width, height }, across, down, with
   return best;
 }
 
-// A mask of the points inside a polygon. A point is inside if a ray from it crosses an odd number of edges.
-export function insidePolygon({ x, y }, polygon) {
+function isVisible({ markIndex, shown, selected, isolated }, at) {
+  return (!shown || shown[markIndex[at]]) && !(isolated && selected && !selected[at]);
+}
+
+// A mask of the visible points inside a polygon. A point is inside if a ray from it crosses an odd number of edges.
+export function insidePolygon(points, polygon) {
+  const { x, y } = points;
   const corners = polygon.x.length;
   return Uint8Array.from(x, (_, at) => {
     let odd = 0;
+    if (!isVisible(points, at)) return 0;
     for (let one = 0, other = corners - 1; one < corners; other = one, one += 1) {
       const [a, b] = [polygon.y[one], polygon.y[other]];
       if (

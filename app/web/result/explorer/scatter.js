@@ -10,15 +10,18 @@ import { exportFigure } from "./scatter_export.js";
 import { equalized, fullView } from "./ranges.js";
 
 const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
+const CLICK_REACH = 4; // pixels that the pointer may move during a click
 const COMPACT_MARGIN = { l: 8, r: 8, t: 8, b: 8 };
 
 // Calls `onSelect(mask or null)` and `onHover(index, isNew, position)`; the index is -1 if there is no point under the
-// pointer, and `isNew` says whether the point is one of the new rows. `onDragArrow(index, vector, isEnd)` gets the new
+// pointer, and `isNew` says whether the point is one of the new rows. `onPick(index, isNew)` is called for a point that
+// is clicked. `onDragArrow(index, vector, isEnd)` gets the new
 // components of an arrow that the user drags.
 export function scatter({
   signal,
   onSelect = () => {},
   onHover = () => {},
+  onPick = null,
   onDragArrow = null,
   height,
   compact = false,
@@ -135,9 +138,9 @@ export function scatter({
         x: [0, 1, 1, 0].map((end) => event.range.x[end]),
         y: [0, 0, 1, 1].map((end) => event.range.y[end]),
       };
-      select(insidePolygon(state.points, event.lassoPoints ?? box));
+      onSelect(insidePolygon(state.points, event.lassoPoints ?? box));
     });
-    plot.on("plotly_deselect", () => select(null));
+    plot.on("plotly_deselect", () => onSelect(null));
   }
 
   function followView(change) {
@@ -151,13 +154,6 @@ export function scatter({
     scheduleDraw();
   }
 
-  function select(mask) {
-    const any = mask?.includes(1) ? mask : null;
-    state.points.selected = any;
-    scheduleDraw();
-    onSelect(any);
-  }
-
   // Highlights a point and returns its position.
   function highlightPoint(points, index) {
     const { width, height: innerHeight } = size();
@@ -168,13 +164,39 @@ export function scatter({
     return { left, top };
   }
 
-  element.addEventListener("pointermove", (event) => {
-    if (!view || event.buttons) return;
+  // The point at the pointer as {index, isNew}; the index is -1 if there is none.
+  function pointAt(event) {
     const box = element.getBoundingClientRect();
     const [across, down] = [event.clientX - box.left - margin.l, event.clientY - box.top - margin.t];
     const newIndex = state.newPoints ? nearestPoint(state.newPoints, view, size(), across, down) : -1;
-    const isNew = newIndex >= 0;
-    const index = isNew ? newIndex : nearestPoint(state.points, view, size(), across, down);
+    if (newIndex >= 0) return { index: newIndex, isNew: true };
+    return { index: nearestPoint(state.points, view, size(), across, down), isNew: false };
+  }
+
+  // Plotly covers the page while a button is down, so the end of a click is seen at the window only.
+  let pressed = null;
+  element.addEventListener(
+    "pointerdown",
+    (event) => {
+      pressed = event.button === 0 && !event.target.dataset.index ? event : null;
+    },
+    true,
+  );
+  window.addEventListener(
+    "pointerup",
+    (event) => {
+      const from = pressed;
+      pressed = null;
+      if (!from || !view || !onPick) return;
+      if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > CLICK_REACH) return;
+      const { index, isNew } = pointAt(event);
+      if (index >= 0) onPick(index, isNew);
+    },
+    { capture: true, signal },
+  );
+  element.addEventListener("pointermove", (event) => {
+    if (!view || event.buttons) return;
+    const { index, isNew } = pointAt(event);
     if (index < 0) highlight.hidden = true;
     onHover(index, isNew, index < 0 ? null : highlightPoint(isNew ? state.newPoints : state.points, index));
   });
@@ -225,9 +247,11 @@ export function scatter({
       dragMode = mode;
       if (state) drawFrame();
     },
-    clearSelection() {
-      select(null);
-      return drawFrame();
+    // Draws these points above all others, or all alike; without a selection its outline goes too.
+    select(mask, isolated) {
+      Object.assign(state.points, { selected: mask, isolated });
+      scheduleDraw();
+      return mask ? undefined : drawFrame();
     },
     highlight: (index) => highlightPoint(state.points, index),
     exportFigure: () => {

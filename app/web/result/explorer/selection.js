@@ -7,14 +7,19 @@ import { counted, expandable, integer, number, percent, signed, table } from "..
 const SHOWN_AT_FIRST = 8; // columns
 const MAX_ROW_NUMBERS = 5_000;
 
-export function selectionPanel(source, onClear) {
+// `onIsolate(isolated)` is called when the user hides or shows all other rows.
+export function selectionPanel(source, { onClear, onIsolate }) {
+  const isolate = h("input", { type: "checkbox", onchange: () => onIsolate(isolate.checked) });
   const element = h("section", { class: "selection card", "aria-label": "Selected rows", hidden: true });
   let requests = 0; // only the answer to the latest is shown
 
   async function show(mask) {
     requests += 1;
     element.hidden = mask === null;
-    if (mask === null) return;
+    if (mask === null) {
+      isolate.checked = false;
+      return;
+    }
     const request = requests;
     const rows = Array.from(source.rows).filter((_, index) => mask[index]);
     const sentence = `${counted(rows.length, "row")} of ${integer(source.rows.length)} selected`;
@@ -22,6 +27,7 @@ export function selectionPanel(source, onClear) {
       "div",
       { class: "row spread" },
       h("h3", {}, sentence),
+      h("label", { class: "check" }, isolate, "Hide all other rows"),
       h("button", { type: "button", class: "quiet", onclick: onClear }, "Clear"),
     );
     announce(sentence);
@@ -47,7 +53,7 @@ export function selectionPanel(source, onClear) {
           h(
             "p",
             { class: "hint" },
-            "The difference is the mean of the selected rows minus the mean of all other rows, in standard deviations.",
+            "The difference is the mean of the selected rows minus the mean of all other rows, in standard deviations, with its standard error. Gray: within two standard errors of 0.",
           ),
           differenceTable(group.differences),
           rowNumbers(rows),
@@ -77,9 +83,9 @@ export async function loadDifferences(source, groups) {
 function differenceTable(differences) {
   const kept = differences.filter(({ difference }) => difference !== null);
   const rows = (shown) =>
-    shown.map(({ column, level, group, rest, difference }) => [
+    shown.map(({ column, level, group, rest, difference, error }) => [
       level === null ? column : `${column} is ${level}`,
-      differenceBar(difference),
+      differenceBar({ difference, error }),
       level === null ? number(group) : percent(group),
       level === null ? number(rest) : percent(rest),
     ]);
@@ -92,18 +98,20 @@ function differenceTable(differences) {
   ];
 }
 
-function differenceBar(difference) {
+// Whether a difference may be chance alone.
+export function isUnclear({ difference, error }) {
+  return Number.isFinite(error) && Math.abs(difference) < 2 * error;
+}
+
+export function differenceBar({ difference, error }) {
+  const kind = isUnclear({ difference, error }) ? "unclear" : difference < 0 ? "less" : "more";
   const width = `${Math.min(50, 20 * Math.abs(difference))}%`;
   const side = difference < 0 ? { right: "50%" } : { left: "50%" };
   return h(
     "span",
     { class: "difference" },
-    h(
-      "span",
-      { class: "track" },
-      h("span", { class: difference < 0 ? "bar less" : "bar more", style: { width, ...side } }),
-    ),
-    signed(difference),
+    h("span", { class: "track" }, h("span", { class: `bar ${kind}`, style: { width, ...side } })),
+    Number.isFinite(error) ? `${signed(difference)} ± ${error.toFixed(2)}` : signed(difference),
   );
 }
 

@@ -1,0 +1,121 @@
+// The distribution of a column as stacked bars in the colors of the scatter plot. Dragging over bars selects their rows.
+
+import { h, replace, svg } from "../../dom.js";
+import { compareNames, counted, integer, number, shortened } from "../../format.js";
+import { themeColors } from "../../theme.js";
+
+const HEIGHT = 200; // pixels
+const MARGIN = { left: 44, right: 8, top: 8, bottom: 22 };
+const MAX_BINS = 24;
+const MAX_LEVELS = 12; // the most frequent levels of a text; all others are one bar
+
+// {element, draw(name, values, {points, coloring})}
+export function histogram(onSelect) {
+  const element = svg("svg", {
+    class: "chart histogram",
+    role: "img",
+    height: HEIGHT,
+    "aria-label": "Distribution of a column",
+  });
+  let bins = null; // {titles, of(value)} of the column that is shown
+  let values = [];
+  let first = null; // index of the bar where dragging began
+
+  function draw(name, column, { points, coloring }) {
+    if (values !== column) bins = binsOf(column);
+    values = column;
+    const colors = themeColors();
+    const marks = coloring.marks(colors);
+    const { markIndex, shown, selected } = points;
+    const counts = bins.titles.map(() => new Uint32Array(marks.length + 1)); // the last: rows that are not selected
+    column.forEach((value, row) => {
+      if (shown && !shown[markIndex[row]]) return;
+      counts[bins.of(value)][selected && !selected[row] ? marks.length : markIndex[row]] += 1;
+    });
+    const width = Math.max(element.clientWidth, 160);
+    const most = Math.max(1, ...counts.map((bin) => bin.reduce((sum, count) => sum + count, 0)));
+    const [across, down] = [width - MARGIN.left - MARGIN.right, HEIGHT - MARGIN.top - MARGIN.bottom];
+    const step = across / bins.titles.length;
+    const bars = counts.map((bin, index) => bar(bin, index, { marks, soft: colors.line, step, down, most }));
+    const text = (content, x, y, anchor) => svg("text", { class: "tick", x, y, "text-anchor": anchor }, content);
+    element.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    element.setAttribute("aria-label", `Distribution of ${name} over ${counted(column.length, "row")}`);
+    element.dataset.drawn = name;
+    replace(
+      element,
+      bars,
+      text(integer(most), MARGIN.left - 6, MARGIN.top + 8, "end"),
+      text("0", MARGIN.left - 6, MARGIN.top + down, "end"),
+      bins.ends.map((end, side) =>
+        text(end, side ? width - MARGIN.right : MARGIN.left, HEIGHT - 6, side ? "end" : "start"),
+      ),
+    );
+  }
+
+  function bar(bin, index, { marks, soft, step, down, most }) {
+    let top = MARGIN.top + down;
+    const [x, width] = [MARGIN.left + index * step, Math.max(1, step - 1.5)];
+    const parts = [...bin].map((count, mark) => {
+      const height = (down * count) / most;
+      top -= height;
+      return count ? svg("rect", { x, y: top, width, height, fill: marks[mark]?.color ?? soft }) : null;
+    });
+    const total = bin.reduce((sum, count) => sum + count, 0);
+    const frame = { x, y: MARGIN.top, width: step, height: down, fill: "transparent", "data-bin": index };
+    return svg("g", {}, parts, svg("rect", frame, svg("title", {}, `${bins.titles[index]}: ${counted(total, "row")}`)));
+  }
+
+  const binAt = (event) => {
+    const found = document.elementFromPoint(event.clientX, event.clientY)?.dataset?.bin;
+    return found === undefined ? null : Number(found);
+  };
+  element.addEventListener("pointerdown", (event) => {
+    first = binAt(event);
+  });
+  element.addEventListener("pointerup", (event) => {
+    const [from, to] = [first, binAt(event)];
+    first = null;
+    if (from === null || to === null) return;
+    const [low, high] = [Math.min(from, to), Math.max(from, to)];
+    onSelect(Uint8Array.from(values, (value) => Number(bins.of(value) >= low && bins.of(value) <= high)));
+  });
+
+  return { element: h("div", {}, element), draw };
+}
+
+function binsOf(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  return numbers.length ? numericBins(values, numbers) : levelBins(values);
+}
+
+function numericBins(values, numbers) {
+  const low = numbers.reduce((least, value) => Math.min(least, value), Infinity);
+  const high = numbers.reduce((most, value) => Math.max(most, value), -Infinity);
+  const isWhole = numbers.every(Number.isInteger) && high - low < MAX_BINS;
+  const count = isWhole ? high - low + 1 : MAX_BINS;
+  const size = isWhole ? 1 : (high - low) / count || 1;
+  const titles = Array.from({ length: count }, (_, bin) =>
+    isWhole ? number(low + bin) : `${number(low + bin * size)} to ${number(low + (bin + 1) * size)}`,
+  );
+  const hasGaps = numbers.length < values.length;
+  if (hasGaps) titles.push("missing");
+  const of = (value) => (value === null ? count : Math.min(count - 1, Math.floor((value - low) / size)));
+  return { titles, of, ends: [number(low), hasGaps ? `${number(high)} · missing` : number(high)] };
+}
+
+function levelBins(values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value ?? "missing", (counts.get(value ?? "missing") ?? 0) + 1);
+  const frequent = [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_LEVELS);
+  const names = frequent.map(([name]) => name).sort(compareNames);
+  const places = new Map(names.map((name, place) => [name, place]));
+  const others = counts.size - names.length;
+  const titles = names.map((name) => shortened(name, 40));
+  if (others) titles.push(`${others} others`);
+  const ends = titles.length > 1 ? [titles[0], titles.at(-1)] : titles;
+  return {
+    titles,
+    of: (value) => places.get(value ?? "missing") ?? names.length,
+    ends: ends.map((end) => shortened(end, 18)),
+  };
+}

@@ -1,0 +1,158 @@
+// Views that are linked with the scatter plot: small plots of other pairs of axes, and the distribution of a column. A
+// selection in one is shown in all.
+
+import { errorLine, h } from "../../dom.js";
+import { onThemeChange, themeColors } from "../../theme.js";
+import { rankedFeatures } from "../data.js";
+import { labelled } from "../explorer/controls.js";
+import { drawPoints, insidePolygon, radiusFor } from "../explorer/points.js";
+import { fullView } from "../explorer/ranges.js";
+import { histogram } from "./histogram.js";
+
+const MAX_PAIRS = 6;
+const HEIGHT = 200; // pixels
+const LEAST_DRAG = 4; // pixels; a shorter one is a click
+
+// {element, show({points, coloring})}: `points` has markIndex, shown and selected as in the scatter plot. `onSelect(mask)` is called
+// for a selection here, `onPair(x, y)` for a pair of axes that is clicked. The views are null if there are none.
+export function linkedViews(source, { onSelect, onPair, signal }) {
+  const { axes } = source;
+  const pairs = axes.flatMap((_, x) => axes.slice(x + 1).map((__, rest) => [x, x + 1 + rest])).slice(0, MAX_PAIRS);
+  const plots = axes.length > 2 ? pairs.map((pair) => pairPlot(source, pair, { onSelect, onPair })) : [];
+  const columns = source.dataset?.columns.filter(({ constant }) => !constant) ?? [];
+  if (!plots.length && !columns.length) return null;
+  const problem = errorLine();
+  const bars = histogram(onSelect);
+  const chosen = firstColumn(source, columns);
+  const choice = h(
+    "select",
+    { onchange: () => load() },
+    columns.map(({ name }) => h("option", { value: name, selected: name === chosen }, name)),
+  );
+  let state = null;
+  let isVisible = false;
+  let values = null;
+
+  async function load() {
+    problem.hide();
+    const name = choice.value;
+    try {
+      const [found] = await source.columns([name]);
+      if (choice.value !== name || signal.aborted) return;
+      values = found;
+      draw();
+    } catch (error) {
+      if (!signal.aborted) problem.show(error);
+    }
+  }
+
+  function draw() {
+    if (!state || !isVisible || signal.aborted) return;
+    for (const plot of plots) plot.draw(state);
+    if (values) bars.draw(choice.value, values, state);
+  }
+
+  const element = h(
+    "section",
+    { "aria-label": "Linked views" },
+    h("h2", {}, "The same rows in other views"),
+    h("p", { class: "hint" }, "Drag over rows or bars to select them in all views. Click a small plot to enlarge it."),
+    h(
+      "div",
+      { class: "grid linked" },
+      columns.length
+        ? h("figure", { class: "card" }, labelled("Distribution of", choice), bars.element, problem.element)
+        : null,
+      plots.map((plot) => plot.element),
+    ),
+  );
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      isVisible = true;
+      draw();
+      if (columns.length) load();
+    },
+    { rootMargin: "200px" },
+  );
+  observer.observe(element);
+  const sizes = new ResizeObserver(draw);
+  sizes.observe(element);
+  const stop = () => {
+    observer.disconnect();
+    sizes.disconnect();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  onThemeChange(draw, signal);
+  return {
+    element,
+    show(next) {
+      state = next;
+      draw();
+    },
+  };
+}
+
+// The column of the most important feature.
+function firstColumn({ result }, columns) {
+  const names = new Set(columns.map(({ name }) => name));
+  const [[feature] = []] = rankedFeatures(result);
+  if (names.has(feature)) return feature;
+  const column = columns.find(({ name }) => feature?.startsWith(`${name}=`));
+  return column?.name ?? columns[0]?.name;
+}
+
+function pairPlot(source, [x, y], { onSelect, onPair }) {
+  const title = `axis ${x + 1} and axis ${y + 1}`;
+  const canvas = h("canvas", { role: "img", "aria-label": `Rows in ${title}`, style: { height: `${HEIGHT}px` } });
+  const box = h("div", { class: "brush", hidden: true });
+  const area = h("div", { class: "plot-area" }, canvas, box);
+  const name = h("button", { type: "button", class: "quiet small", onclick: () => onPair(x, y) }, title);
+  let points = null;
+  let view = null;
+  let start = null;
+
+  const size = () => ({ width: Math.max(canvas.clientWidth, 100), height: HEIGHT });
+  const at = (event) => {
+    const frame = canvas.getBoundingClientRect();
+    return [event.clientX - frame.left, event.clientY - frame.top];
+  };
+  area.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch") return; // dragging scrolls the page
+    start = at(event);
+    area.setPointerCapture(event.pointerId);
+  });
+  area.addEventListener("pointermove", (event) => {
+    if (!start) return;
+    const end = at(event);
+    const [left, top] = [0, 1].map((side) => Math.min(start[side], end[side]));
+    const [width, height] = [0, 1].map((side) => Math.abs(start[side] - end[side]));
+    Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    box.hidden = Math.max(width, height) < LEAST_DRAG;
+  });
+  area.addEventListener("pointerup", (event) => {
+    const [from, to] = [start, at(event)];
+    start = null;
+    if (!from) return;
+    if (box.hidden) return onPair(x, y);
+    box.hidden = true;
+    const { width, height } = size();
+    const across = (value) => view.x[0] + (value / width) * (view.x[1] - view.x[0]);
+    const up = (value) => view.y[1] - (value / height) * (view.y[1] - view.y[0]);
+    const corners = { x: [from[0], to[0], to[0], from[0]].map(across), y: [from[1], from[1], to[1], to[1]].map(up) };
+    return onSelect(insidePolygon(points, corners));
+  });
+
+  return {
+    element: h("figure", { class: "card" }, h("figcaption", {}, name), area),
+    draw(state) {
+      const colors = themeColors();
+      points = { ...state.points, x: source.axes[x], y: source.axes[y] };
+      view = fullView({ points, isEqual: true }, size());
+      const layer = { points, marks: state.coloring.marks(colors), radius: 0.7 * radiusFor(points.x.length) };
+      drawPoints(canvas, size(), [layer], view, colors.surface);
+      canvas.dataset.drawn = String(points.x.length);
+    },
+  };
+}
