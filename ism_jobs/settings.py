@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     )
     requests_per_minute: int = Field(6_000, ge=1, description="Most requests with one API key in a minute.")
     max_open_jobs: int = Field(10_000, ge=1, description="Most queued and running jobs of one API key.")
+    max_running_jobs: int | None = Field(
+        None, ge=1, description="Most running jobs of one API key; without it, as many as there are workers."
+    )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (), description="Sites whose pages may call the API, such as https://example.org, separated by commas."
     )
@@ -175,6 +178,11 @@ class Settings(BaseSettings):
                 " or run `ism serve`, which starts its own."
             )
         return self.redis_url
+
+    @property
+    def most_running_jobs(self) -> int:
+        """The most running jobs of one API key, also if there is no limit."""
+        return self.max_running_jobs or 10**9
 
     @property
     def heartbeat_interval(self) -> int:

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 from ism_core import InvalidInput
 from ism_core.solver import ReturnCapture
 from ism_jobs.data import used_columns
-from ism_jobs.errors import FieldError, InvalidSpec, NotFound, OutOfMemory, Problem, StoreFull
+from ism_jobs.errors import FieldError, InvalidSpec, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.spec import read_stored_spec
@@ -37,24 +37,22 @@ class JobReturned(Exception):
 
 
 def run(id: str) -> None:
-    """Run the job with this id, unless it has been cancelled or another worker has claimed it.
+    """Run the next job of the queue; with a ticket of an earlier release, the job with this id.
 
     Queued tickets store the path of this function, so it must stay `worker.jobs.run`.
     """
     settings = Settings()
     store = Store.open_patiently(settings)
-    try:
-        attempt = store.jobs.claim(id, os.environ.get("RQ_WORKER_ID", ""))
-    except NotFound:
-        return
+    attempt = store.jobs.claim_next(id, os.environ.get("RQ_WORKER_ID", ""))
     if attempt is None:
         return
-    structlog.contextvars.bind_contextvars(job=id, attempt=attempt.number)
+    structlog.contextvars.bind_contextvars(job=attempt.job, attempt=attempt.number)
     log.info("job started")
     try:
-        _run_attempt(store, store.jobs.get(id), attempt, settings)
+        _run_attempt(store, attempt.record, attempt, settings)
     except LostAttempt:
         log.warning("job has ended or was taken over; this attempt stops")
+    store.jobs.let_next_start()
 
 
 def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:

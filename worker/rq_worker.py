@@ -89,7 +89,7 @@ class JobWorker(Worker):
         if self._stop_requested:
             self.kill_horse(signal.SIGTERM)  # again, because the first signal may have come before the handler was set
         try:
-            cancelled = self._store.jobs.renew_lease(job.args[0], self.name)
+            cancelled = self._store.jobs.renew_lease(self.name)
             if cancelled and self._cancelled:
                 self.kill_horse()  # it was cancelled before the last heartbeat and has not reacted
             self._cancelled = cancelled
@@ -114,11 +114,9 @@ class JobWorker(Worker):
                 log.warning("end of job process not recorded", reason=str(error))
         while True:
             try:
-                self._store.jobs.recover(
-                    job.args[0], self.name, crashed=not self._overdue.is_set(), problem=watchdog.problem
-                )
+                self._store.jobs.recover(self.name, crashed=not self._overdue.is_set(), problem=watchdog.problem)
             except RedisError as error:
-                log.warning("waiting for Redis to record the end of a job", job=job.args[0], reason=str(error))
+                log.warning("waiting for Redis to record the end of a job", reason=str(error))
                 if self._stop_event.is_set():
                     return  # its lease expires, and another worker requeues the job
                 time.sleep(self.max_connection_wait_time)

@@ -119,8 +119,7 @@ async def get_job(
 
 
 def _view_and_etag(store: Store, record: Record) -> tuple[JobView, str]:
-    waiting = record.state is State.QUEUED and record.ticket is not None
-    position = store.jobs.tickets.position(record.ticket or "", record.schema) if waiting else None
+    position = store.jobs.position(record) if record.state is State.QUEUED else None
     return job_view(record, position), etag_of(record.id, record.version, position)
 
 

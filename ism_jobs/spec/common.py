@@ -134,6 +134,12 @@ class CommonSpec(Strict):
         " 20 are enough for a plot. 0 skips it.",
         examples=[20],
     )
+    priority: Annotated[int, Integer(-9, 9)] = Field(
+        0,
+        description="Among the queued jobs of your API key, those with the highest priority run first. It makes no"
+        " difference to the jobs of other keys.",
+        examples=[5],
+    )
     label: Annotated[str, StringConstraints(max_length=200)] | None = Field(
         None, description="A name of your own for the job.", examples=["wine, first look"]
     )

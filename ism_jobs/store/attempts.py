@@ -27,7 +27,7 @@ class Attempt:
         self._claim = claim  # unique, even if the job is deleted and another job gets its id
         self._reports = 0
         self.finish_requested = False  # whether a client has asked to end the job with the best result so far
-        self._record = record
+        self.record = record
         self._redis = redis
         self._settings = settings
         self._report = script(redis, "report")
@@ -40,7 +40,7 @@ class Attempt:
         """
         self._reports += 1
         answer = self._report(
-            keys=[keys.job(self.job), keys.running(self._record.schema), keys.events(self.job), keys.TOTALS],
+            keys=[keys.job(self.job), keys.running(self.record.schema), keys.events(self.job), keys.TOTALS],
             args=[
                 self.job,
                 self._claim,
@@ -113,7 +113,7 @@ class Attempt:
 
     def _finish(self, state: State, **fields: str) -> None:
         ended = self._finish_job(
-            keys=finish_keys(self._record),
+            keys=finish_keys(self.record),
             args=finish_arguments(self.job, State.RUNNING, self._claim, state, self._settings, fields),
         )
         if not ended:
@@ -145,6 +145,7 @@ def finish_keys(record: Record) -> list[str]:
         keys.batch(record.batch or ""),
         keys.open_jobs(record.owner),
         keys.WEBHOOK_NOTICES,
+        keys.waiting(record.owner, record.schema),
     ]
 
 

@@ -1,34 +1,29 @@
-"""Jobs in Redis: create, find, claim, cancel, finish, requeue, delete."""
+"""Jobs in Redis: create, cancel, finish, requeue, retry, delete; `claims.py` starts them."""
 
 import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
-from uuid import uuid4
 
 from ism_jobs import schema_versions
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
 from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
-from ism_jobs.store.attempts import Attempt, finish_arguments, finish_keys
+from ism_jobs.store.attempts import finish_arguments, finish_keys
+from ism_jobs.store.claims import Claims
 from ism_jobs.store.datasets import extend_expiry
-from ism_jobs.store.queue import Tickets
-from ism_jobs.store.records import JobReader, Record, State
+from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of
+from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
-from ism_jobs.store.sweep import SCHEMAS, Recovery, Setback
 
 
-class Jobs(JobReader):
+class Jobs(Claims):
     """All jobs, by id."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
-        super().__init__(redis)
-        self._settings = settings
-        self.tickets = Tickets(redis)
-        self._claim = script(redis, "claim")
-        self._renew_lease = script(redis, "renew_lease")
+        super().__init__(redis, settings)
         self._finish_job = script(redis, "finish")
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
@@ -51,7 +46,11 @@ class Jobs(JobReader):
         `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
         now, owner = time.time(), self._owner or ""
-        records = [Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner) for id, spec in specs]
+        records = [
+            Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner, place=place)
+            for index, (id, spec) in enumerate(specs)
+            for place in [place_of(now, index, spec.get("priority", 0))]
+        ]
         new_keys = [keys.job(record.id) for record in records]
 
         def write(pipe: Connection) -> bool:
@@ -112,6 +111,7 @@ class Jobs(JobReader):
             "owner": record.owner,
             "spec": json.dumps(record.spec),
             "created": record.created,
+            "place": record.place,
             "ticket": self.tickets.write(pipe, record.id, record.schema),
         }
         if record.spec.get("notify"):
@@ -122,27 +122,9 @@ class Jobs(JobReader):
         pipe.sadd(keys.open_jobs(record.owner), record.id)
         if record.owner:
             pipe.sadd(keys.OWNERS, record.owner)
-        pipe.zadd(keys.queued(record.schema), {record.id: record.created})
+        add_to_queue(pipe, record.id, record.owner, record.schema, record.created, record.place)
         pipe.sadd(keys.dataset_jobs(record.dataset), record.id)
         self._announce(pipe, record.id)
-
-    def claim(self, id: str, worker: str) -> Attempt | None:
-        """Start a job; return None if it is not queued any more, or if only a newer worker can run it."""
-        record, claim, settings = self.get(id), uuid4().hex, self._settings
-        if record.schema > schema_versions.JOB:
-            return None
-        lists = [keys.queued(record.schema), keys.running(record.schema)]
-        number = self._claim(
-            keys=[keys.job(id), *lists, keys.events(id), *keys.of_dataset(record.dataset)],
-            args=[id, worker, settings.lease_seconds, settings.events_kept, claim, settings.dataset_seconds],
-        )
-        return Attempt(self._redis, settings, record, number, claim) if number else None
-
-    def renew_lease(self, id: str, worker: str) -> bool:
-        """Renew the lease of the worker that runs the job; return whether the job is to be cancelled."""
-        schema = int(self._redis.hget(keys.job(id), "schema") or 1)
-        arguments = [id, worker, self._settings.lease_seconds]
-        return bool(self._renew_lease(keys=[keys.job(id), keys.running(schema)], args=arguments) == 2)
 
     def cancel(self, id: str) -> Record:
         """Cancel a queued job, or ask a running one to stop at its next step. A cancelled job stays as it is."""
@@ -156,8 +138,8 @@ class Jobs(JobReader):
                 done = self._request_cancel(keys=[keys.job(id)])
             else:
                 done = self._finish(record, State.CANCELLED)
-                if done and record.ticket:
-                    self.tickets.remove(record.ticket, record.schema)
+                if done:
+                    self.tickets.trim(record.schema)
             if done:
                 return self.get(id)
 
@@ -225,16 +207,15 @@ class Jobs(JobReader):
         """
         return self._recovery.requeue(record, Setback.CRASH if crashed else None)
 
-    def recover(self, id: str, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
+    def recover(self, worker: str, *, crashed: bool = True, problem: Problem | None = None) -> None:
         """Requeue the job of a worker process that has ended, unless the job has ended too.
 
         The job fails instead if the process was killed because of a `problem`.
         """
-        raw = self._redis.hgetall(keys.job(id))
-        if not raw or raw.get(b"worker") != worker.encode():
+        record = self.held_by(worker)
+        if record is None:
             return
-        record = Record.parsed(id, raw)
-        if problem is not None and record.state is State.RUNNING:
+        if problem is not None:
             self._finish(record, State.FAILED, error=json.dumps(problem.document()))
         else:
             self._recovery.requeue_or_fail(record, Setback.CRASH if crashed else None)

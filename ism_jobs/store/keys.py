@@ -4,6 +4,7 @@ A value that may grow large is a list of chunks, so that none comes near Redis's
 """
 
 OWNERS = "ism:owners"  # set: the names of all owners that have stored something
+SERVED = "ism:jobs:served"  # sorted set: owner by the number of the last turn at which one of its jobs was started
 TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
 
 WEBHOOK_NOTICES = "ism:webhooks:notices"  # list: ids of ended jobs for which there may be messages
@@ -17,8 +18,18 @@ def is_id(text: str) -> bool:
 
 
 def queued(schema: int) -> str:
-    """Sorted set: id by time of creation, so that the sweep starts with the oldest jobs. One for each job schema."""
+    """Sorted set: id of a queued job by time of creation. One for each job schema."""
     return f"ism:jobs:queued{_suffix(schema)}"
+
+
+def waiting_owners(schema: int) -> str:
+    """Set: the owners that have queued jobs with a place; owners without may be among them."""
+    return f"ism:jobs:waiting:{schema}"
+
+
+def waiting(owner: str, schema: int) -> str:
+    """Sorted set: id of a queued job of an owner by its place, the next first."""
+    return f"ism:jobs:waiting:{schema}:{owner}"
 
 
 def running(schema: int) -> str:
@@ -101,7 +112,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of Record, and worker, claim, reported, notify, cancel, finish, missed and missed_at."""
+    """Hash: the fields of Record, and worker, claim, reported, notify, cancel and finish."""
     return f"ism:job:{id}"
 
 

@@ -38,6 +38,7 @@ class Record:
     schema: int = schema_versions.JOB
     posted: str | None = None  # a hash of the request with an idempotency key; None if there was no key
     batch: str | None = None
+    place: int = 0  # its place among the queued jobs of its owner, the least first; 0 in earlier releases
     owner: str = ""  # the name of the API key that posted it; empty if the service has no API keys
     started: float | None = None
     finished: float | None = None
@@ -60,6 +61,11 @@ class Record:
         """The id of the job's data set."""
         return str(self.spec["dataset"])
 
+    @property
+    def priority(self) -> int:
+        """Among the queued jobs of its owner: those of the highest priority run first."""
+        return int(self.spec.get("priority", 0))
+
     @classmethod
     def parsed(cls, id: str, raw: dict[bytes, bytes]) -> Self:
         """Parse the fields of a hash in Redis."""
@@ -72,6 +78,7 @@ class Record:
             schema=int(fields.get("schema", 1)),
             posted=fields.get("posted"),
             batch=fields.get("batch"),
+            place=int(fields.get("place", 0)),
             owner=fields.get("owner", ""),
             started=_number(fields.get("started")),
             finished=_number(fields.get("finished")),

@@ -208,7 +208,7 @@ def test_stopped_and_killed_workers_leave_their_job_to_the_next(
     assert alive.wait(SECONDS) == 0
     record = kept.jobs.get("wanders")
     assert (record.state, record.attempt, record.crashes) == (State.QUEUED, 1, 0)
-    assert kept.jobs.tickets.position(record.ticket, record.schema) == 0
+    assert kept.jobs.position(record) == 0
     reached = record.progress["iteration"]
     assert kept.redis.exists(keys.checkpoint("wanders"))
     with (

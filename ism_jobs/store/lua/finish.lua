@@ -1,6 +1,6 @@
 -- End a job: it has succeeded, failed or been cancelled.
 -- KEYS: job, queued, running, events, checkpoint, open jobs of the data set, totals, batch, open jobs of the owner,
---       notices of webhooks
+--       notices of webhooks, queued jobs of the owner
 -- ARGV: id, expected state, expected attempt or claim, new state, seconds to keep the job, events kept,
 --       then names and values of fields to set
 -- Returns 1, or 0 if the job is in another state or held by another attempt.
@@ -14,6 +14,7 @@ if #ARGV > 6 then redis.call('HSET', KEYS[1], unpack(ARGV, 7)) end
 redis.call('HINCRBY', KEYS[1], 'version', 1)
 redis.call('ZREM', KEYS[2], ARGV[1])
 redis.call('ZREM', KEYS[3], ARGV[1])
+redis.call('ZREM', KEYS[11], ARGV[1])
 redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[6], '*', 'schema', event_schema, 'kind', 'state', 'data', '')
 redis.call('DEL', KEYS[5])
 redis.call('SREM', KEYS[6], ARGV[1])

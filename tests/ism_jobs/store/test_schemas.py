@@ -68,7 +68,7 @@ def test_a_job_of_this_or_an_earlier_version_is_claimed_requeued_and_swept(store
     assert attempt is not None
     assert store.jobs.counts()["running"] == 1
     store.redis.zadd(keys.running(schema), {"a": LONG_AGO})
-    store.jobs.renew_lease("a", "w")
+    store.jobs.renew_lease("w")
     assert store.redis.zscore(keys.running(schema), "a") > LONG_AGO
     assert store.jobs.requeue(replace(store.jobs.get("a"), attempt=1), crashed=False)
     assert store.redis.llen(queue) == 2  # nobody took the first ticket from the queue

@@ -1,14 +1,12 @@
 """Jobs whose worker is gone, and tickets that are lost, are found again."""
 
-import time
-
 import pytest
 
 from ism_jobs.errors import Conflict, NotFound
 from ism_jobs.schema_versions import JOB
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Attempt, LostAttempt, State, Store, keys
-from ism_jobs.store.sweep import LOSSES_PER_CRASH, SWEEP_LIMIT
+from ism_jobs.store.queue import LOSSES_PER_CRASH, SWEEP_LIMIT
 
 pytestmark = pytest.mark.usefixtures("wine")
 
@@ -29,17 +27,13 @@ def end_lease(store: Store, id: str) -> None:
     store.redis.zadd(keys.running(JOB), {id: store.redis.time()[0] - 1})
 
 
-def queued_long_ago(store: Store, id: str) -> None:
-    store.redis.zadd(keys.queued(JOB), {id: 1.0})
-
-
 def test_a_job_whose_lease_has_ended_waits_again_and_a_live_one_goes_on(store: Store) -> None:
     lost, live = begun(store, "lost"), begun(store, "live")
     end_lease(store, "lost")
     store.jobs.sweep()
     record = store.jobs.get("lost")
     assert (record.state, record.losses) == (State.QUEUED, 1)
-    assert store.jobs.tickets.position(record.ticket, JOB) == 0
+    assert store.jobs.position(record) == 0
     with pytest.raises(LostAttempt):
         lost.report({"iteration": 1})
     live.report({"iteration": 1})
@@ -85,7 +79,7 @@ def test_a_job_that_keeps_crashing_fails_with_a_sentence(redis_url: str, store: 
     store = Store(store.redis, Settings(redis_url=redis_url, max_attempts=most))
     for _ in range(most):
         begun(store, "a")
-        store.jobs.recover("a", "w1")
+        store.jobs.recover("w1")
     record = store.jobs.get("a")
     assert (record.state, record.attempt) == (State.FAILED, most)
     assert "ended unexpectedly" in record.error["detail"]
@@ -116,7 +110,7 @@ def test_lost_workers_fail_a_job_much_later_than_crashes_and_only_without_progre
 def test_progress_resets_the_count_of_crashes(store: Store) -> None:
     for progressed, crashes in [(3, 1), (3, 2), (4, 1), (4, 2)]:
         begun(store, "a").save_checkpoint(b"", progressed)
-        store.jobs.recover("a", "w1")
+        store.jobs.recover("w1")
         record = store.jobs.get("a")
         assert (record.state, record.crashes) == (State.QUEUED, crashes)
 
@@ -152,16 +146,6 @@ def test_a_lease_from_before_the_clock_was_set_back_ends_soon(store: Store) -> N
     assert store.jobs.get("a").state is State.QUEUED
 
 
-def test_a_ticket_that_was_missed_before_the_clock_was_set_back_is_written_again(store: Store) -> None:
-    store.jobs.create([("a", SPEC)])
-    store.redis.zadd(keys.queued(JOB), {"a": time.time() + 3_600})
-    store.redis.delete(QUEUE)
-    store.jobs.sweep()
-    store.redis.hset(keys.job("a"), "missed_at", int(time.time()) + 3_600)
-    store.jobs.sweep()
-    assert store.redis.llen(QUEUE) == 1
-
-
 def test_the_minute_of_a_rate_limit_ends_although_the_clock_was_set_back(store: Store) -> None:
     store.redis.set(keys.rate("alice"), 10**9, ex=3_600)
     assert store.rate_limits.reserve("alice") <= 60
@@ -174,9 +158,7 @@ def test_jobs_that_are_put_back_go_in_the_order_in_which_they_were_made(store: S
     store.jobs.create([("later", SPEC)])
     for id in ("first", "third", "second"):
         store.jobs.requeue(store.jobs.get(id), crashed=True)
-    order = [
-        store.jobs.tickets.position(store.jobs.get(id).ticket, JOB) for id in ("first", "second", "third", "later")
-    ]
+    order = [store.jobs.position(store.jobs.get(id)) for id in ("first", "second", "third", "later")]
     assert order == [0, 1, 2, 3]
     assert store.redis.llen(QUEUE) == 4
 
@@ -191,98 +173,52 @@ def test_a_stop_does_not_count_as_a_loss(redis_url: str, store: Store) -> None:
 
 def test_a_worker_gives_up_its_own_job_only(store: Store) -> None:
     begun(store, "a", "w2")
-    store.jobs.recover("a", "w1")
+    store.jobs.recover("w1")
     assert store.jobs.get("a").state is State.RUNNING
-    store.jobs.recover("a", "w2")
+    store.jobs.recover("w2")
     assert store.jobs.get("a").state is State.QUEUED
-    store.jobs.recover("a", "w2")
+    store.jobs.recover("w2")
     assert store.jobs.get("a").crashes == 1
 
 
 def test_a_job_that_was_deleted_before_its_worker_looked_is_no_error(store: Store) -> None:
     begun(store, "a").succeed({}, [])
     store.jobs.delete("a")
-    store.jobs.recover("a", "w1")
+    store.jobs.recover("w1")
     assert not store.redis.exists(keys.job("a"))
 
 
-def missed_for_long(store: Store, id: str) -> None:
-    """As if some seconds had passed since the ticket was first missed."""
-    queued_long_ago(store, id)
-    if store.redis.hexists(keys.job(id), "missed_at"):
-        store.redis.hset(keys.job(id), "missed_at", 1)
-
-
-def test_a_lost_ticket_is_written_anew_when_it_is_missed_for_long(store: Store) -> None:
-    store.jobs.create([("lost", SPEC), ("waiting", SPEC)])
-    store.redis.lpop(QUEUE)
-    for _ in range(3):  # at many looks in a moment it may be on its way
-        for id in ("lost", "waiting"):
-            queued_long_ago(store, id)
-        store.jobs.sweep()
-        assert store.redis.llen(QUEUE) == 1
-    missed_for_long(store, "lost")
-    store.jobs.sweep()
-    assert store.redis.llen(QUEUE) == 2
-    assert store.jobs.tickets.position(store.jobs.get("lost").ticket, JOB) == 0
-    for _ in range(3):
-        for id in ("lost", "waiting"):
-            missed_for_long(store, id)
-        store.jobs.sweep()
-    assert store.redis.llen(QUEUE) == 2, "a ticket that waits is not written again"
-
-
-def test_a_lost_ticket_is_found_among_many_that_wait(store: Store, monkeypatch) -> None:
-    """Put back before all the others, and its ticket taken by a worker that died before it began."""
-    monkeypatch.setattr(time, "time", lambda: 1.0)
-    begun(store, "lost")
-    monkeypatch.setattr(time, "time", lambda: 2.0)
+def test_lost_tickets_are_written_again_once(store: Store) -> None:
     store.jobs.create([(f"job{number}", SPEC) for number in range(2 * SWEEP_LIMIT)])
-    monkeypatch.undo()
-    store.jobs.requeue(store.jobs.get("lost"), crashed=False)
+    store.redis.ltrim(QUEUE, 3, -1)  # as by workers that died before they claimed a job
+    for _ in range(3):
+        store.jobs.sweep()
+        assert store.redis.llen(QUEUE) == 2 * SWEEP_LIMIT
+    store.redis.delete(QUEUE)
+    store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == 2 * SWEEP_LIMIT
+
+
+def test_a_ticket_that_was_written_again_too_early_starts_no_job_before_its_turn(store: Store) -> None:
+    """A worker has taken the ticket and not claimed the job yet."""
+    store.jobs.create([("a", SPEC)])
     store.redis.lpop(QUEUE)
     store.jobs.sweep()
-    store.redis.hset(keys.job("lost"), "missed_at", 1)
-    store.jobs.sweep()
-    assert store.jobs.tickets.position(store.jobs.get("lost").ticket, JOB) == 0
-
-
-def test_a_second_sweep_writes_no_second_ticket(store: Store, monkeypatch) -> None:
-    """Both have found that the ticket is lost; one is quicker."""
-    store.jobs.create([("a", SPEC)])
-    store.redis.delete(QUEUE)
-    queued_long_ago(store, "a")
-    store.jobs.sweep()
-    missed_for_long(store, "a")
-    seen = store.jobs.tickets.position
-
-    def late(ticket, schema):
-        found = seen(ticket, schema)
-        monkeypatch.undo()
-        store.jobs.sweep()
-        return found
-
-    monkeypatch.setattr(store.jobs.tickets, "position", late)
-    store.jobs.sweep()
+    assert store.jobs.claim_next("a", "w1") is not None
     assert store.redis.llen(QUEUE) == 1
-
-
-def test_a_job_that_has_just_been_queued_is_left_alone(store: Store) -> None:
-    store.jobs.create([("new", SPEC)])
-    store.redis.delete(QUEUE)
-    for _ in range(3):
-        store.jobs.sweep()
+    assert store.jobs.claim_next("a", "w2") is None
     assert store.redis.llen(QUEUE) == 0
+    assert store.jobs.get("a").attempt == 1
 
 
-def test_a_ticket_that_was_rewritten_may_be_lost_too(store: Store) -> None:
-    store.jobs.create([("a", SPEC)])
-    for _ in range(3):
-        store.redis.delete(QUEUE)
-        for _ in range(2):
-            missed_for_long(store, "a")
-            store.jobs.sweep()
-        assert store.redis.llen(QUEUE) == 1
+def test_tickets_that_are_left_over_are_removed(store: Store) -> None:
+    store.jobs.create([("a", SPEC), ("b", SPEC)])
+    with store.redis.pipeline() as pipe:
+        for _ in range(5):
+            store.jobs.tickets.write(pipe, "a", JOB)
+        pipe.execute()
+    store.jobs.sweep()
+    assert store.redis.llen(QUEUE) == len(list(store.redis.scan_iter("rq:job:*"))) == 2
 
 
 def test_the_indexes_forget_jobs_that_are_gone(store: Store) -> None:

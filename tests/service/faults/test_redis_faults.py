@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from ism_cli.embedded import RedisServer
-from ism_jobs import schema_versions
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JOB_SPEC
-from ism_jobs.store import Store, keys
+from ism_jobs.store import QUEUE_NAMES, Store, keys
 from tests.support.api import Api, problem
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tools.local_service import free_port, wait_until_ready
@@ -138,7 +137,7 @@ def test_an_event_stream_ends_with_redis_and_resumes_by_last_event_id(
     """The job is held by this test, so that nothing happens by itself."""
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the job names"})
     store.jobs.create([("followed", spec_of("wine"))])
-    store.jobs.tickets.remove(store.jobs.get("followed").ticket or "", schema_versions.JOB)
+    store.redis.lpop(f"rq:queue:{QUEUE_NAMES[-1]}")
     attempt = store.jobs.claim("followed", "the test")
     assert attempt is not None
     progress = Progress("ascent", 0, 3, None, None, None, 0.0, None).document()
@@ -195,7 +194,7 @@ def test_a_job_that_waits_or_runs_can_be_cancelled_when_redis_is_full(
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the jobs name"})
     for id in ("waits", "runs"):
         store.jobs.create([(id, spec_of("wine"))])
-        store.jobs.tickets.remove(store.jobs.get(id).ticket or "", schema_versions.JOB)
+        store.redis.lpop(f"rq:queue:{QUEUE_NAMES[-1]}")
     assert store.jobs.claim("runs", "the test") is not None
     with redis.full():
         assert faulty.post("/jobs/waits/cancel").json()["state"] == "cancelled"
