@@ -176,7 +176,7 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                      help="Score chosen settings by the folds of the choice, or by nested cross-validation."),
         click.option("--resamples", type=int, metavar="N",
                      help="Number of random halves of the rows for the standard errors of the loadings; 20 is enough."),
-        click.option("--priority", type=int, metavar="N", help="Among your queued jobs, the highest runs first: -9 to 9."),
+        click.option("--priority", type=int, metavar="N", help="Order among your queued jobs: -9 to 9, high first."),
         click.option("--label", metavar="TEXT", help="A name for the job."),
         click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs,
                      help="A text to store with the job; repeat it for several."),

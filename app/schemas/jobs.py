@@ -93,7 +93,7 @@ class JobView(BaseModel):
     attempt: int = Field(description="How many times a worker has started the job.")
     cancel_requested: bool = Field(description="Whether the job is running and has been asked to stop.")
     position: int | None = Field(
-        description="How many jobs would start before it if no others came; null once the job has started, and in lists."
+        description="How many jobs would start before it if no others came; null once it has started, and in lists."
     )
     progress: ProgressView | None = Field(description="The progress of a running job.")
     best: BestView | None = Field(description="The best candidate so far; null until there is one.")
