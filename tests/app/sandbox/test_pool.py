@@ -18,6 +18,7 @@ from app.sandbox import Answer, SandboxPool
 from app.sandbox.messages import Upload
 from ism_jobs.errors import FieldError, InvalidTable, Problem, RequestFailed, TooLarge, Unavailable
 from ism_jobs.settings import Settings
+from ism_jobs.tables import open_table
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,10 @@ def upload(tmp_path: Path) -> Upload:
 
 def run(pool: SandboxPool, function: Any, *args: Any) -> Any:
     return anyio.run(pool.run, function, *args)
+
+
+def rows_of(upload: Upload) -> int:
+    return sum(batch.num_rows for batch in open_table(upload.path))
 
 
 def doubled(text: str, *, times: int = 2) -> str:
@@ -169,6 +174,14 @@ def test_a_parser_over_its_memory_limit_is_reported_and_affects_no_other(take: A
     with pytest.raises(TooLarge, match=r"memory than the limit of 134,217,728 bytes; use fewer rows or columns"):
         run(bounded, take, 2**28)
     assert run(bounded, doubled, "ab") == "abab"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is no such limit elsewhere")
+def test_a_table_of_many_columns_needs_little_memory(upload: Upload) -> None:
+    row = ",".join(["0.123456789"] * 3_000)
+    upload.path.write_text("\n".join([",".join(f"x{place}" for place in range(3_000)), *[row] * 40]))
+    bounded = SandboxPool(Settings(redis_url="redis://unused", child_memory=2**30))
+    assert run(bounded, rows_of, upload) == 40
 
 
 def test_a_sandbox_process_over_its_time_limit_is_killed(upload: Upload) -> None:
