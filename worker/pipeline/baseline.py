@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ism_core.arrays import Array, Ints
+from ism_core.engines import own_threads
 from ism_core.paradigms import Targets
 from ism_jobs.data import TrainingData
 from ism_jobs.spec import SupervisedSpec
@@ -31,6 +32,7 @@ PENALTIES = np.logspace(-2, 4, 7)  # of the ridge regression; leave-one-out erro
 MOST_CLASSES = 50  # of more classes there is no confusion matrix
 
 
+@own_threads()  # the products are small: threads of the BLAS would spin between them
 def baseline_document(training: TrainingData, spec: SupervisedSpec, validation: Validation | None) -> Document | None:
     """Compare the validated score of the axes with the baselines; None if there is no score."""
     if validation is None or not np.isfinite(validation.score):
