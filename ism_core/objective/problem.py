@@ -131,7 +131,8 @@ class Problem:
 
     def initial_surrogate(self) -> Array:
         """Return Φ0: Φ with every f′(β) replaced by f′(0)."""
-        engine = self.options.engine
+        n, d = self.X.shape
+        engine = self.data.engine_for(2.0 * n * d * (d + len(self.gamma.s)))
         return self.data.clean(features.initial_surrogate(self.rows, self.placed_gamma, self.kernel, engine=engine))
 
     # What the strategy costs, and how exact it is

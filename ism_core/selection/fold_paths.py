@@ -8,6 +8,7 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
+from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, KernelWithWidth
 from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
@@ -64,6 +65,7 @@ class FoldPaths:
         self._seed = seed
         self._ascent_delta = ascent_delta
         self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
+        self._gammas: dict[tuple[bool, int], Gamma] = {}
         self._spaces: dict[tuple[Scale, int], RowSpace] = {}
         self._scaled_rows: dict[tuple[Scale, int], tuple[Scaling, Array, Array]] = {}
         self._first_widths: dict[tuple[Scale, int], float] = {}  # of paths whose first width does not depend on q
@@ -75,13 +77,18 @@ class FoldPaths:
 
         In the first fold, stop if a kernel is significantly behind a wider one.
         """
+        with own_threads():  # for the whole path, because setting the number of threads costs a small product
+            yield from self._iter_scores(path, fold, places)
+
+    def _iter_scores(
+        self, path: CandidatePath, fold: int, places: Collection[int]
+    ) -> Generator[FoldScore | None, None, None]:
         began = last = time.perf_counter()
         best: FoldScore | None = None
-        with own_threads():
-            scaling, rows, test_rows = self._scaled(path.scale, fold)
-            space = self._space(path, fold)
-            reached: list[Kernel] = []
-            ascents = self._ascents(path, fold, space, reached)
+        scaling, rows, test_rows = self._scaled(path.scale, fold)
+        space = self._space(path, fold)
+        reached: list[Kernel] = []
+        ascents = self._ascents(path, fold, space, reached)
         train, test = self._splits[fold]
         for place in range(max(places) + 1):
             for found in ascents:
@@ -93,10 +100,9 @@ class FoldPaths:
             if place not in places:
                 continue
             assert found is not None
-            with own_threads():
-                W = space.out(found)
-                scores, predictions = self._scores(rows @ W, train, test_rows @ W, test)
-                loadings = scaling.outside(W)
+            W = space.out(found)
+            scores, predictions = self._scores(rows @ W, train, test_rows @ W, test)
+            loadings = scaling.outside(W)
             now = time.perf_counter()
             score = FoldScore(place, scores, predictions, now - began, reached[place], loadings)
             began = now
@@ -127,7 +133,7 @@ class FoldPaths:
         known = self._directions.get((path.scale, fold))
         if known is None or known[0].shape[1] < path.q:
             rows = self._scaled(path.scale, fold)[1]
-            gamma, count = self._paradigm.restricted(self._splits[fold][0]).guidance(), min(rows.shape[1], MOST_AXES)
+            gamma, count = self._gamma(self._paradigm.neighbors, fold), min(rows.shape[1], MOST_AXES)
             known = interaction_directions(rows, gamma, max(count, path.q), np.random.default_rng(self._seed))
             self._directions[path.scale, fold] = known
         return known
@@ -137,7 +143,7 @@ class FoldPaths:
     ) -> Iterator[Array | None]:
         """Return the ascents along a path; `reached` lists the kernels so far."""
         rows = self._scaled(path.scale, fold)[1]
-        gamma = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(path.neighbors).guidance()
+        gamma = self._gamma(path.neighbors, fold)
         rng = np.random.default_rng(self._seed)
         kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
         options = EvaluationOptions(precision="single")
@@ -154,17 +160,23 @@ class FoldPaths:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, KernelWithWidth)
-        with own_threads():
-            if path.interactions:
-                first = widest_width(problem.kernel, rows, rng)
-            elif path.neighbors:
-                first = first_width(problem, rows, rng)
-            else:
-                if (path.scale, fold) not in self._first_widths:
-                    self._first_widths[path.scale, fold] = first_width(problem, rows, rng)
-                first = self._first_widths[path.scale, fold]
+        if path.interactions:
+            first = widest_width(problem.kernel, rows, rng)
+        elif path.neighbors:
+            first = first_width(problem, rows, rng)
+        else:
+            if (path.scale, fold) not in self._first_widths:
+                self._first_widths[path.scale, fold] = first_width(problem, rows, rng)
+            first = self._first_widths[path.scale, fold]
         for width in path_widths(path.widest * first):
             yield with_width(problem.kernel, width)
+
+    def _gamma(self, neighbors: bool, fold: int) -> Gamma:
+        """Return Γ of the training rows of a fold, which all paths with or without neighbors share."""
+        if (neighbors, fold) not in self._gammas:
+            paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(neighbors)
+            self._gammas[neighbors, fold] = paradigm.guidance()
+        return self._gammas[neighbors, fold]
 
     def _space(self, path: CandidatePath, fold: int) -> RowSpace:
         """Return the row space of scaled training rows, which all q up to its rank share."""

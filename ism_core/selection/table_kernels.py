@@ -24,6 +24,7 @@ class TableKernels:
         self._kernel = kernel
         self._is_open = is_open
         self._seed = seed
+        self._paradigms = {paradigm.neighbors: paradigm}  # without and with neighbors; each computes its Γ once
         self._first_widths: dict[tuple[Scale, int, bool, bool], float] = {}
         self._rows: tuple[Scale, Array] | None = None
         self._last_space: RowSpace | None = None
@@ -67,7 +68,9 @@ class TableKernels:
             assert isinstance(self._kernel, KernelWithWidth)
             rng = np.random.default_rng(self._seed)
             rows = self._scaled(path.scale)
-            gamma = self._paradigm.with_neighbors(path.neighbors).guidance()
+            if path.neighbors not in self._paradigms:
+                self._paradigms[path.neighbors] = self._paradigm.with_neighbors(path.neighbors)
+            gamma = self._paradigms[path.neighbors].guidance()
             if path.interactions:
                 first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
             else:
