@@ -119,7 +119,7 @@ class CommonSpec(Strict):
     folds: Annotated[int | None, Integer(2, 20, also=0, optional=True)] = Field(
         None,
         description="The number of folds for cross-validating the accuracy (classes) or R² (values) of supervised jobs;"
-        " 0 skips it. Other jobs ignore it. By default 5, or 3 if settings are chosen from a sample of the rows. A"
+        " 0 skips it. Other jobs ignore it. By default 5, or 2 of 3 if settings are chosen from a sample of the rows. A"
         " choice of settings that used all rows has its own folds.",
     )
     budget: Annotated[float | None, Number(0, 1e6, optional=True)] = Field(

@@ -153,11 +153,21 @@ def test_the_predictions_of_a_choice_that_used_all_rows_need_no_folds() -> None:
 def test_the_optimism_of_a_choice_counts_for_the_rows_that_it_used() -> None:
     job = folds(IRIS.data, IRIS.target.astype(float), folds=3)
     _, plain = scored(job)
+    _, validation = scored(CrossValidation(job._training, job._spec, job._options, known(75)))
+    assert validation.method == "bootstrap"
+    assert len(validation.scores) == 3
+    assert validation.score == pytest.approx(plain.score - 0.05 * 75 / 150)
+
+
+def test_two_of_three_folds_score_a_choice_from_a_sample() -> None:
+    job = folds(IRIS.data, IRIS.target.astype(float), folds=3)
+    _, plain = scored(job)
     spec = job._spec.model_copy(update={"folds": None})
     done, validation = scored(CrossValidation(job._training, spec, job._options, known(75)))
-    assert done[-1] == 3
-    assert validation.method == "bootstrap"
-    assert validation.score == pytest.approx(plain.score - 0.05 * 75 / 150)
+    assert done[-1] == 2
+    assert validation.scores == plain.scores[:2]
+    assert len(validation.rows) == 100
+    assert validation.score == pytest.approx(np.mean(plain.scores[:2]) - 0.05 * 75 / 150)
 
 
 def test_a_choice_sees_the_training_rows_of_its_fold_only() -> None:
