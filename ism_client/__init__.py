@@ -9,6 +9,7 @@ with Client("http://127.0.0.1:8000") as client:
     print(result.stop, result.metrics, result.W)
 """
 
+from ism_client.aio import AsyncBatch, AsyncClient, AsyncDataset, AsyncJob, AsyncResult
 from ism_client.batches import Batch
 from ism_client.client import Client
 from ism_client.datasets import Column, Dataset, DatasetSummary
@@ -26,6 +27,11 @@ __all__ = [
     "PLOT_FORMATS",
     "TABLES",
     "ApiError",
+    "AsyncBatch",
+    "AsyncClient",
+    "AsyncDataset",
+    "AsyncJob",
+    "AsyncResult",
     "Batch",
     "Client",
     "ClientError",

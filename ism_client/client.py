@@ -1,17 +1,16 @@
 """The client: data sets, jobs and batches of a service."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
-from uuid import uuid4
 
 import httpx
-import numpy as np
 
+from ism_client import calls
 from ism_client.batches import Batch
-from ism_client.datasets import Dataset, DatasetSummary, upload
-from ism_client.http import Http, path_of
+from ism_client.datasets import Dataset, DatasetSummary, delete_dataset, upload
 from ism_client.jobs import Job
+from ism_client.transport import Http, iterate, run
 
 
 class Client:
@@ -50,7 +49,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        run(self._http.wire.close())
 
     def upload(
         self,
@@ -66,19 +65,19 @@ class Client:
 
         client.upload(X, names=["height", "weight"], name="people")
         """
-        return upload(self._http, source, names, name, header)
+        return Dataset.of(self._http, run(upload(self._http, source, names, name, header)))
 
     def dataset(self, id: str) -> Dataset:
         """Return a data set with its columns."""
-        return Dataset.of(self._http, self._http.json("GET", path_of("datasets", id)))
+        return Dataset.of(self._http, run(calls.get(self._http, "datasets", id)))
 
     def datasets(self) -> Iterator[DatasetSummary]:
         """Iterate over all data sets; pages are fetched as needed."""
-        return map(DatasetSummary.of, self._items("/datasets", {}))
+        return map(DatasetSummary.of, iterate(calls.items(self._http, "/datasets")))
 
     def delete_dataset(self, id: str) -> None:
         """Delete a data set. Raises ApiError (409) while a queued or running job needs it."""
-        self._http.request("DELETE", path_of("datasets", id))
+        run(delete_dataset(self._http, id))
 
     def submit(
         self,
@@ -91,8 +90,7 @@ class Client:
 
         client.submit(dataset, paradigm="unsupervised", clusters=3, kernel="gaussian", q=2)
         """
-        spec = dict(dataset) if isinstance(dataset, Mapping) else {"dataset": dataset}
-        return Job.of(self._http, self._post("/jobs", {**spec, **fields}, idempotency_key))
+        return Job.of(self._http, run(calls.post_job(self._http, dataset, idempotency_key, fields)))
 
     def submit_batch(
         self,
@@ -110,14 +108,12 @@ class Client:
         client.submit_batch(dataset=[wine, iris], paradigm="supervised", target="class", kernel=["gaussian", "linear"])
         client.submit_batch([{"q": 2}, {"q": 3, "delta": 0.1}], dataset=wine, paradigm="supervised", target="class")
         """
-        specs = [jobs] if isinstance(jobs, Mapping) else jobs or [{}]
-        about = {name: value for name, value in (("label", label), ("notify", notify)) if value is not None}
-        body = {"jobs": [{**fields, **spec} for spec in specs], **about}
-        return Batch.of(self._http, self._post("/batches", body, idempotency_key))
+        posted = run(calls.post_batch(self._http, jobs, label, notify, idempotency_key, fields))
+        return Batch.of(self._http, posted)
 
     def job(self, id: str) -> Job:
         """Return a job."""
-        return Job.of(self._http, self._http.json("GET", path_of("jobs", id)))
+        return Job.of(self._http, run(calls.get(self._http, "jobs", id)))
 
     def jobs(
         self,
@@ -133,51 +129,21 @@ class Client:
         for job in client.jobs(state=["queued", "running"]):
             print(job.id, job.progress)
         """
-        states = state if state is None or isinstance(state, str) else ",".join(state)
-        since = None if created_after is None else created_after.astimezone(UTC).isoformat()
-        filters = {"state": states, "batch": batch, "dataset": dataset, "label": label, "created_after": since}
-        return (Job.of(self._http, item) for item in self._items("/jobs", filters))
+        filters = calls.job_filters(state, batch, dataset, label, created_after)
+        return (Job.of(self._http, item) for item in iterate(calls.items(self._http, "/jobs", filters)))
 
     def batch(self, id: str) -> Batch:
         """Return a batch."""
-        return Batch.of(self._http, self._http.json("GET", path_of("batches", id)))
+        return Batch.of(self._http, run(calls.get(self._http, "batches", id)))
 
     def batches(self) -> Iterator[Batch]:
         """Iterate over all batches, newest first; pages are fetched as needed."""
-        return (Batch.of(self._http, item) for item in self._items("/batches", {}))
+        return (Batch.of(self._http, item) for item in iterate(calls.items(self._http, "/batches")))
 
     def kernels(self) -> list[dict[str, Any]]:
         """Return the kernels with their parameters."""
-        return list(self._items("/kernels", {}))
+        return list(iterate(calls.items(self._http, "/kernels")))
 
     def paradigms(self) -> list[dict[str, Any]]:
         """Return the paradigms with their fields."""
-        return list(self._items("/paradigms", {}))
-
-    def _post(self, path: str, body: dict[str, Any], key: str | None) -> dict[str, Any]:
-        plain = _plain(body)
-        headers = {"Idempotency-Key": key or uuid4().hex}
-        answer: dict[str, Any] = self._http.json("POST", path, headers=headers, body=lambda: {"json": plain})
-        return answer
-
-    def _items(self, path: str, filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        cursor = None
-        while True:
-            page = self._http.json("GET", path, params={**filters, "cursor": cursor})
-            yield from page["items"]
-            cursor = page.get("next")
-            if not cursor:
-                return
-
-
-def _plain(value: Any) -> Any:
-    """Convert a spec to plain JSON values: numpy numbers, ranges, and data sets in place of their ids."""
-    if isinstance(value, Dataset | DatasetSummary):
-        return value.id
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, list | tuple | range):
-        return [_plain(item) for item in value]
-    return value
+        return list(iterate(calls.items(self._http, "/paradigms")))

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Self
 
-from ism_client.http import Http, path_of
 from ism_client.tables import opened
+from ism_client.transport import Http, path_of, run
 
 READ_TIMEOUT = 900.0  # seconds that the service may take to read a large table
 
@@ -61,12 +61,8 @@ class DatasetSummary:
 
 
 @dataclass(frozen=True)
-class Dataset:
-    """A table that the service has read. `notes` lists the assumptions that were made.
-
-    dataset = client.upload("wine.csv")
-    print(dataset.rows, [column.name for column in dataset.columns], dataset.notes)
-    """
+class DatasetFields:
+    """The description of a table that the service has read. `notes` lists the assumptions that were made."""
 
     id: str
     name: str
@@ -102,16 +98,31 @@ class Dataset:
                 return column
         raise KeyError(name)
 
+
+class Dataset(DatasetFields):
+    """A table that the service has read. `notes` lists the assumptions that were made.
+
+    dataset = client.upload("wine.csv")
+    print(dataset.rows, [column.name for column in dataset.columns], dataset.notes)
+    """
+
     def delete(self) -> None:
         """Delete the data set. Raises ApiError (409) while a queued or running job needs it."""
-        self._http.request("DELETE", path_of("datasets", self.id))
+        run(delete_dataset(self._http, self.id))
 
 
-def upload(http: Http, source: Any, names: Sequence[str] | None, name: str | None, header: bool | None) -> Dataset:
-    """Upload a table and return its description."""
+async def delete_dataset(http: Http, id: str) -> None:
+    """Delete a data set."""
+    await http.request("DELETE", path_of("datasets", id))
+
+
+async def upload(
+    http: Http, source: Any, names: Sequence[str] | None, name: str | None, header: bool | None
+) -> dict[str, Any]:
+    """Upload a table and return the document that describes it."""
     params = {"name": name, "header": None if header is None else str(header).lower()}
     with opened(source, names, name) as payload:
-        document = http.json(
+        document: dict[str, Any] = await http.json(
             "POST",
             "/datasets",
             params=params,
@@ -119,7 +130,7 @@ def upload(http: Http, source: Any, names: Sequence[str] | None, name: str | Non
             timeout=max(http.timeout, READ_TIMEOUT),
             retries=None if payload.replayable else 0,
         )
-    return Dataset.of(http, document)
+    return document
 
 
 def parse_time(value: str | None) -> datetime | None:

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import httpx
 
-from ism_client.http import Http, backoff, path_of
+from ism_client.transport import Http, backoff, path_of
 
 TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
 PLOTS = ("embedding", "importance", "loadings", "trace")
@@ -37,7 +37,7 @@ def result_path(job_id: str, name: str, format: str) -> tuple[str, dict[str, str
     )
 
 
-def download(http: Http, job_id: str, name: str, path: str | os.PathLike[str] | None = None) -> Path:
+async def download(http: Http, job_id: str, name: str, path: str | os.PathLike[str] | None = None) -> Path:
     """Write a result of a job to a file, atomically, in the format of the suffix of the file.
 
     Without a path the name has the suffix: download(http, id, "W.npy") writes W.npy to the current folder.
@@ -48,26 +48,27 @@ def download(http: Http, job_id: str, name: str, path: str | os.PathLike[str] | 
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{uuid4().hex}")
     try:
-        _fetch(http, source, params, partial)
+        await _fetch(http, source, params, partial)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
     return target
 
 
-def content(http: Http, job_id: str, name: str, format: str) -> bytes:
+async def content(http: Http, job_id: str, name: str, format: str) -> bytes:
     """Return a result of a job as bytes."""
     path, params = result_path(job_id, name, format)
-    return http.request("GET", path, params=params).content
+    return (await http.request("GET", path, params=params)).content
 
 
-def _fetch(http: Http, path: str, params: dict[str, str], partial: Path) -> None:
+async def _fetch(http: Http, path: str, params: dict[str, str], partial: Path) -> None:
     tries = 0
     while True:
         try:
-            with http.stream("GET", path, params=params) as response, partial.open("wb") as file:
-                for chunk in response.iter_bytes():
-                    file.write(chunk)
+            async with http.stream("GET", path, params=params) as response:
+                with partial.open("wb") as file:
+                    async for chunk in http.wire.chunks(response):
+                        file.write(chunk)
         except (
             httpx.TransportError
         ) as error:  # the connection broke in the body, which the retries of `stream` do not cover
@@ -75,5 +76,5 @@ def _fetch(http: Http, path: str, params: dict[str, str], partial: Path) -> None
                 raise http.unreachable(error) from error
         else:
             return
-        http.sleep(backoff(tries))
+        await http.wire.sleep(backoff(tries))
         tries += 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ism_client.jobs import Job
+    from ism_client.jobs import JobFields
 
 
 class ClientError(Exception):
@@ -46,7 +46,7 @@ class JobFailed(ClientError):
         print(error.job.id, error)
     """
 
-    def __init__(self, job: "Job") -> None:
+    def __init__(self, job: "JobFields") -> None:
         self.job = job
         self.problem = dict(job.error or {})
         if job.state == "cancelled":

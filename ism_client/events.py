@@ -4,14 +4,14 @@ import codecs
 import io
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from ism_client.errors import ApiError
-from ism_client.http import PATIENT_RETRIES, Http
+from ism_client.transport import PATIENT_RETRIES, Http
 
 ENDED = frozenset({"succeeded", "failed", "cancelled"})  # states that a job does not leave
 SILENCE_SECONDS = 45.0  # without a byte, after which a connection counts as broken
@@ -48,28 +48,54 @@ class Message:
     retry: float | None  # seconds
 
 
-def parse(chunks: Iterable[bytes]) -> Iterator[Message]:
-    """Parse a stream of bytes in chunks of any size. A block without a final empty line is dropped."""
-    type, data, id, retry = "", list[str](), None, None
-    for line in _lines(chunks):
-        if not line:
-            if data or id is not None or retry is not None:
-                yield Message(type or "message", "\n".join(data) if data else None, id, retry)
-            type, data, id, retry = "", [], None, None
-            continue
+class Parser:
+    """Parses a stream of bytes in chunks of any size. A block without a final empty line is dropped."""
+
+    def __init__(self) -> None:
+        # str.splitlines and httpx's iter_lines also split at characters such as U+2028, which JSON may contain
+        utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
+        self._decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
+        self._text = ""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._type, self._data = "", list[str]()
+        self._id: str | None = None
+        self._retry: float | None = None
+
+    def feed(self, chunk: bytes) -> Iterator[Message]:
+        """Yield the messages that end in this chunk."""
+        *lines, self._text = (self._text + self._decoder.decode(chunk)).split("\n")
+        for line in lines:
+            if line:
+                self._field(line)
+                continue
+            if self._data or self._id is not None or self._retry is not None:
+                data = "\n".join(self._data) if self._data else None
+                yield Message(self._type or "message", data, self._id, self._retry)
+            self._begin()
+
+    def _field(self, line: str) -> None:
         name, _, value = line.partition(":")  # the name of a comment is empty
         value = value.removeprefix(" ")
         if name == "data":
-            data.append(value)
+            self._data.append(value)
         elif name == "event":
-            type = value
+            self._type = value
         elif name == "id" and "\0" not in value:
-            id = value
+            self._id = value
         elif name == "retry" and value.isascii() and value.isdigit():
-            retry = int(value) / 1000
+            self._retry = int(value) / 1000
 
 
-def follow(http: Http, path: str, last_id: str = "", deadline: float | None = None) -> Iterator[Event]:
+def parse(chunks: Iterable[bytes]) -> Iterator[Message]:
+    """Parse a stream of bytes in chunks of any size."""
+    parser = Parser()
+    for chunk in chunks:
+        yield from parser.feed(chunk)
+
+
+async def follow(http: Http, path: str, last_id: str = "", deadline: float | None = None) -> AsyncGenerator[Event]:
     """Yield the events of a job until its last one. A broken connection resumes after the last event seen.
 
     Raises NoStream if no events arrive, and TimeoutError past the deadline (a time of time.monotonic).
@@ -81,12 +107,12 @@ def follow(http: Http, path: str, last_id: str = "", deadline: float | None = No
             headers["Last-Event-ID"] = last_id
         silent += 1
         try:
-            with http.stream(
+            async with http.stream(
                 "GET", path, headers=headers, timeout=remaining(deadline, SILENCE_SECONDS), retries=PATIENT_RETRIES
             ) as response:
                 if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
                     raise NoStream
-                for message in parse(_checked(response.iter_bytes(), deadline)):
+                async for message in _messages(http.wire.chunks(response), deadline):
                     last_id = last_id if message.id is None else message.id
                     delay = delay if message.retry is None else min(message.retry, MAX_RECONNECT_SECONDS)
                     if message.data is not None:
@@ -104,7 +130,7 @@ def follow(http: Http, path: str, last_id: str = "", deadline: float | None = No
         if silent >= MAX_SILENT_STREAMS:
             raise NoStream
         check_deadline(deadline)
-        http.sleep(delay)
+        await http.wire.sleep(delay)
 
 
 def is_last(event: Event) -> bool:
@@ -123,9 +149,11 @@ def remaining(deadline: float | None, longest: float) -> float:
     return longest if deadline is None else min(longest, max(0.1, deadline - time.monotonic()))
 
 
-def _checked(chunks: Iterable[bytes], deadline: float | None) -> Iterator[bytes]:
-    for chunk in chunks:
-        yield chunk
+async def _messages(chunks: AsyncIterator[bytes], deadline: float | None) -> AsyncIterator[Message]:
+    parser = Parser()
+    async for chunk in chunks:
+        for message in parser.feed(chunk):
+            yield message
         check_deadline(deadline)
 
 
@@ -134,13 +162,3 @@ def _decoded(data: str) -> Any:
         return json.loads(data)
     except ValueError:
         return data
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    # str.splitlines and httpx's iter_lines also split at characters such as U+2028, which JSON may contain
-    utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
-    decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
-    text = ""
-    for chunk in chunks:
-        *lines, text = (text + decoder.decode(chunk)).split("\n")
-        yield from lines

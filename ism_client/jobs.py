@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -15,11 +16,11 @@ from ism_client.datasets import READ_TIMEOUT, parse_time
 from ism_client.downloads import content, download
 from ism_client.errors import JobFailed
 from ism_client.events import ENDED, Event, NoStream, check_deadline, follow, is_last, remaining
-from ism_client.http import PATIENT_RETRIES, Http, path_of
 from ism_client.pictures import Picture, table_html
 from ism_client.progress import ProgressBar
 from ism_client.results import Floats, Projection, Result
 from ism_client.tables import opened
+from ism_client.transport import PATIENT_RETRIES, Http, iterate, path_of, run
 
 LONG_POLL_SECONDS = 30.0  # how long the service holds a request until the job changes
 POLL_PAUSE_SECONDS = 0.5  # between two polls
@@ -48,12 +49,8 @@ class Progress:
 
 
 @dataclass
-class Job:
-    """A job as the service last described it; `refresh`, `wait` and `events` update it.
-
-    job = client.submit(dataset, paradigm="supervised", target="class", q=2)
-    result = job.wait(progress=True).result()
-    """
+class JobFields:
+    """A job as the service last described it, and what can be asked of the service, for both clients."""
 
     id: str
     state: str = "queued"
@@ -88,127 +85,66 @@ class Job:
         """Whether the job has succeeded, failed or been cancelled."""
         return self.state in ENDED
 
-    def refresh(self) -> Self:
-        """Get the current state from the service."""
-        self._update(self._http.json("GET", self._path()))
-        return self
-
-    def wait(self, *, progress: bool | None = None, timeout: float | None = None) -> Self:
-        """Wait until the job ends. Raises JobFailed unless it succeeds, and TimeoutError after `timeout` seconds.
-
-        `progress` shows a bar on stderr, by default on a terminal only.
-
-        job.wait(progress=True)
-        """
-        with ProgressBar(progress) as bar:
-            polled = self._poll(_deadline(timeout), every_change=False)
-            for event in self.events(timeout=timeout) if bar.is_shown else polled:
-                bar.show_event(event)
-        if self.state != "succeeded":
-            raise JobFailed(self)
-        return self
-
-    def events(self, last_event_id: str = "", *, timeout: float | None = None) -> Iterator[Event]:
-        """Yield the events of the job, from the beginning or after a given event, until its end.
-
-        Broken connections are resumed. If event streams do not work, the job is polled, and there are only events of
-        type "state".
-
-        for event in job.events():
-            print(event.type, event.data)
-        """
-        deadline = _deadline(timeout)
-        try:
-            for event in follow(self._http, self._path("events"), last_event_id, deadline):
-                if event.type == "state" and isinstance(event.data, dict):
-                    self._update(event.data)
-                yield event
-        except NoStream:
-            yield from self._poll(deadline, every_change=True)
-
-    def result(self) -> Result:
-        """Return the result. Raises ApiError (409) unless the job has succeeded.
-
-        job.result().W
-        """
-        return Result.of(self._http, self.id, self._http.json("GET", self._path("result")))
-
-    def plot(self, name: str = "embedding", format: str = "svg") -> Picture:
-        """Return a plot of the service: "embedding", "importance", "loadings" or "trace". A notebook shows it."""
-        return Picture(content(self._http, self.id, name, format), format)
-
     def _repr_html_(self) -> str:
         spec, metrics = self.spec, self.metrics or {}
         facts = {"job": self.id, "state": self.state, "label": self.label, "paradigm": spec.get("paradigm")}
         facts |= {"target": spec.get("target"), **metrics}
         return table_html(("", ""), [(name, value) for name, value in facts.items() if value is not None])
 
-    def download(self, name: str, path: str | os.PathLike[str] | None = None) -> Path:
-        """Write a result to a file, in the format of the suffix of the file.
+    async def _refresh(self) -> Self:
+        self._update(await self._http.json("GET", self._path()))
+        return self
 
-        job.download("W", "W.npy")
-        job.download("embedding", "figures/wine.svg")
-        job.download("model.onnx")
-        """
-        return download(self._http, self.id, name, path)
+    async def _do(self, action: str) -> Self:
+        """Post "cancel", "finish" or "retry"."""
+        self._update(await self._http.json("POST", self._path(action)))
+        return self
 
-    def transform(self, rows: Any, names: Sequence[str] | None = None, *, header: bool | None = None) -> Floats:
-        """Project new rows (a path, an open file, a frame, an array, a list of dicts) onto the axes of the job.
+    async def _delete(self) -> None:
+        await self._http.request("DELETE", self._path())
 
-        job.transform("new.csv")
-        """
-        return self.project(rows, names, header=header).values
+    async def _wait(self, progress: bool | None, timeout: float | None) -> Self:
+        with ProgressBar(progress) as bar:
+            polled = self._poll(_deadline(timeout), every_change=False)
+            async for event in self._events("", timeout) if bar.is_shown else polled:
+                bar.show_event(event)
+        if self.state != "succeeded":
+            raise JobFailed(self)
+        return self
 
-    def project(self, rows: Any, names: Sequence[str] | None = None, *, header: bool | None = None) -> Projection:
-        """Like `transform`, with notes, for example about ignored columns and unknown text values.
+    async def _events(self, last_event_id: str, timeout: float | None) -> AsyncGenerator[Event]:
+        deadline = _deadline(timeout)
+        try:
+            async with aclosing(follow(self._http, self._path("events"), last_event_id, deadline)) as events:
+                async for event in events:
+                    if event.type == "state" and isinstance(event.data, dict):
+                        self._update(event.data)
+                    yield event
+        except NoStream:
+            async for event in self._poll(deadline, every_change=True):
+                yield event
 
-        print(job.project("new.csv").notes)
-        """
-        return Projection.of(json.loads(self.transformed(rows, "json", names, header=header)))
+    async def _result(self) -> dict[str, Any]:
+        document: dict[str, Any] = await self._http.json("GET", self._path("result"))
+        return document
 
-    def transformed(
-        self, rows: Any, format: str, names: Sequence[str] | None = None, *, header: bool | None = None
-    ) -> bytes:
-        """Like `transform`, as the bytes of a "csv", "npy", "parquet" or "json" file. JSON includes the notes.
+    async def _plot(self, name: str, format: str) -> Picture:
+        return Picture(await content(self._http, self.id, name, format), format)
 
-        Path("projected.csv").write_bytes(job.transformed("new.csv", "csv"))
-        """
+    async def _project(self, rows: Any, names: Sequence[str] | None, header: bool | None) -> Projection:
+        return Projection.of(json.loads(await self._transformed(rows, "json", names, header)))
+
+    async def _transformed(self, rows: Any, format: str, names: Sequence[str] | None, header: bool | None) -> bytes:
         with opened(rows, names) as payload:
-            return self._http.request(
+            answer = await self._http.request(
                 "POST",
                 self._path("transform"),
                 params={"format": format, "header": None if header is None else str(header).lower()},
                 body=payload.body,
                 timeout=max(self._http.timeout, READ_TIMEOUT),
                 retries=None if payload.replayable else 0,
-            ).content
-
-    def cancel(self) -> Self:
-        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has ended
-        otherwise.
-        """
-        self._update(self._http.json("POST", self._path("cancel")))
-        return self
-
-    def finish(self) -> Self:
-        """End the search and keep the best result so far. Raises ApiError (409) if the job has ended.
-
-        job.finish().wait().result()
-        """
-        self._update(self._http.json("POST", self._path("finish")))
-        return self
-
-    def retry(self) -> Self:
-        """Queue the job again if it has failed or was cancelled; it begins anew. Raises ApiError (409) otherwise.
-
-        job.retry().wait()
-        """
-        self._update(self._http.json("POST", self._path("retry")))
-        return self
-
-    def delete(self) -> None:
-        """Delete the job and its results. Raises ApiError (409) while it is queued or running."""
-        self._http.request("DELETE", self._path())
+            )
+        return answer.content
 
     def _update(self, document: Mapping[str, Any]) -> None:
         for name in (
@@ -232,11 +168,11 @@ class Job:
         self.progress = Progress.of(document["progress"]) if document.get("progress") else None
         self.document = dict(document)
 
-    def _poll(self, deadline: float | None, *, every_change: bool) -> Iterator[Event]:
+    async def _poll(self, deadline: float | None, *, every_change: bool) -> AsyncGenerator[Event]:
         etag = ""
         while True:
             held = remaining(deadline, LONG_POLL_SECONDS)
-            response = self._http.request(
+            response = await self._http.request(
                 "GET",
                 self._path(),
                 params={"wait": max(1, int(held))},
@@ -252,10 +188,109 @@ class Job:
                 if is_last(event):
                     return
             check_deadline(deadline)
-            self._http.sleep(remaining(deadline, POLL_PAUSE_SECONDS))
+            await self._http.wire.sleep(remaining(deadline, POLL_PAUSE_SECONDS))
 
     def _path(self, *parts: str) -> str:
         return path_of("jobs", self.id, *parts)
+
+
+class Job(JobFields):
+    """A job as the service last described it; `refresh`, `wait` and `events` update it.
+
+    job = client.submit(dataset, paradigm="supervised", target="class", q=2)
+    result = job.wait(progress=True).result()
+    """
+
+    def refresh(self) -> Self:
+        """Get the current state from the service."""
+        return run(self._refresh())
+
+    def wait(self, *, progress: bool | None = None, timeout: float | None = None) -> Self:
+        """Wait until the job ends. Raises JobFailed unless it succeeds, and TimeoutError after `timeout` seconds.
+
+        `progress` shows a bar on stderr, by default on a terminal only.
+
+        job.wait(progress=True)
+        """
+        return run(self._wait(progress, timeout))
+
+    def events(self, last_event_id: str = "", *, timeout: float | None = None) -> Iterator[Event]:
+        """Yield the events of the job, from the beginning or after a given event, until its end.
+
+        Broken connections are resumed. If event streams do not work, the job is polled, and there are only events of
+        type "state".
+
+        for event in job.events():
+            print(event.type, event.data)
+        """
+        return iterate(self._events(last_event_id, timeout))
+
+    def result(self) -> Result:
+        """Return the result. Raises ApiError (409) unless the job has succeeded.
+
+        job.result().W
+        """
+        return Result.of(self._http, self.id, run(self._result()))
+
+    def plot(self, name: str = "embedding", format: str = "svg") -> Picture:
+        """Return a plot of the service: "embedding", "importance", "loadings" or "trace". A notebook shows it."""
+        return run(self._plot(name, format))
+
+    def download(self, name: str, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write a result to a file, in the format of the suffix of the file.
+
+        job.download("W", "W.npy")
+        job.download("embedding", "figures/wine.svg")
+        job.download("model.onnx")
+        """
+        return run(download(self._http, self.id, name, path))
+
+    def transform(self, rows: Any, names: Sequence[str] | None = None, *, header: bool | None = None) -> Floats:
+        """Project new rows (a path, an open file, a frame, an array, a list of dicts) onto the axes of the job.
+
+        job.transform("new.csv")
+        """
+        return self.project(rows, names, header=header).values
+
+    def project(self, rows: Any, names: Sequence[str] | None = None, *, header: bool | None = None) -> Projection:
+        """Like `transform`, with notes, for example about ignored columns and unknown text values.
+
+        print(job.project("new.csv").notes)
+        """
+        return run(self._project(rows, names, header))
+
+    def transformed(
+        self, rows: Any, format: str, names: Sequence[str] | None = None, *, header: bool | None = None
+    ) -> bytes:
+        """Like `transform`, as the bytes of a "csv", "npy", "parquet" or "json" file. JSON includes the notes.
+
+        Path("projected.csv").write_bytes(job.transformed("new.csv", "csv"))
+        """
+        return run(self._transformed(rows, format, names, header))
+
+    def cancel(self) -> Self:
+        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has ended
+        otherwise.
+        """
+        return run(self._do("cancel"))
+
+    def finish(self) -> Self:
+        """End the search and keep the best result so far. Raises ApiError (409) if the job has ended.
+
+        job.finish().wait().result()
+        """
+        return run(self._do("finish"))
+
+    def retry(self) -> Self:
+        """Queue the job again if it has failed or was cancelled; it begins anew. Raises ApiError (409) otherwise.
+
+        job.retry().wait()
+        """
+        return run(self._do("retry"))
+
+    def delete(self) -> None:
+        """Delete the job and its results. Raises ApiError (409) while it is queued or running."""
+        run(self._delete())
 
 
 def _deadline(timeout: float | None) -> float | None:

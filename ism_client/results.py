@@ -13,21 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ism_client.downloads import content, download
-from ism_client.http import Http
 from ism_client.pictures import Picture, result_html
+from ism_client.transport import Http, run
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Result:
-    """W and its properties.
-
-    result = job.result()
-    print(result.stop, result.metrics)
-    print(result.W_frame().abs().sort_values("axis1", ascending=False).head())
-    """
+class ResultFields:
+    """W and its properties."""
 
     job_id: str
     W: Floats = field(repr=False)  # d×q; W[i, j] is the weight of features[i] in axis j
@@ -73,19 +68,6 @@ class Result:
     def axes(self) -> tuple[str, ...]:
         """The names of the columns of W."""
         return tuple(f"axis{axis + 1}" for axis in range(self.W.shape[1]))
-
-    @cached_property
-    def embedding(self) -> Floats:
-        """The rows of the data set in the new axes, n×q, without rows that were dropped for missing values."""
-        array = _array(content(self._http, self.job_id, "embedding", "npy"))
-        return array[:, None] if array.ndim == 1 else array  # NPY files of one column are one-dimensional
-
-    @cached_property
-    def labels(self) -> Ints | None:
-        """The cluster of each row of the embedding; None for a supervised job."""
-        if "labels" not in self.document.get("links", {}):
-            return None
-        return _array(content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
 
     @property
     def importance_errors(self) -> Floats | None:
@@ -150,22 +132,64 @@ class Result:
         """The validated score beside a constant prediction and a linear model, with precision and recall by class."""
         return self.document.get("baseline")
 
-    @cached_property
-    def trace(self) -> dict[str, npt.NDArray[Any]]:
-        """The trace of the iteration by column: iteration, objective, eigenvalue1, …"""
-        return self._columns("trace")
-
     def W_frame(self) -> Any:  # noqa: N802
         """Return W as a pandas DataFrame with a row per feature and a column per axis."""
         import pandas
 
         return pandas.DataFrame(self.W, index=pandas.Index(self.features, name="feature"), columns=list(self.axes))
 
-    def frame(self) -> Any:
-        """Return the embedding as a pandas DataFrame, indexed by row number, with the group of each row if known."""
+    def _repr_html_(self) -> str:
+        return result_html(self.document)
+
+    async def _embedding(self) -> Floats:
+        array = _array(await content(self._http, self.job_id, "embedding", "npy"))
+        return array[:, None] if array.ndim == 1 else array  # NPY files of one column are one-dimensional
+
+    async def _labels(self) -> Ints | None:
+        if "labels" not in self.document.get("links", {}):
+            return None
+        return _array(await content(self._http, self.job_id, "labels", "npy")).astype(np.int64, copy=False)
+
+    async def _columns(self, name: str) -> dict[str, npt.NDArray[Any]]:
+        table = json.loads(await content(self._http, self.job_id, name, "json"))
+        columns = zip(*table["rows"], strict=True) if table["rows"] else ((),) * len(table["columns"])
+        return {column: _typed(values) for column, values in zip(table["columns"], columns, strict=True)}
+
+    async def _frame(self) -> Any:
         import pandas
 
-        return pandas.DataFrame(self._columns("embedding")).set_index("row")
+        return pandas.DataFrame(await self._columns("embedding")).set_index("row")
+
+    async def _plot(self, name: str, format: str) -> Picture:
+        return Picture(await content(self._http, self.job_id, name, format), format)
+
+
+class Result(ResultFields):
+    """W and its properties.
+
+    result = job.result()
+    print(result.stop, result.metrics)
+    print(result.W_frame().abs().sort_values("axis1", ascending=False).head())
+    """
+
+    @cached_property
+    def embedding(self) -> Floats:
+        """The rows of the data set in the new axes, n×q, without rows that were dropped for missing values."""
+        return run(self._embedding())
+
+    @cached_property
+    def labels(self) -> Ints | None:
+        """The cluster of each row of the embedding; None for a supervised job."""
+        return run(self._labels())
+
+    @cached_property
+    def trace(self) -> dict[str, npt.NDArray[Any]]:
+        """The trace of the iteration by column: iteration, objective, eigenvalue1, …"""
+        return run(self._columns("trace"))
+
+    def frame(self) -> Any:
+        """Return the embedding as a pandas DataFrame, indexed by row number, with the group of each row if known."""
+        return run(self._frame())
 
     def trace_frame(self) -> Any:
         """Return the trace as a pandas DataFrame."""
@@ -175,19 +199,11 @@ class Result:
 
     def plot(self, name: str = "embedding", format: str = "svg") -> Picture:
         """Return a plot of the service: "embedding", "importance", "loadings" or "trace". A notebook shows it."""
-        return Picture(content(self._http, self.job_id, name, format), format)
-
-    def _repr_html_(self) -> str:
-        return result_html(self.document)
+        return run(self._plot(name, format))
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
         """Write the report of the job: one HTML file that needs no network."""
-        return download(self._http, self.job_id, "report", path)
-
-    def _columns(self, name: str) -> dict[str, npt.NDArray[Any]]:
-        table = json.loads(content(self._http, self.job_id, name, "json"))
-        columns = zip(*table["rows"], strict=True) if table["rows"] else ((),) * len(table["columns"])
-        return {column: _typed(values) for column, values in zip(table["columns"], columns, strict=True)}
+        return run(download(self._http, self.job_id, "report", path))
 
 
 @dataclass(frozen=True)

@@ -17,5 +17,5 @@ def sleeps() -> list[float]:
 @pytest.fixture
 def client(service, sleeps):
     with Client("http://ism.test", transport=service) as client:
-        client._http.sleep = sleeps.append
+        client._http.wire.pause = sleeps.append  # type: ignore[attr-defined]  # of a SyncWire
         yield client

@@ -19,7 +19,8 @@ def sent(service, path="/jobs"):
 
 def test_the_public_names():
     assert sorted(ism_client.__all__) == [
-        "ApiError", "Batch", "Client", "ClientError", "Column", "Dataset", "DatasetSummary", "Event", "Job",
+        "ApiError", "AsyncBatch", "AsyncClient", "AsyncDataset", "AsyncJob", "AsyncResult",
+        "Batch", "Client", "ClientError", "Column", "Dataset", "DatasetSummary", "Event", "Job",
         "JobFailed", "MODEL_FORMATS", "PLOTS", "PLOT_FORMATS", "Picture", "Progress", "ProgressBar", "Projection",
         "Result", "TABLES", "Unreachable",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from ism_client import ApiError, Unreachable
-from ism_client.http import retry_after
+from ism_client.transport import retry_after
 from tests.support.scripted_service import job
 
 REFUSED = httpx.ConnectError("refused")

@@ -51,7 +51,9 @@ def test_its_documents_are_those_of_the_api(method: str, path: str, template: st
         if path == "/datasets":
             answer = client.post(path, files={"file": ("table.csv", b"a,class\n1,x\n")})
         else:
-            answer = client.request(method, path, json={"dataset": "d1"} if path == "/jobs" else None)
+            answer = client.request(
+                method, path, json={"dataset": "d1", "paradigm": "supervised"} if path == "/jobs" else None
+            )
     described = DOCUMENT["paths"][template][method.lower()]["responses"][str(answer.status_code)]
     assert errors(answer.json(), described["content"]["application/json"]["schema"]) == []
 

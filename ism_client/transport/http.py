@@ -6,9 +6,8 @@ It waits as long as Retry-After says, and the number of retries is limited.
 """
 
 import random
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.metadata import version
@@ -18,6 +17,7 @@ from urllib.parse import quote
 import httpx
 
 from ism_client.errors import ApiError, Unreachable
+from ism_client.transport.wires import AsyncWire, SyncWire, Wire
 
 BUSY_STATUSES = frozenset({429, 502, 503, 504})  # answers after which the request is sent again
 FIRST_DELAY, MAX_DELAY = 0.1, 5.0  # seconds between two tries, doubling from the first to the largest
@@ -29,10 +29,12 @@ Body = Callable[[], Mapping[str, Any]]  # creates the content=, json= or files= 
 
 
 class Http:
-    """Sends requests to one service.
+    """Sends requests to one service. Its coroutines are for both clients; see `wires`.
 
-    Http("http://127.0.0.1:8000").json("GET", "/healthz")
+    run(Http("http://127.0.0.1:8000").json("GET", "/healthz"))
     """
+
+    wire: Wire
 
     def __init__(
         self,
@@ -41,14 +43,13 @@ class Http:
         api_key: str | None = None,
         timeout: float = 60.0,
         retries: int = 4,
-        transport: httpx.BaseTransport | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        transport: httpx.BaseTransport | httpx.AsyncBaseTransport | None = None,
+        is_async: bool = False,
     ) -> None:
         if not url.startswith(("http://", "https://")):
             raise ValueError(f'The url is "{url}"; it must start with http:// or https://.')
         self.url = url.rstrip("/")
         self.retries = retries
-        self.sleep = sleep
         self.timeout = timeout
         key = (api_key or "").strip()
         if not (key.isascii() and key.isprintable()):  # checked here, because the errors of httpx would show the key
@@ -56,11 +57,12 @@ class Http:
         headers = {"User-Agent": f"ism-client/{version('ism-core')}"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        self._client = httpx.Client(base_url=self.url, headers=headers, timeout=timeout, transport=transport)
+        options: dict[str, Any] = {"base_url": self.url, "headers": headers, "timeout": timeout, "transport": transport}
+        self.wire = AsyncWire(httpx.AsyncClient(**options)) if is_async else SyncWire(httpx.Client(**options))
 
-    def json(self, method: str, path: str, **request: Any) -> Any:
+    async def json(self, method: str, path: str, **request: Any) -> Any:
         """Send a request and return the JSON of the response."""
-        return self.read(self.request(method, path, **request))
+        return self.read(await self.request(method, path, **request))
 
     def read(self, response: httpx.Response) -> Any:
         """Return the JSON of a response. Anything else did not come from an ISM service."""
@@ -70,27 +72,23 @@ class Http:
             detail = f"The answer from {self.url} is not JSON; is this the address of an ISM service?"
             raise ApiError(response.status_code, {"detail": detail}) from None
 
-    def request(self, method: str, path: str, **request: Any) -> httpx.Response:
+    async def request(self, method: str, path: str, **request: Any) -> httpx.Response:
         """Send a request and read the whole response. `_send` documents the arguments."""
-        response = self._send(method, path, stream=False, **request)
-        self._check(response)
+        response = await self._send(method, path, stream=False, **request)
+        await self._check(response)
         return response
 
-    @contextmanager
-    def stream(self, method: str, path: str, **request: Any) -> Iterator[httpx.Response]:
+    @asynccontextmanager
+    async def stream(self, method: str, path: str, **request: Any) -> AsyncIterator[httpx.Response]:
         """Send a request and yield the response before its body is read."""
-        response = self._send(method, path, stream=True, **request)
+        response = await self._send(method, path, stream=True, **request)
         try:
-            self._check(response)
+            await self._check(response)
             yield response
         finally:
-            response.close()
+            await self.wire.end(response)
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
-    def _send(
+    async def _send(
         self,
         method: str,
         path: str,
@@ -108,9 +106,11 @@ class Http:
         allowed = self.retries if retries is None else retries
         tries = 0
         while True:
-            request = self._client.build_request(method, path, params=kept, headers=headers, timeout=limits, **body())
+            request = self.wire.client.build_request(
+                method, path, params=kept, headers=headers, timeout=limits, **body()
+            )
             try:
-                response = self._client.send(request, stream=stream)
+                response = await self.wire.send(request, stream=stream)
             except httpx.TransportError as error:
                 if tries >= allowed:
                     raise self.unreachable(error) from error
@@ -119,15 +119,15 @@ class Http:
                 delay = max(backoff(tries), retry_after(response) or 0.0)
                 if response.status_code not in BUSY_STATUSES or tries >= allowed or delay > MAX_RETRY_AFTER:
                     return response
-                response.close()
-            self.sleep(delay)
+                await self.wire.end(response)
+            await self.wire.sleep(delay)
             tries += 1
 
-    def _check(self, response: httpx.Response) -> None:
+    async def _check(self, response: httpx.Response) -> None:
         if response.is_success or response.status_code == httpx.codes.NOT_MODIFIED:
             return
         try:
-            response.read()
+            await self.wire.read(response)
             problem = response.json()
         except (ValueError, httpx.TransportError):
             problem = None
