@@ -64,7 +64,7 @@ async def walk(client: Any, table: Path, folder: Path) -> dict[str, Any]:
     facts["trace"] = sorted(await got(result.trace))
     facts["projected"] = bool(np.allclose(await got(job.transform(table)), embedding))
     facts["picture"] = type(await got(job.plot("loadings", "png"))).__name__
-    facts["written"] = np.load(await got(job.download("W", folder / "W.npy"))).round(6).tolist()
+    facts["written"] = np.load(await got(job.download("W", folder / "W.npy"))).reshape(-1, 1).round(6).tolist()
     facts["report"] = (await got(result.report(folder / "r.html"))).read_text().lower().startswith("<!doctype html>")
     facts["ended"] = [(await refused(call)).status for call in (job.cancel, job.retry, job.finish)]
 
