@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,12 +18,15 @@ from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
 
+UNCHECKED_SHARE = 0.5  # of the limit of open jobs: below it, only the transaction that creates a job checks the limit
+
 
 class Jobs(Claims):
     """All jobs, by id."""
 
     def __init__(self, redis: Connection, settings: Settings) -> None:
         super().__init__(redis, settings)
+        self._open_at_last: dict[str, int] = {}  # owner: open jobs when this process last created one
         self._finish_job = script(redis, "finish")
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
@@ -45,18 +48,20 @@ class Jobs(Claims):
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
         `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
-        now, owner = time.time(), self._owner or ""
+        now, owner, most = time.time(), self._owner or "", self._settings.max_open_jobs
         records = [
             Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner, place=place)
             for index, (id, spec) in enumerate(specs)
             for place in [place_of(now, index, spec.get("priority", 0))]
         ]
         new_keys = [keys.job(record.id) for record in records]
+        datasets = sorted({record.dataset for record in records})
 
         def write(pipe: Connection) -> bool:
             if not ids_are_random and pipe.exists(*new_keys):
                 return False
-            self.check_room(owner, len(records))
+            if self._open_at_last.get(owner, most) + len(records) > most * UNCHECKED_SHARE:
+                self.check_room(owner, len(records))
             pipe.multi()
             for record in records:
                 self._write(pipe, record)
@@ -66,14 +71,19 @@ class Jobs(Claims):
                 pipe.hset(keys.batch(batch), mapping={"owner": owner, "created": now, "jobs": ids, **named})
                 pipe.expire(keys.batch(batch), self._settings.job_seconds)
                 pipe.zadd(keys.batches(owner), {batch: now})
-            for id in {record.dataset for record in records}:
+            for id in datasets:
                 extend_expiry(pipe, id, self._settings.dataset_seconds)
+            for id in datasets:
+                pipe.exists(keys.dataset(id))
+            pipe.scard(keys.open_jobs(owner))
             return True
 
-        if not transaction(self._redis, write, *(() if ids_are_random else new_keys)):
+        replies: list[Any] = []
+        if not transaction(self._redis, write, *(() if ids_are_random else new_keys), replies=replies):
             return [self.get(record.id) for record in records]
+        *there, self._open_at_last[owner] = replies[-len(datasets) - 1 :]
         try:
-            self._check_created(records, owner)
+            self._check_created(dict(zip(datasets, there, strict=True)), self._open_at_last[owner])
         except (NotFound, TooMany):
             for record in records:
                 with suppress(Conflict, NotFound):  # a worker has claimed it meanwhile
@@ -82,15 +92,9 @@ class Jobs(Claims):
             raise
         return records
 
-    def _check_created(self, records: Sequence[Record], owner: str) -> None:
-        """Raise if a data set was deleted, or the limit of open jobs was exceeded, while these jobs were created."""
-        ids = sorted({record.dataset for record in records})
-        with self._redis.pipeline(transaction=False) as pipe:
-            for id in ids:
-                pipe.exists(keys.dataset(id))
-            pipe.scard(keys.open_jobs(owner))
-            *there, open = pipe.execute()
-        for id, is_there in zip(ids, there, strict=True):
+    def _check_created(self, datasets: Mapping[str, int], open: int) -> None:
+        """Raise if a data set had been deleted, or the limit of open jobs exceeded, when the jobs were created."""
+        for id, is_there in datasets.items():
             if not is_there:
                 raise NotFound(f"The data set {json.dumps(id)} has just been deleted; upload the table again.")
         self._check_open(open)

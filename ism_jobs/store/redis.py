@@ -98,11 +98,13 @@ def refusal_of(error: RedisError) -> Problem:
     return Unavailable("Redis answers with an error, so nothing can be stored or read; the service's log has the text.")
 
 
-def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:
+def transaction(
+    redis: Connection, change: Callable[[Connection], T], *watched: str, replies: list[Any] | None = None
+) -> T:
     """Execute the commands that `change` puts into the pipeline after `multi()`; start over if a watched key changes.
 
-    A lost connection counts as a change, because the commands may have taken effect. So `change` must check whether
-    they did.
+    `replies` gets the answers to the commands. A lost connection counts as a change, because the commands may have
+    taken effect. So `change` must check whether they did.
     """
     with redis.pipeline() as pipe:
         while True:
@@ -110,11 +112,12 @@ def transaction(redis: Connection, change: Callable[[Connection], T], *watched: 
                 if watched:
                     pipe.watch(*watched)
                 value = change(pipe)
-                if pipe.explicit_transaction:
-                    pipe.execute()
+                executed = pipe.execute() if pipe.explicit_transaction else []
             except WatchError:
                 pipe.reset()
             else:
+                if replies is not None:
+                    replies += executed
                 return value
 
 
