@@ -10,7 +10,7 @@ from ism_client.transport import Http, backoff, path_of
 
 TABLES = ("W", "embedding", "labels", "stability", "trace", "metrics")
 PLOTS = ("embedding", "importance", "loadings", "trace")
-TABLE_FORMATS = ("json", "csv", "npy", "parquet")
+TABLE_FORMATS = ("json", "csv", "npy", "npz", "parquet")
 MODEL_FORMATS = ("npz", "onnx")
 PLOT_FORMATS = ("svg", "png")
 

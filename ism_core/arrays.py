@@ -92,6 +92,13 @@ def is_frame(X: object) -> bool:
     return hasattr(X, "columns") and (hasattr(X, "__dataframe__") or hasattr(X, "__arrow_c_stream__"))
 
 
+def named(values: Array, names: Any, title: str) -> Any:
+    """Return numbers as a pandas series."""
+    from pandas import Series
+
+    return Series(values, index=list(names), name=title)
+
+
 class PreparedInputMixin:
     """The input of an estimator with the parameter `prepare`: arrays as they are, frames encoded as numbers."""
 
@@ -100,6 +107,7 @@ class PreparedInputMixin:
 
     def _learned_input(self, X: Any, target: Any) -> Array:
         """Return the rows to fit; learn the encoding of a frame, unless it is switched off or not installed."""
+        self._is_pandas = type(X).__module__.split(".")[0] == "pandas" and is_frame(X)
         self._encoding = None if self.prepare is None or not is_frame(X) else _frame_encoding()
         if self._encoding is None:
             table = self._validated(X, ensure_min_samples=2)

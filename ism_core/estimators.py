@@ -22,7 +22,7 @@ from ism_core.kernels import Kernel, KernelParametersMixin
 from ism_core.linalg import Scale, Scaling, clipped, with_fixed_signs
 from ism_core.objective import Precision
 from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
-from ism_core.selection import Auto, Starts, iter_settings
+from ism_core.selection import Auto, NeighborScoreMixin, Starts, iter_settings
 from ism_core.solver import drain, solve
 
 EngineName = Literal["local", "dask"]
@@ -74,7 +74,7 @@ ATTRIBUTES = """
         Eigenvalues of Φ(W) that belong to the axes.
     objective_ : float
         J at the optimum.
-    feature_importances_ : ndarray of shape (d,)
+    feature_importances_ : ndarray of shape (d,), or a named series if X was a pandas frame
         Share of each feature in the informative axes; the shares add up to 1. Computed when it is first read.
     interpretation_ : Interpretation
         Contributions of the axes, and standard errors, structure, groups and permutation drops of the features.
@@ -153,6 +153,7 @@ class _ISM(
         W = with_fixed_signs(result.loadings(scaling.whitening))
         self.mean_, self.scale_, self.limits_ = scaling.mean, scaling.scale, scaling.limits
         self.choice_, self.result_, self.components_ = settings.choice, result, W.T
+        self._learned = self._projected(table), y
         self._back = W.T if scaling.whitening is None else scaling.inside(scaling.inside(W)).T
         self.eigenvalues_, self.objective_ = result.eigenvalues, result.objective
         self.n_iter_ = max(1, result.iterations)
@@ -170,7 +171,9 @@ class _ISM(
     def transform(self, X: ArrayLike) -> Array:
         """Project rows onto the q axes."""
         check_is_fitted(self)
-        table = self._input(X)
+        return self._projected(self._input(X))
+
+    def _projected(self, table: Array) -> Array:
         return np.asarray((clipped(table, self.limits_) - self.mean_) / self.scale_ @ self.components_.T)
 
     def plot(self, X: ArrayLike, y: Any = None) -> str:
@@ -230,7 +233,7 @@ class _ISM(
 """,
 )
 @dataclass(eq=False, repr=False)
-class SupervisedISM(_ISM):
+class SupervisedISM(NeighborScoreMixin, _ISM):
     """Dimension reduction to the axes that separate classes or predict real-valued targets."""
 
     kind: Kind = field(default="auto", kw_only=True)
@@ -238,7 +241,7 @@ class SupervisedISM(_ISM):
     balance: bool = field(default=False, kw_only=True)
     neighbors: bool = field(default=False, kw_only=True)
 
-    def _paradigm(self, y: Any) -> Paradigm:
+    def _paradigm(self, y: Any) -> Supervised:
         return Supervised(self._required(y), self.kind, self.target_kernel, self.balance, self.neighbors)
 
 

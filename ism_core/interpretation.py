@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ism_core.arrays import Array, Ints
+from ism_core.arrays import Array, Ints, named
 from ism_core.engines import own_threads
 from ism_core.linalg import Whitening, collinear_groups, correlations, uncorrelated_direction, with_fixed_signs
 from ism_core.paradigms import Paradigm
@@ -103,6 +103,8 @@ class InterpretedMixin:
     """An estimator whose result is interpreted when the interpretation is first read."""
 
     _interpretation: Callable[[], Interpretation] | Interpretation
+    _is_pandas: bool
+    features_: Any
 
     @property
     def interpretation_(self) -> Interpretation:
@@ -113,9 +115,10 @@ class InterpretedMixin:
         return self._interpretation
 
     @property
-    def feature_importances_(self) -> Array:
-        """Share of each feature in the informative axes."""
-        return self.interpretation_.importance
+    def feature_importances_(self) -> Any:
+        """Share of each feature in the informative axes: an array, or a named series if X was a pandas frame."""
+        importance = self.interpretation_.importance
+        return named(importance, self.features_, "importance") if self._is_pandas else importance
 
 
 def _interpretation(

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 
 from app.sandbox import TableFormat
 
-TABLE_FORMATS: tuple[TableFormat, ...] = ("json", "csv", "npy", "parquet")
+TABLE_FORMATS: tuple[TableFormat, ...] = ("json", "csv", "npy", "npz", "parquet")
 TABLE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": ["columns", "rows"],
@@ -28,7 +28,9 @@ PROJECTION_SCHEMA = TABLE_SCHEMA | {
 
 FormatParameter = Annotated[
     str | None,
-    Query(description="json (default), csv, npy or parquet. The Accept header can be used instead.", max_length=20),
+    Query(
+        description="json (default), csv, npy, npz or parquet. The Accept header can be used instead.", max_length=20
+    ),
 ]
 HeaderParameter = Annotated[
     Literal["auto", "true", "false"],

@@ -166,9 +166,10 @@ async def transform_rows(
     """Send a table with the same column names in any order. Other columns are ignored, with a note."""
     chosen = negotiate_format(request, format, TABLE_FORMATS)
     model = await run_sync(store.jobs.artifact, record, "model")
+    ranges = await run_sync(_ranges, store, record)
     async with uploads.receive_upload(request, settings, None, HEADER_VALUES[header]) as upload:
         limits = table_limits(settings)
-        (body,), notes = await sandbox.receive(_with_value, project_upload, upload, model, chosen, limits)
+        (body,), notes = await sandbox.receive(_with_value, project_upload, upload, model, chosen, limits, ranges)
     headers = {"ISM-Notes": json.dumps(notes), **VARY_ACCEPT}
     return file_response(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
 
@@ -248,6 +249,16 @@ def _table_document(store: Store, record: Record) -> dict[str, Any] | None:
     except NotFound:
         return None
     return table_document(dataset.name, dataset.description)
+
+
+def _ranges(store: Store, record: Record) -> dict[str, tuple[float, float]]:
+    """Return the smallest and largest value of each number column; empty if the table has been deleted."""
+    try:
+        columns = store.datasets.get(record.dataset).description.columns
+    except NotFound:
+        return {}
+    ends = {column.name: (column.minimum, column.maximum) for column in columns}
+    return {name: (low, high) for name, (low, high) in ends.items() if low is not None and high is not None}
 
 
 def _etag(record: Record, *parts: str) -> str:

@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -20,7 +20,10 @@ from ism_jobs.spec import JobSpec
 from ism_jobs.store import Dataset, Store, pack, unpack
 from ism_jobs.tables import Description, Limits, Reader, open_table, write_table
 
-TableFormat = Literal["json", "csv", "npy", "parquet"]
+TableFormat = Literal["json", "csv", "npy", "npz", "parquet"]
+Ranges = Mapping[str, tuple[float, float]]  # the smallest and largest value of a column
+
+MAX_OUTSIDE = 5  # columns with values outside their range that a note names
 
 
 async def ingest(sandbox: SandboxPool, upload: Upload, limits: Limits, store: Store) -> tuple[Dataset, bool]:
@@ -71,16 +74,17 @@ def select_rows(
 
 
 def project_upload(
-    upload: Upload, model: bytes, format: TableFormat, limits: Limits
+    upload: Upload, model: bytes, format: TableFormat, limits: Limits, ranges: Ranges
 ) -> Generator[bytes, None, list[str]]:
     """Project the rows of a file onto the axes of a model. Yield the projection in a file format; return the notes.
 
-    JSON also contains the notes.
+    `ranges` has the smallest and largest value of columns of the job's table. JSON also contains the notes.
     """
     loaded = Model.from_npz(model)
     reader = _open(upload, limits, loaded.encoding.texts)
     table = pa.Table.from_batches(list(reader), schema=reader.schema)
     embedding, notes = loaded.transform(table)
+    notes += _outside(table, ranges, loaded.encoding.columns)
     columns = {axis: pa.array(column) for axis, column in zip(loaded.axes, embedding.T, strict=True)}
     body, notes = write_table(pa.table(columns), format), [*reader.notes, *notes]
     if format == "json":
@@ -119,6 +123,26 @@ def export_onnx(model: bytes) -> bytes:
 
 def _table(chunks: Iterator[bytes], columns: Sequence[str]) -> pa.Table:
     return pa.concat_tables([unpack(chunk).select(list(columns)) for chunk in chunks])
+
+
+def _outside(table: pa.Table, ranges: Ranges, columns: Sequence[str]) -> list[str]:
+    """Return a note on values outside the range of the job's table; the columns with most of them come first."""
+    found = []
+    for name in columns:
+        if name not in ranges or not pa.types.is_floating(table.schema.field(name).type):
+            continue
+        low, high = ranges[name]
+        values = table[name].to_numpy()
+        beyond = np.fmax(low - values, values - high)  # NaN if the value is missing
+        count = int((beyond > 0).sum())
+        if count:
+            row = int(np.nanargmax(beyond))
+            found.append((count, f'"{name}" in {count} row(s), farthest in row {row + 1} ({values[row]:g})'))
+    if not found:
+        return []
+    named = [text for _, text in sorted(found, key=lambda each: -each[0])]
+    more = f"; and {len(named) - MAX_OUTSIDE} more column(s)" if len(named) > MAX_OUTSIDE else ""
+    return [f"Values outside the range of the job's table: {'; '.join(named[:MAX_OUTSIDE])}{more}."]
 
 
 def _open(upload: Upload, limits: Limits, text: Sequence[str] = ()) -> Reader:

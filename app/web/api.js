@@ -2,6 +2,7 @@
 
 import { askForKey, key } from "./key.js";
 import { events } from "./events.js";
+import { readColumns } from "./npz.js";
 
 export class Problem extends Error {
   constructor({ title, detail, status = 0, errors = [], type = "" }) {
@@ -30,6 +31,11 @@ export async function get(path, options) {
   return (await call(path, options)).json();
 }
 
+// A table in the format NPZ as columns: see npz.js.
+export async function getColumns(path, options) {
+  return readColumns(await (await call(path, options)).arrayBuffer());
+}
+
 export async function post(path, body, options = {}) {
   const headers = { "Content-Type": "application/json", ...options.headers };
   return (await call(path, { ...options, method: "POST", body: JSON.stringify(body), headers })).json();
@@ -37,6 +43,13 @@ export async function post(path, body, options = {}) {
 
 export async function remove(path) {
   await call(path, { method: "DELETE" });
+}
+
+// Like `post`, for an answer that is a table in the format NPZ.
+export async function postForColumns(path, body, options = {}) {
+  const headers = { "Content-Type": "application/json", ...options.headers };
+  const answer = await call(path, { ...options, method: "POST", body: JSON.stringify(body), headers });
+  return readColumns(await answer.arrayBuffer());
 }
 
 // Posts a file as the form field `file`. `onProgress(share)` is called with the share of the file that has been sent.

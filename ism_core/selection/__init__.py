@@ -5,6 +5,7 @@ from ism_core.selection.choose import choose, iter_choose
 from ism_core.selection.fold_paths import FoldScore
 from ism_core.selection.held_out import HeldOut, Losses, Target, sample
 from ism_core.selection.rule import standard_error
+from ism_core.selection.scoring import NeighborScoreMixin
 from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Journal",
     "Leader",
     "Losses",
+    "NeighborScoreMixin",
     "OutOfFold",
     "Settings",
     "Starts",

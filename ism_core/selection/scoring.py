@@ -1,10 +1,15 @@
 """Scores of a projection on held-out rows: stratified folds, and a score for each test row."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.svm import _libsvm as libsvm
 
 from ism_core.arrays import Array, Ints
+from ism_core.paradigms import Supervised
 
 NEIGHBORS = 5  # of the nearest-neighbor classifier and regressor
 C_SVC, EPSILON_SVR = 0, 3  # libsvm's numbers of the two support vector machines
@@ -48,6 +53,23 @@ def regression_scores(P: Array, Y: Array, P_test: Array, Y_test: Array) -> tuple
     errors = [((each - (Y_test - mean) / spread) ** 2).mean(axis=1) for each in (machines, neighbors)]
     share: Array = 1 - np.mean(errors, axis=0)
     return share, machines * spread + mean
+
+
+class NeighborScoreMixin:
+    """The score of a supervised estimator: how well its axes predict the target of rows from those of the fit."""
+
+    _learned: tuple[Array, Any]  # the rows of the fit in the axes, and their targets
+    _paradigm: Callable[[Any], Supervised]
+    transform: Callable[[Any], Array]
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Return the accuracy, or R² if y holds values, of predicting each row from the 5 nearest rows of the fit."""
+        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor  # few programs score
+
+        projected, (P, learned) = self.transform(X), self._learned
+        are_classes = self._paradigm(learned).codes is not None
+        predictor = KNeighborsClassifier if are_classes else KNeighborsRegressor
+        return float(predictor(min(NEIGHBORS, len(P))).fit(P, learned).score(projected, y))
 
 
 def _support_vector_predictions(P: Array, y: Array | Ints, P_test: Array, kind: int) -> Array:

@@ -1,4 +1,4 @@
-"""Write tables as files: JSON, CSV, NPY or Parquet."""
+"""Write tables as files: JSON, CSV, NPY, NPZ or Parquet."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-Format = Literal["json", "csv", "npy", "parquet"]
+Format = Literal["json", "csv", "npy", "npz", "parquet"]
 
 # The media type of each format.
 FORMATS = MappingProxyType(
@@ -21,6 +21,7 @@ FORMATS = MappingProxyType(
         "json": "application/json",
         "csv": "text/csv; charset=utf-8",
         "npy": "application/x-npy",
+        "npz": "application/x-npz",
         "parquet": "application/vnd.apache.parquet",
     }
 )
@@ -33,10 +34,15 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)  # no f
 
 
 def write_table(table: Any, format: Format, label_columns: Sequence[str] = ()) -> bytes:
-    """Return the table as a file. NPY holds only number columns, without those that label the rows."""
+    """Return the table as a file. NPY holds only number columns, without those that label the rows.
+
+    NPZ has an array `column0`, `column1`, … for each column, and `header`, the bytes of a JSON object: `columns` has
+    the names, `levels` the texts of each text column, whose array has their indices. A missing text is -1, a missing
+    number NaN. It is the format that the page reads.
+    """
     if format == "npy":
         return _npy(table, label_columns)
-    writers: dict[str, Callable[[Any], bytes]] = {"json": _json, "csv": _csv, "parquet": _parquet}
+    writers: dict[str, Callable[[Any], bytes]] = {"json": _json, "csv": _csv, "npz": _npz, "parquet": _parquet}
     if format not in writers:
         raise ValueError(f"format is {format!r}; it must be one of {', '.join(FORMATS)}.")
     return writers[format](table)
@@ -81,9 +87,32 @@ def _npy(table: Any, label_columns: Sequence[str]) -> bytes:
     return file.getvalue()
 
 
+def _npz(table: Any) -> bytes:
+    arrays: dict[str, Any] = {}
+    levels: dict[str, list[str]] = {}
+    for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if pa.types.is_string(column.type):
+            encoded = column.combine_chunks().dictionary_encode()
+            levels[name] = encoded.dictionary.to_pylist()
+            arrays[f"column{place}"] = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        else:
+            arrays[f"column{place}"] = _narrowed(_numbers(column))
+    header = json.dumps({"columns": table.column_names, "levels": levels}, ensure_ascii=False).encode()
+    file = io.BytesIO()
+    np.savez(file, header=np.frombuffer(header, dtype=np.uint8), **arrays)
+    return file.getvalue()
+
+
 def _numbers(column: Any) -> Any:
     """Return an array of the column's own type, or of float64 with NaN if values are missing."""
     return column.to_numpy().astype(np.float64 if column.null_count else column.type.to_pandas_dtype(), copy=False)
+
+
+def _narrowed(values: Any) -> Any:
+    """Return integers in 32 bits if they fit; JavaScript has no array of small 64-bit integers."""
+    if values.dtype == np.int64 and values.size and np.abs(values).max() < 2**31:
+        return values.astype(np.int32)
+    return values
 
 
 def _parquet(table: Any) -> bytes:

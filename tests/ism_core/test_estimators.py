@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -298,3 +298,18 @@ def test_gross_cells_do_not_spoil_the_ranking_and_are_named() -> None:
     assert set(np.argsort(-fitted.feature_importances_)[:2]) == {0, 1}
     assert fitted.limits_ is not None
     np.testing.assert_allclose(fitted.transform(X), fitted.transform(np.clip(X, *fitted.limits_)))
+
+
+def test_the_score_is_that_of_the_nearest_rows_of_the_fit() -> None:
+    wine = load_wine()
+    names = wine.target_names[wine.target]
+    train, test = np.arange(178) % 2 == 0, np.arange(178) % 2 == 1
+    fitted = SupervisedISM(q=2).fit(wine.data[train], names[train])
+    neighbors = KNeighborsClassifier(5).fit(fitted.transform(wine.data[train]), names[train])
+    expected = neighbors.score(fitted.transform(wine.data[test]), names[test])
+    assert fitted.score(wine.data[test], names[test]) == expected > 0.9
+    assert pickle.loads(pickle.dumps(fitted)).score(wine.data[test], names[test]) == expected
+    hue, rest = wine.data[:, 10], np.delete(wine.data, 10, axis=1)
+    values = SupervisedISM(q=1).fit(rest[train], hue[train])
+    regressor = KNeighborsRegressor(5).fit(values.transform(rest[train]), hue[train])
+    assert values.score(rest[test], hue[test]) == regressor.score(values.transform(rest[test]), hue[test]) > 0.2

@@ -8,6 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -123,3 +125,14 @@ def test_frames_of_numbers_need_no_further_packages(
     assert SupervisedISM(q=1).fit(numbers, classes).features_.tolist() == ["row", "same"]
     with pytest.raises(InvalidInput, match=r"ism-core\[tables\]"):
         SupervisedISM().fit(frame, classes)
+
+
+def test_importances_of_a_pandas_frame_are_named_and_select_features() -> None:
+    wine = load_wine(as_frame=True)
+    fitted = SupervisedISM(q=1).fit(wine.data, wine.target)
+    importances = fitted.feature_importances_
+    assert importances.index.tolist() == wine.data.columns.tolist()
+    assert importances.sort_values().index[-1] == "flavanoids"
+    selector = SelectFromModel(SupervisedISM(q=1), threshold="mean").fit(wine.data, wine.target)
+    assert selector.transform(wine.data).shape == (178, (importances >= importances.mean()).sum())
+    assert isinstance(SupervisedISM(q=1).fit(wine.data.to_numpy(), wine.target).feature_importances_, np.ndarray)

@@ -152,6 +152,11 @@ def test_the_view_grows_to_show_distant_new_rows(plane: Page) -> None:
     far = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])
     drop(plane, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], far]))
     drawn(plane, 179)
+    expect(plane.get_by_role("heading", name="1 new row is unusual")).to_be_visible()
+    expect(plane.get_by_text("Values outside the range of the job's table")).to_be_visible()
+    plane.get_by_role("button", name="Show new row 1").click()
+    panel = plane.get_by_role("region", name="Row", exact=True)
+    expect(panel.get_by_text("Unusual: it is farther from its nearest rows than 100")).to_be_visible()
     expect(plane.locator(".scatter-plot g.xtick").last).not_to_have_text(before[-1])
 
 

@@ -36,6 +36,13 @@ def test_other_columns_are_ignored_with_a_note(api: Api, done: str, wine: Any, f
     assert any("strong" in note and "more" in note for note in answer["notes"])
 
 
+def test_values_outside_the_range_of_the_table_are_noted(api: Api, done: str, wine: Any, features: list[str]) -> None:
+    frame = wine[features].iloc[:3].assign(alcohol=[99.0, 13.0, -5.0], hue=[1.0, None, 7.0])
+    notes = sent(api, done, frame).json()["notes"]
+    outside = next(note for note in notes if "outside" in note)
+    assert '"alcohol" in 2 row(s), farthest in row 1 (99); "hue" in 1 row(s), farthest in row 3 (7).' in outside
+
+
 def test_the_notes_come_with_every_format(api: Api, done: str, wine: Any, features: list[str]) -> None:
     frame = wine[features].assign(größe=1).iloc[:2]
     for format in ("json", "csv", "npy", "parquet"):

@@ -1,6 +1,6 @@
 // A small scatter plot of each compared job.
 
-import { get } from "../api.js";
+import { get, getColumns } from "../api.js";
 import { h, messageOf, replace } from "../dom.js";
 import { onThemeChange, themeColors } from "../theme.js";
 import { exportButtons } from "../result/charts/figure.js";
@@ -41,7 +41,7 @@ export function smallMultiples(jobs, signal) {
     }
     drawn.add(job.id);
     const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch(() => null);
-    const { axes, group } = parseEmbedding(await get(`/jobs/${job.id}/embedding?format=json`, { signal }));
+    const { axes, group } = parseEmbedding(await getColumns(`/jobs/${job.id}/embedding?format=npz`, { signal }));
     if (signal.aborted) return;
     const title = distinctTitle(job, jobs);
     const plot = scatter({

@@ -1,35 +1,40 @@
 // Loads the data of a result once: result, embedding and table, and the table's columns when they are needed.
 
-import { get } from "../api.js";
+import { get, getColumns } from "../api.js";
 import { compareNames } from "../format.js";
 
 const MAX_CLASS_VALUES = 20; // integers with more distinct values are measurements; the service has the same rule
+const MAX_LOADED = 50_000; // rows up to which a tooltip loads whole columns
+const PAUSE = 120; // milliseconds at a point of a larger table before its row is loaded
 const MAX_GROUPS = 20; // more groups are too many to show one by one
 
-// {job, result, dataset, rows, axes, picture, group, columns(names)}; `dataset` is null if the table has been deleted.
+// {job, result, dataset, rows, axes, picture, group, columns(names), cells(index, names, isWanted)}; `dataset` is null if the table has been deleted.
 export async function loadResult(job, { signal }) {
   const [result, table, dataset] = await Promise.all([
     get(`/jobs/${job.id}/result`, { signal }),
-    get(`/jobs/${job.id}/embedding?format=json`, { signal }),
+    getColumns(`/jobs/${job.id}/embedding?format=npz`, { signal }),
     get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
   ]);
   const embedding = parseEmbedding(table);
-  return { job, result, dataset, ...embedding, columns: columnLoader(dataset, embedding.rows, signal) };
+  const columns = columnLoader(dataset, embedding.rows, signal);
+  return { job, result, dataset, ...embedding, columns, cells: cellLoader(dataset, embedding.rows, columns, signal) };
 }
 
 // The row numbers, an array for each axis, the class, value or cluster of each row (null if there is none), and the
 // second coordinate for a plot of a single axis (null if there are more axes).
-export function parseEmbedding({ columns, rows }) {
-  const column = (name) => columns.indexOf(name);
-  const axes = columns
-    .map((name, index) => (/^axis\d+$/.test(name) ? Float64Array.from(rows, (row) => row[index]) : null))
-    .filter(Boolean);
+export function parseEmbedding(columns) {
+  const group = columns.get("group");
   return {
-    rows: Int32Array.from(rows, (row) => row[column("row")]),
-    axes,
-    picture: column("picture") < 0 ? null : Float64Array.from(rows, (row) => row[column("picture")]),
-    group: column("group") < 0 ? null : rows.map((row) => row[column("group")]),
+    rows: Int32Array.from(columns.get("row")),
+    axes: [...columns.keys()].filter((name) => /^axis\d+$/.test(name)).map((name) => columns.get(name)),
+    picture: columns.get("picture") ?? null,
+    group: group ? cellsOf(group) : null,
   };
+}
+
+// The values of a column, with null for missing ones.
+function cellsOf(values) {
+  return Array.isArray(values) ? values : Array.from(values, (value) => (Number.isNaN(value) ? null : value));
 }
 
 // A function that loads columns of the table, with one value for each row of the embedding.
@@ -39,16 +44,32 @@ function columnLoader(dataset, rows, signal) {
     const missing = names.filter((name) => !loaded.has(name));
     if (missing.length) {
       const query = missing.map((name) => `column=${encodeURIComponent(name)}`).join("&");
-      const table = get(`/datasets/${dataset.id}/rows?${query}&format=json`, { signal });
-      missing.forEach((name, index) => {
-        const values = table.then((found) => Array.from(rows, (row) => found.rows[row][index]));
+      const table = getColumns(`/datasets/${dataset.id}/rows?${query}&format=npz`, { signal });
+      for (const name of missing) {
+        const values = table.then((found) => {
+          const cells = cellsOf(found.get(name));
+          return Array.from(rows, (row) => cells[row]);
+        });
         loaded.set(name, values);
-      });
+      }
       table.catch(() => {
         for (const name of missing) loaded.delete(name);
       });
     }
     return Promise.all(names.map((name) => loaded.get(name)));
+  };
+}
+
+// A function that loads the cells of one row, from whole columns or, for a large table, alone. It rejects if the row is
+// no longer wanted.
+function cellLoader(dataset, rows, columns, signal) {
+  return async (index, names, isWanted) => {
+    if (rows.length <= MAX_LOADED) return (await columns(names)).map((values) => values[index]);
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    if (!isWanted()) throw new DOMException("Aborted", "AbortError");
+    const query = names.map((name) => `column=${encodeURIComponent(name)}`).join("&");
+    const table = await get(`/datasets/${dataset.id}/rows?${query}&offset=${rows[index]}&limit=1`, { signal });
+    return names.map((name) => table.rows[0][table.columns.indexOf(name)]);
   };
 }
 

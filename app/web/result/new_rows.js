@@ -2,11 +2,16 @@
 
 import { save, upload } from "../api.js";
 import { announce, h, replace } from "../dom.js";
-import { counted } from "../format.js";
+import { compareNames, counted, expandable, integer, percent, table } from "../format.js";
 import { dropZone } from "../upload/drop_zone.js";
-import { parseEmbedding } from "./data.js";
+import { groupTitle } from "./data.js";
+import { neighborhood, pointOf } from "./rows/neighbors.js";
 
-export function newRowsSection({ job }, plot, signal) {
+const SHOWN_AT_FIRST = 5; // new rows, the most unusual first
+const UNUSUAL = 0.95; // share of the table's rows that are nearer to their neighbors than an unusual row
+
+export function newRowsSection(source, plot, signal) {
+  const { job } = source;
   const outcome = h("div", { "aria-live": "polite" });
   const zone = dropZone(
     "Drop a table with new rows here, or choose a file",
@@ -14,10 +19,11 @@ export function newRowsSection({ job }, plot, signal) {
     async (file) => {
       zone.showProgress(1, `Projecting ${file.name} …`);
       try {
-        const table = await upload(`/jobs/${job.id}/transform?format=json`, file, { signal });
-        replace(outcome, successCard(table, file.name, job));
-        await plot.addRows(parseEmbedding(table).axes);
-        announce(`${counted(table.rows.length, "new row was", "new rows were")} added to the scatter plot.`);
+        const found = await upload(`/jobs/${job.id}/transform?format=json`, file, { signal });
+        const axes = found.columns.map((_, axis) => Float64Array.from(found.rows, (row) => row[axis]));
+        replace(outcome, successCard(found, file.name, job), unusualRows(source, axes, plot.pickNewRow));
+        await plot.addRows(axes);
+        announce(`${counted(found.rows.length, "new row was", "new rows were")} added to the scatter plot.`);
         plot.element.scrollIntoView({ behavior: "smooth", block: "start" });
       } catch (error) {
         if (!signal.aborted) replace(outcome, errorCard(error));
@@ -46,6 +52,46 @@ function successCard({ columns, rows, notes }, name, job) {
       h("button", { type: "button", class: "small", onclick: saveCsv }, "Download coordinates as CSV"),
     ),
     notes.length ? h("ul", { class: "hint" }, listedNotes) : null,
+  );
+}
+
+// How far each new row is from its nearest rows of the table, compared with the rows of the table.
+function unusualRows(source, axes, onPick) {
+  const around = neighborhood(source);
+  const rows = Array.from(axes[0], (_, index) => {
+    const point = pointOf(axes, index);
+    return { index, unusual: around.unusual(point), nearest: around.nearest(point)[0].index };
+  }).sort((a, b) => b.unusual - a.unusual || compareNames(a.index, b.index));
+  const count = rows.filter(({ unusual }) => unusual >= UNUSUAL).length;
+  const line = ({ index, unusual, nearest }) => [
+    h(
+      "button",
+      { type: "button", class: "quiet small", "aria-label": `Show new row ${index + 1}`, onclick: () => onPick(index) },
+      integer(index + 1),
+    ),
+    percent(unusual),
+    integer(source.rows[nearest]),
+    ...(source.group ? [String(source.group[nearest] ?? "–")] : []),
+  ];
+  const heads = [
+    "New row",
+    "Unusual",
+    { number: "Nearest row" },
+    ...(source.group ? [`${groupTitle(source)} of the nearest row`] : []),
+  ];
+  const title = "The new rows, the most unusual first";
+  const all = () => table(heads, rows.map(line), `All: ${title}`);
+  return h(
+    "div",
+    { class: "card" },
+    h("h3", {}, `${counted(count, "new row is", "new rows are")} unusual`),
+    h(
+      "p",
+      { class: "hint" },
+      "The per cent are the share of the table's rows that are nearer to their neighbors, in the axes, than the new row is to its own. 95 % or more is unusual.",
+    ),
+    table(heads, rows.slice(0, SHOWN_AT_FIRST).map(line), title),
+    rows.length > SHOWN_AT_FIRST ? expandable(`All ${counted(rows.length, "new row")}`, all) : null,
   );
 }
 

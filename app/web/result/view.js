@@ -2,6 +2,7 @@
 
 import { runAllKernels } from "../compare/all_kernels.js";
 import { h, messageOf } from "../dom.js";
+import { loadPlotly } from "../plotly.js";
 import { convergenceSection } from "./charts/convergence.js";
 import { importanceFigure, loadingsSection } from "./charts/loadings.js";
 import { imageShape, loadingImages, meanImages } from "./charts/pixel_images.js";
@@ -15,6 +16,7 @@ import { metricsSection } from "./metrics.js";
 import { newRowsSection } from "./new_rows.js";
 
 export async function show(container, job, { signal }) {
+  loadPlotly().catch(() => {}); // at the same time as the result; a plot reports the error
   const source = await loadResult(job, { signal });
   if (signal.aborted) return;
   const plot = explorer(source, signal);

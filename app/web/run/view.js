@@ -7,6 +7,8 @@ import { jobHead } from "./head.js";
 import { watch } from "./progress.js";
 
 export async function show(container, id, { signal }) {
+  const resultView = import("../result/view.js"); // loads while the job is asked for
+  resultView.catch(() => {}); // the error is shown below, when the result is there
   let job = await get(`/jobs/${id}`, { signal });
   const dataset = await get(`/datasets/${job.dataset}`, { signal }).catch((error) =>
     error.status === 404 ? null : Promise.reject(error),
@@ -26,7 +28,7 @@ export async function show(container, id, { signal }) {
     replace(body);
   }
   if (job.state === "succeeded") {
-    const result = await import("../result/view.js");
+    const result = await resultView;
     if (!signal.aborted) await result.show(body, job, { signal });
   } else {
     body.append(noResult(job));

@@ -1,6 +1,7 @@
 """Whatever is written is read again: the same values, and the same digest in every format."""
 
 import gzip
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -133,6 +134,16 @@ def test_npy_of_one_integer_column_is_one_dimensional_and_stays_whole(tmp_path: 
     assert array.tolist() == [2, 2**60 + 1]
 
 
+def test_npz_has_an_array_for_each_column_and_a_header() -> None:
+    table = pa.table({"row": [3, 1, 2], "x/y": [0.5, None, 2.0], "t": ["b", None, "ä"]})
+    with np.load(io.BytesIO(write_table(table, "npz")), allow_pickle=False) as file:
+        header = json.loads(file["header"].tobytes())
+        assert header == {"columns": ["row", "x/y", "t"], "levels": {"t": ["b", "ä"]}}
+        assert file["column0"].tolist() == [3, 1, 2]
+        np.testing.assert_array_equal(file["column1"], [0.5, np.nan, 2.0])
+        assert file["column2"].tolist() == [0, -1, 1]
+
+
 def test_npy_of_text_alone_is_refused() -> None:
     with pytest.raises(ValueError, match="no number columns"):
         write_table(pa.table({"a": ["x"]}), "npy")
@@ -143,5 +154,6 @@ def test_every_written_format_has_a_media_type() -> None:
         "json": "application/json",
         "csv": "text/csv; charset=utf-8",
         "npy": "application/x-npy",
+        "npz": "application/x-npz",
         "parquet": "application/vnd.apache.parquet",
     }

@@ -23,8 +23,7 @@ export function coloring(values, asClasses) {
 }
 
 function byClasses(values) {
-  const counts = new Map();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const { codes, counts } = counted(values);
   const present = [...counts.keys()].filter((value) => value !== null);
   const kept =
     present.length <= MAX_CLASSES
@@ -35,7 +34,9 @@ function byClasses(values) {
   const names = kept.map(String);
   if (kept.length < counts.size)
     names.push(present.length > kept.length ? `${counts.size - kept.length} others` : "missing");
-  const markIndex = Uint8Array.from(values, (value) => indices.get(value) ?? kept.length);
+  const indexOfCode = Uint8Array.from(counts.keys(), (value) => indices.get(value) ?? kept.length);
+  const markIndex = new Uint8Array(codes.length);
+  for (let row = 0; row < codes.length; row += 1) markIndex[row] = indexOfCode[codes[row]];
   const sizes = new Array(names.length).fill(0);
   for (const index of markIndex) sizes[index] += 1;
   const marks = ({ series, soft }) =>
@@ -45,6 +46,24 @@ function byClasses(values) {
         : { color: series[index % 8], shape: SHAPES[Math.floor(index / 8)] },
     );
   return { kind: "classes", names, counts: sizes, markIndex, marks };
+}
+
+// The number of rows of each value, and for each row the place of its value among them.
+function counted(values) {
+  const places = new Map();
+  const sizes = [];
+  const codes = new Uint32Array(values.length);
+  for (let row = 0; row < values.length; row += 1) {
+    let code = places.get(values[row]);
+    if (code === undefined) {
+      code = places.size;
+      places.set(values[row], code);
+      sizes.push(0);
+    }
+    codes[row] = code;
+    sizes[code] += 1;
+  }
+  return { codes, counts: new Map(Array.from(places.keys(), (value, code) => [value, sizes[code]])) };
 }
 
 function byNumbers(values) {

@@ -25,7 +25,7 @@ import { tour } from "./tour.js";
 
 const MAX_MARKS = 256; // indices of marks are bytes
 
-// {element, linked, selectGroup(name), addRows(axes)}; `linked` has other views of the same rows, or is null.
+// {element, linked, selectGroup(name), addRows(axes), pickNewRow(index)}; `linked` has other views of the same rows, or is null.
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
@@ -256,6 +256,10 @@ export function explorer(source, signal) {
       newAxes = coordinates;
       drawLegend();
       return draw({ fit: true });
+    },
+    pickNewRow(index) {
+      pick(index, true);
+      element.scrollIntoView({ block: "start" });
     },
   };
 }

@@ -1,5 +1,9 @@
 // Draws many points on a canvas. Each mark is drawn once and its pixels are copied, so that 60,000 points can be moved
-// smoothly without WebGL, which many remote desktops lack.
+// smoothly without WebGL, which many remote desktops lack. If more than 200,000 points are in view, their density is drawn.
+
+const MAX_MARKED = 200_000; // points in the view; of more, the density is drawn
+const LEAST_COVER = 0.3; // opacity of a pixel with a single point
+const FADED = 0.2; // opacity of rows that are not selected
 
 // Draws `layers` on top of each other, each {points, marks, radius}. Points have x, y, markIndex (an index into marks),
 // shown (for each mark, or null) and selected (for each point, or null); if isolated, only selected points are drawn. `view` has the ranges x and y as [low, high].
@@ -11,7 +15,7 @@ export function drawPoints(canvas, { width, height }, layers, view, background) 
   const image = pen.createImageData(size.width, size.height);
   new Uint32Array(image.data.buffer).fill(packedColor(background));
   const target = { data: new Uint8Array(image.data.buffer), ...size };
-  for (const layer of layers) copyMarks(target, layer, view, ratio);
+  for (const layer of layers) (isCrowded(layer.points, view) ? addDensity : copyMarks)(target, layer, view, ratio);
   pen.putImageData(image, 0, 0);
 }
 
@@ -35,6 +39,65 @@ function copyMarks(image, { points, marks, radius: size }, view, ratio) {
   }
 }
 
+// Whether so many points are in the view that their density is drawn.
+function isCrowded({ x, y }, view) {
+  if (x.length <= MAX_MARKED) return false;
+  let inside = 0;
+  for (let at = 0; at < x.length; at += 1)
+    if (x[at] > view.x[0] && x[at] < view.x[1] && y[at] > view.y[0] && y[at] < view.y[1]) inside += 1;
+  return inside > MAX_MARKED;
+}
+
+// Draws how many points each pixel has, on a logarithmic scale, in the mean of their colors.
+function addDensity(image, { points, marks }, view) {
+  const colors = marks.map(({ color }) => channels(color));
+  const { selected, isolated } = points;
+  for (const wanted of selected && !isolated ? [0, 1] : [1]) {
+    const sums = densityOf(image, points, colors, view, selected ? wanted : null);
+    const most = Math.log1p(sums.counts.reduce((largest, count) => Math.max(largest, count), 1));
+    for (let pixel = 0; pixel < sums.counts.length; pixel += 1) {
+      const count = sums.counts[pixel];
+      if (!count) continue;
+      const cover = (wanted ? 1 : FADED) * (LEAST_COVER + ((1 - LEAST_COVER) * Math.log1p(count)) / most);
+      for (let channel = 0; channel < 3; channel += 1) {
+        const to = 4 * pixel + channel;
+        image.data[to] += cover * (sums.channels[3 * pixel + channel] / count - image.data[to]);
+      }
+    }
+  }
+}
+
+// The number of points of each pixel, and the sums of their colors. A point covers four pixels.
+function densityOf({ width, height }, { x, y, markIndex, shown, selected }, colors, view, wanted) {
+  const counts = new Uint32Array(width * height);
+  const sums = new Float32Array(3 * width * height);
+  const [left, bottom] = [view.x[0], view.y[0]];
+  const scaleX = width / (view.x[1] - left);
+  const scaleY = height / (view.y[1] - bottom);
+  for (let at = 0; at < x.length; at += 1) {
+    const mark = markIndex[at];
+    if ((shown && !shown[mark]) || (wanted !== null && selected[at] !== wanted)) continue;
+    const column = Math.floor((x[at] - left) * scaleX);
+    const row = Math.floor(height - (y[at] - bottom) * scaleY);
+    if (!(column >= 0 && row >= 0 && column < width - 1 && row < height - 1)) continue;
+    const [red, green, blue] = colors[mark];
+    for (let corner = 0; corner < 4; corner += 1) {
+      const pixel = (row + (corner >> 1)) * width + column + (corner & 1);
+      counts[pixel] += 1;
+      sums[3 * pixel] += red;
+      sums[3 * pixel + 1] += green;
+      sums[3 * pixel + 2] += blue;
+    }
+  }
+  return { counts, channels: sums };
+}
+
+// The red, green and blue of a color such as "#0072b2" or "rgb(0, 114, 178)".
+function channels(color) {
+  if (color.startsWith("#")) return [1, 3, 5].map((index) => parseInt(color.slice(index, index + 2), 16));
+  return color.match(/\d+/g).map(Number);
+}
+
 // Draws a mark over the image; `opacity` is of 256.
 function blend({ data, width, height }, { pixels, box }, left, top, opacity) {
   const [first, last] = [Math.max(0, -left), Math.min(box, width - left)];
@@ -52,7 +115,7 @@ function blend({ data, width, height }, { pixels, box }, left, top, opacity) {
 }
 
 function packedColor(color) {
-  const [red, green, blue] = [1, 3, 5].map((index) => parseInt(color.slice(index, index + 2), 16));
+  const [red, green, blue] = channels(color);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 

@@ -5,7 +5,10 @@ export function fullView({ points, newPoints, isEqual }, size) {
   const range = (name) => {
     let [low, high] = [Infinity, -Infinity];
     for (const values of [points[name], newPoints?.[name] ?? []])
-      for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
+      for (let row = 0; row < values.length; row += 1) {
+        if (values[row] < low) low = values[row];
+        if (values[row] > high) high = values[row];
+      }
     if (!Number.isFinite(low)) return [-1, 1];
     const margin = 0.06 * (high - low || 1);
     return [low - margin, high + margin];

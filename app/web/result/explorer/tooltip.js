@@ -39,13 +39,12 @@ export function tooltip(source) {
 
   async function show(row, title, position) {
     shownRow = row;
-    const lines = (values) =>
-      names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column][row.index]))]);
+    const lines = (values) => names.map((name, column) => [h("dt", {}, name), h("dd", {}, cell(values[column]))]);
     replace(element, h("strong", {}, title));
     moveTo(position);
     if (!names.length || row.isNew) return;
     try {
-      const values = await source.columns(names);
+      const values = await source.cells(row.index, names, () => shownRow === row);
       if (shownRow !== row) return;
       replace(element, h("strong", {}, title), h("dl", {}, lines(values)));
       moveTo(position);

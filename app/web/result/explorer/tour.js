@@ -1,6 +1,6 @@
 // A tour that starts at W: dragging the arrow of a feature turns the axes, and the rows, J and a quick score follow.
 
-import { post } from "../../api.js";
+import { postForColumns } from "../../api.js";
 import { h, replace } from "../../dom.js";
 import { number, percent } from "../../format.js";
 import { groupKind } from "../data.js";
@@ -33,10 +33,8 @@ export function tour(source, entries, onMove) {
     kept.forEach((entry, column) => {
       for (const { index, weight } of entries[entry].members) directions[index][column] = weight;
     });
-    const table = await post(`/jobs/${source.job.id}/project`, { W: directions });
-    columns = new Map(
-      kept.map((entry, column) => [entry, Float64Array.from(table.rows, (values) => values[column + 1])]),
-    );
+    const table = await postForColumns(`/jobs/${source.job.id}/project?format=npz`, { W: directions });
+    columns = new Map(kept.map((entry, column) => [entry, table.get(`axis${column + 1}`)]));
     back();
   }
 

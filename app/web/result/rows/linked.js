@@ -11,6 +11,7 @@ import { histogram } from "./histogram.js";
 
 const MAX_PAIRS = 6;
 const HEIGHT = 200; // pixels
+const MAX_DRAWN = 50_000; // rows in a small plot
 const LEAST_DRAG = 4; // pixels; a shorter one is a click
 
 // {element, show({points, coloring})}: `points` has markIndex, shown and selected as in the scatter plot. `onSelect(mask)` is called
@@ -150,9 +151,19 @@ function pairPlot(source, [x, y], { onSelect, onPair }) {
       const colors = themeColors();
       points = { ...state.points, x: source.axes[x], y: source.axes[y] };
       view = fullView({ points, isEqual: true }, size());
-      const layer = { points, marks: state.coloring.marks(colors), radius: 0.7 * radiusFor(points.x.length) };
+      const drawn = sampled(points);
+      const layer = { points: drawn, marks: state.coloring.marks(colors), radius: 0.7 * radiusFor(drawn.x.length) };
       drawPoints(canvas, size(), [layer], view, colors.surface);
       canvas.dataset.drawn = String(points.x.length);
     },
   };
+}
+
+// Every k-th point, if there are many.
+function sampled(points) {
+  const step = Math.ceil(points.x.length / MAX_DRAWN);
+  if (step === 1) return points;
+  const thin = (values) => values?.filter((_, index) => index % step === 0);
+  const { x, y, markIndex, selected } = points;
+  return { ...points, x: thin(x), y: thin(y), markIndex: thin(markIndex), selected: thin(selected) };
 }
