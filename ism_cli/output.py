@@ -169,7 +169,7 @@ def _contribution_text(contributions: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _feature_table(result: Mapping[str, Any]) -> str:
-    """Return the most important features. A group of features that stand for each other is one line."""
+    """Return the most important features. A group of collinear features is one line."""
     features, importance, W = result.get("features") or [], result.get("importance") or [], result.get("W") or []
     if not features or not importance:
         return ""

@@ -87,7 +87,7 @@ class ResultFields:
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """Groups of features that stand for each other, with their importance."""
+        """Groups of collinear features, with their importance."""
         return list(self.document.get("groups") or ())
 
     def ranking(self) -> Any:

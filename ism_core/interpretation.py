@@ -1,7 +1,7 @@
-"""What a result says about the features: which axes count, and which features they consist of.
+"""What a result says about the features: which axes are informative, and which features they consist of.
 
 `docs/interpretation.md` has the definitions. Contributions, errors and permutation drops come from solves on halves of
-the rows (`ism_core/solver/stability.py`), each judged on rows of the other half.
+the rows (`ism_core/solver/stability.py`), each measured on rows of the other half.
 """
 
 from collections.abc import Callable, Generator
@@ -23,7 +23,7 @@ FEWEST_ROWS = 20  # rows that resamples need; with fewer, contributions are thos
 RESAMPLES = 10  # random halves by default
 RESAMPLED_ROWS = 500  # rows of each of them at most
 RESAMPLED_ITERATIONS = 10  # of their solves at most: informative axes are found by then, others need not be
-COLLINEAR = 0.95  # |correlation| above which two features stand for each other
+COLLINEAR = 0.95  # |correlation| above which two features are interchangeable
 MOST_GROUPED = 1_000  # features with the largest weights; groups are sought among them
 MOST_PERMUTED = 200  # groups with the largest importance; only they are permuted
 ROWS = 5_000  # rows of the sample from which variances and correlations are computed
@@ -41,7 +41,7 @@ class Contribution:
     score: float | None  # explained variance of the target, on held-out rows
     error: float | None  # standard error of `objective`
     share: float  # weight of the axis in the importance; the shares add up to 1
-    informative: bool  # False: the axis is there for the picture only
+    informative: bool  # False: the axis is shown in plots only
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class Permutation:
 class Interpretation:
     """The importance of the features, and what it rests on."""
 
-    importance: Array  # d shares that add up to 1; all 0 if no axis tells anything about held-out rows
+    importance: Array  # d shares that add up to 1; all 0 if no measure of an axis is above 0
     importance_errors: Array | None  # d standard errors
     unclear: NDArray[np.bool_]  # d: whether the importance is within its error of 0
     structure: Array  # d×q: correlations of the features with the axes
-    groups: tuple[Ints, ...]  # features that stand for each other, two or more in each group
+    groups: tuple[Ints, ...]  # interchangeable features, two or more in each group
     contributions: tuple[Contribution, ...]  # q
     permutation: Permutation | None
-    picture: Array | None  # d weights of a second axis for the picture, if q = 1
+    picture: Array | None  # d weights of the display axis: a second axis for plots, if q = 1
     stability: Stability | None  # of the loadings
 
 
@@ -188,8 +188,8 @@ class _Features:
     def importance(self, W: Array, shares: Array) -> tuple[Array, Array]:
         """Return the importance of each feature and of each group.
 
-        A group's part of an axis is the variance of its terms, relative to the sum over all groups. Inside a group it
-        is divided by squared structure.
+        A group's part of an axis is the variance of its terms, relative to the sum over all groups. Within a group
+        it is distributed in proportion to the squared structure.
         """
         parts = np.zeros((self.group.max() + 1, W.shape[1]))
         parts[self.group] = (W * self.rows.std(axis=0)[:, None]) ** 2
@@ -210,7 +210,9 @@ def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
     The losses of halves deviate from their mean by about the standard error of the loss of all rows. If there is one
     loss only, nothing was held out: there is no error, and the score is not reported.
     """
-    for alone in (False, True):  # axes that replace each other lose nothing one at a time: judge each alone
+    # If two axes carry the same information, removing either one loses nothing. If no axis is informative, each is
+    # therefore measured without the others.
+    for alone in (False, True):
         objective = Losses.of([each.objectives(alone) for each in judged])
         score = Losses.of([each.scores(alone) for each in judged])
         informative = objective.informative | score.informative
@@ -218,7 +220,7 @@ def _contributions(judged: list[HeldOut]) -> tuple[Contribution, ...]:
             break
     weights = objective.relative + score.relative
     shares = _normalized(np.where(informative, weights, 0.0) if informative.any() else weights)
-    size = max(objective.whole.mean(), objective.whole.std()) or 1.0  # J may be 0 but for its error
+    size = max(objective.whole.mean(), objective.whole.std()) or 1.0  # the mean of J may be near 0
     held_out = len(judged) > 1
     return tuple(
         Contribution(

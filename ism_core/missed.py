@@ -39,15 +39,15 @@ PRODUCT_OUTPUTS = 3  # of these, tested with products, which take most of the ti
 LANDMARKS = 120  # centers of the Gaussian functions of P that the target is regressed on
 WIDTHS = (1.0, 0.5, 0.25)  # of these functions, as multiples of the median distance
 PENALTIES = np.logspace(-4, 3, 22)  # of the ridge regression; generalized cross-validation takes one
-MOST_LEVERAGE = 0.75  # of a row on its own fit that is corrected for; the residual of a row above it is near 0
+LARGEST_LEVERAGE = 0.75  # that the correction of residuals uses; with a larger leverage the residual is almost 0
 FREQUENCIES = 100  # random Fourier frequencies
-MOST_PAIRED = 64  # features whose products are all tested; of more features, half of the rows select as many
-MOST_SCREENED = 500  # features with the largest weights that this selection is from
+MOST_FEATURES_IN_PRODUCTS = 64  # if there are more, half of the rows select this many, and the other half tests them
+MOST_SCREENED = 500  # features with the largest weights; the selection is made among them
 BLOCK_COLUMNS = 1_000  # functions that are tested at a time, to save memory
 TINY = 1e-4  # share of a function's variance that P must leave unexplained for the function to be tested
 LEAST_GAIN = 0.05  # relative gain of J on other rows that counts as a gain; a noise axis gains up to 0.03 on 300 rows
 SCALES = (1.0, 0.7, 0.5)  # of the rows at which J is compared, since more axes need a wider kernel
-LARGEST_TURN = 0.25  # radians by which an axis may be off at most without missing something, whatever its error
+LARGEST_DEVIATION = 0.25  # largest RMS deviation of an axis that the draws use, in radians; larger ones are scaled down
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Missed:
         """Say the outcome in a sentence or two. `names` are those of the columns of X."""
         p = f"p = {self.p_value:.2g}, {self.rows} rows"
         if self.advice == "nothing":
-            return f"Nothing more to find: no dependence of {target} on the features beyond the axes shows ({p})."
+            return f"The test found no dependence of {target} on the features beyond the axes ({p})."
         found = [names[feature] for feature in self.features]
         where = "the features"
         if found:
@@ -73,7 +73,7 @@ class Missed:
             claim += " Maximizing HSIC can miss features that matter only together."
         if self.advice == "more_axes":
             return f"{claim} More axes would show it."
-        return f"{claim} More axes of this kernel would gain nothing; try another kernel or scale."
+        return f"{claim} More axes did not increase J on held-out rows; try another kernel or scale."
 
 
 def missed_dependence(
@@ -144,13 +144,13 @@ class _Test:
     def _signed(self, deviations: Sequence[Array]) -> list[Tile]:
         """Return for each output the residuals, and below them those of the draws; single precision suffices."""
         signs = self._rng.choice([-1.0, 1.0], size=(DRAWS, len(self._X)))
-        leverages = np.minimum(self._smoother.U**2 @ self._smoother.h, MOST_LEVERAGE)
+        leverages = np.minimum(self._smoother.U**2 @ self._smoother.h, LARGEST_LEVERAGE)
         shrinkage = np.sqrt(1 - leverages)  # of residuals against errors (MacKinnon and White 1985, HC2)
         draws = [signs * (R / shrinkage) for R in self._R.T]
         if len(deviations):
             turns = np.array(deviations, dtype=np.float64)
             sizes = np.sqrt((turns**2).sum(axis=1).mean(axis=0))
-            turns *= np.minimum(1, LARGEST_TURN / np.maximum(sizes, LARGEST_TURN))
+            turns *= np.minimum(1, LARGEST_DEVIATION / np.maximum(sizes, LARGEST_DEVIATION))
             weights = self._rng.normal(size=(DRAWS, len(turns))) / np.sqrt(len(turns))
             shifts = np.einsum("br,rna->abn", weights, self._X @ turns, optimize=True)  # of the rows on each axis
             draws = [
@@ -181,17 +181,17 @@ class _Test:
         return left
 
     def _products(self) -> tuple[Ints, Array]:
-        """Return pairs of features and their products. If half of the rows select the features, theirs are 0."""
+        """Return pairs of features and their products; rows that select features get 0, so they are not tested."""
         n, d = self._Z.shape
         chosen, weight = np.arange(d), np.ones(n)
-        if d > MOST_PAIRED:
+        if d > MOST_FEATURES_IN_PRODUCTS:
             screened = np.sort(np.argsort(-(self._W**2).sum(axis=1), kind="stable")[:MOST_SCREENED])
             half = self._rng.permutation(n)[: n // 2]
             Z, R = self._Z[half][:, screened], self._R[half]
             squares = sum(((Z.T * each) @ Z) ** 2 for each in R.T)
             variances = (Z.T**2 * (R**2).sum(axis=1)) @ Z**2
             best = (squares / np.maximum(variances, np.finfo(float).tiny)).max(axis=1)
-            chosen = np.sort(screened[np.argsort(-best, kind="stable")[:MOST_PAIRED]])
+            chosen = np.sort(screened[np.argsort(-best, kind="stable")[:MOST_FEATURES_IN_PRODUCTS]])
             weight[half] = 0
         first, second = np.triu_indices(len(chosen))
         pairs = np.column_stack([chosen[first], chosen[second]])
@@ -211,7 +211,7 @@ class _Test:
         return statistics
 
     def _gains(self, pair: tuple[int, ...] | None) -> bool:
-        """Tell whether J rises on half of the rows if a pair, or the direction that the rest misses, become axes."""
+        """Return whether J on held-out rows rises if W gets the pair, or the direction most correlated with R."""
         order = self._rng.permutation(len(self._X))
         found, held_out = np.sort(order[::2]), np.sort(order[1::2])
         if pair is None:

@@ -23,7 +23,7 @@ DISTANCES = (1.5, 7.0, 13.0)  # points between the tip and the label
 
 @dataclass(frozen=True)
 class Arrow:
-    """A feature, or features that stand for each other, with its components along the two axes."""
+    """A feature, or collinear features, with its components along the two axes."""
 
     name: str
     x: float

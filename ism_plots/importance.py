@@ -19,7 +19,7 @@ BAR_COLOR, DROP_COLOR = "#0072B2", "#D55E00"
 
 @dataclass(frozen=True)
 class Importance:
-    """A feature, or features that stand for each other: its share, and what held-out rows lose if it is shuffled."""
+    """A feature, or collinear features: its share, and what held-out rows lose if it is shuffled."""
 
     name: str
     share: float

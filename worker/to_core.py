@@ -63,19 +63,19 @@ def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int
 
 
 def chosen_q(spec: JobSpec) -> int:
-    """Return the number of axes of a spec without open settings."""
+    """Return the number of axes of a spec without automatic settings."""
     assert isinstance(spec.q, int)
     return spec.q
 
 
 def chosen_delta(spec: JobSpec) -> float:
-    """Return the convergence tolerance of a spec without open settings."""
+    """Return the convergence tolerance of a spec without automatic settings."""
     assert spec.delta is not None
     return spec.delta
 
 
 def chosen_scale(spec: JobSpec) -> Scale:
-    """Return the scaling of a spec without open settings."""
+    """Return the scaling of a spec without automatic settings."""
     assert spec.scale is not None
     assert spec.scale != "auto"
     return spec.scale

@@ -121,7 +121,7 @@ def _ranking(result: Document) -> str:
         _table(heads, rows(entries[:MAX_RANKED]), 2)
         + more
         + "<p class='hint'>The importance of a feature is its share of the axes that count; ± is one standard error. "
-        "Unclear: within two standard errors of 0. Features that stand for each other are one line.</p>"
+        "Unclear: within two standard errors of 0. Collinear features share a line.</p>"
     )
 
 

@@ -57,7 +57,7 @@ class ContributionView(BaseModel):
 
 
 class GroupView(BaseModel):
-    """Features that stand for each other: chains of correlations above 0.95."""
+    """Collinear features: chains of correlations above 0.95."""
 
     features: list[str] = Field(description="The names of the features.")
     importance: float = Field(description="The sum of their importance.")
@@ -218,7 +218,7 @@ class ResultView(BaseModel):
     structure: list[list[float]] | None = Field(
         None, description="The correlation of each feature with each axis, features × axes."
     )
-    groups: list[GroupView] = Field([], description="Groups of two or more features that stand for each other.")
+    groups: list[GroupView] = Field([], description="Groups of two or more collinear features.")
     contributions: list[ContributionView] | None = Field(None, description="What each axis contributes.")
     permutation: PermutationView | None = Field(None, description="The check of the importance by permutation.")
     picture: list[float] | None = Field(

@@ -115,8 +115,8 @@ def correction(W: Array, missing: Array) -> Array:
     return smallest
 
 
-def count_informative(eigenvalues: Array, size: float) -> int:
-    """Count the axes that J depends on: those whose eigenvalue is not zero compared with ‖Φ‖."""
+def count_nonzero_eigenvalues(eigenvalues: Array, size: float) -> int:
+    """Count the eigenvalues that are not zero compared with ‖Φ‖; J does not depend on the other axes."""
     return int(np.count_nonzero(~_is_zero(eigenvalues, size)))
 
 

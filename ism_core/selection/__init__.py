@@ -6,7 +6,7 @@ from ism_core.selection.fold_paths import FoldScore
 from ism_core.selection.held_out import HeldOut, Losses, Target, sample
 from ism_core.selection.rule import standard_error
 from ism_core.selection.scoring import NeighborScoreMixin
-from ism_core.selection.settings import Settings, Starts, is_open, iter_settings
+from ism_core.selection.settings import Settings, Starts, has_automatic_settings, iter_settings
 
 __all__ = [
     "Auto",
@@ -24,7 +24,7 @@ __all__ = [
     "Target",
     "Trial",
     "choose",
-    "is_open",
+    "has_automatic_settings",
     "iter_choose",
     "iter_settings",
     "never",

@@ -9,7 +9,9 @@ from ism_core.linalg import Scale
 from ism_core.selection.rule import is_ahead, standard_error
 
 WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened rows (tuned on Wine, WDBC, Cancer, Iris)
-INTERACTION_WIDTH = 0.7  # of that distance: the first width; wider kernels leave the start for the noise of the means
+# Of that distance: the first width. With wider kernels the ascent moves away from the start, towards noise in the
+# class means.
+INTERACTION_WIDTH = 0.7
 
 
 PathKey = tuple[Scale, int, bool, bool, int]  # scale, q, neighbors, interactions, fold
@@ -27,7 +29,7 @@ class ScoredKernel:
     scores: list[Array] = field(default_factory=list)  # one array per fold, with a score for each row
     predictions: list[Array] = field(default_factory=list)  # one array per fold: the SVM's class or values of each row
     seconds: float = 0.0
-    is_open: bool = True  # whether it goes on to the next fold
+    goes_on: bool = True  # whether it is scored in the next fold
 
     @property
     def score(self) -> float:
@@ -46,7 +48,7 @@ class ScoredKernel:
     def may_lead(self, other: "ScoredKernel") -> bool:
         """Tell whether it can lead a candidate that saw more folds by a standard error after these folds.
 
-        In the folds to come, it is expected to avoid at most every second error of the other one.
+        It is assumed to avoid half of the other candidate's errors in the remaining folds.
         """
         seen = len(self.scores)
         lead = np.concatenate([*self.scores, np.concatenate(other.scores[seen:])]) - np.concatenate(other.scores)
@@ -92,6 +94,6 @@ class CandidatePath:
         return CandidatePath(self.scale, self.q, self.neighbors, self.interactions)
 
     @property
-    def open_places(self) -> list[int]:
-        """Places of the candidates that go on."""
-        return [point.place for point in self.points if point.is_open]
+    def remaining_places(self) -> list[int]:
+        """Places of the candidates that are scored in the next fold."""
+        return [point.place for point in self.points if point.goes_on]

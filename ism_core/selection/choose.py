@@ -40,9 +40,9 @@ from ism_core.selection.rule import corrected_score, decide, stacked
 from ism_core.selection.search import iter_search
 from ism_core.selection.table_kernels import TableKernels
 from ism_core.solver import (
-    LONG_CLIMB_DELTA,
+    FINE_ASCENT_DELTA,
     drained,
-    open_kernel,
+    kernel_with_automatic_width,
     with_width,
 )
 
@@ -115,16 +115,18 @@ def iter_choose(
     """
     table = as_table(X)
     paradigm.check(len(table))
-    opened = open_kernel(kernel)
+    opened = kernel_with_automatic_width(kernel)
     given = as_kernel(kernel) if opened is None else with_width(opened, 1.0)
-    is_open = opened is not None
+    chooses_width = opened is not None
     given_q = _checked_q(q, table.shape[1])
     scales: tuple[Scale, ...] = ("standard", "whiten") if scale == "auto" else (_checked_scale(scale),)
     if isinstance(paradigm, Unsupervised):
-        return iter_guided_choice(table, paradigm, given, is_open, kernel == "auto", given_q, scales, seed, finish)
+        return iter_guided_choice(
+            table, paradigm, given, chooses_width, kernel == "auto", given_q, scales, seed, finish
+        )
     axes = _axes(table, paradigm) if given_q is None else (given_q,)
     control = SearchControl(finish, {} if journal is None else journal, may_fork)
-    return _iter_cross_validate(table, paradigm, given, is_open, kernel == "auto", axes, scales, seed, control)
+    return _iter_cross_validate(table, paradigm, given, chooses_width, kernel == "auto", axes, scales, seed, control)
 
 
 choose = drained(iter_choose)
@@ -134,7 +136,7 @@ def _iter_cross_validate(
     table: Array,
     paradigm: Supervised,
     kernel: Kernel,
-    is_open: bool,
+    chooses_width: bool,
     any_kernel: bool,
     axes: tuple[int, ...],
     scales: tuple[Scale, ...],
@@ -145,7 +147,7 @@ def _iter_cross_validate(
     rows = _sample(paradigm, table, max(SAMPLE, min(ROWS_PER_COLUMN * table.shape[1], LARGEST_SAMPLE)), rng)
     criterion = "r2" if paradigm.codes is None else "accuracy"
     folds = _folds(len(rows))
-    kernels = TableKernels(table, paradigm, kernel, is_open, seed)
+    kernels = TableKernels(table, paradigm, kernel, chooses_width, seed)
     kinds = {paradigm.neighbors, any_kernel and paradigm.can_have_neighbors and len(table) <= MOST_ROWS_WITH_NEIGHBORS}
     if not _can_be_validated(paradigm.codes, len(table)):
         usual = CandidatePath(scales[0], axes[0], paradigm.neighbors)
@@ -154,7 +156,7 @@ def _iter_cross_validate(
             criterion, (only,), only, 0, "The table has too few rows for cross-validation; this is the default setting."
         )
     halving = SuccessiveHalving(
-        table[rows], paradigm.restricted(rows), kernel, is_open, len(kinds) > 1, folds, rng, control
+        table[rows], paradigm.restricted(rows), kernel, chooses_width, len(kinds) > 1, folds, rng, control
     )
     cut_short = False
     try:
@@ -173,18 +175,18 @@ def _iter_cross_validate(
         paradigm, rows[halving.order[: scores.shape[1]]], finalists, place, np.random.default_rng(seed)
     )
     candidates = kernels.candidates(paths, len(rows) * (1 - 1 / folds))
-    if chosen.neighbors and is_open and not cut_short and len(table) >= LARGER_TABLE * len(rows):
+    if chosen.neighbors and chooses_width and not cut_short and len(table) >= LARGER_TABLE * len(rows):
         many = _sample(paradigm, table, NARROWED_ROWS, rng)
         larger = SuccessiveHalving(
             table[many],
             paradigm.restricted(many),
             kernel,
-            is_open,
+            chooses_width,
             False,
             NARROWED_FOLDS,
             rng,
             control,
-            ascent_delta=LONG_CLIMB_DELTA,
+            ascent_delta=FINE_ASCENT_DELTA,
         )
         path = yield from larger.narrowed(chosen)
         candidates |= kernels.candidates([path], len(many) * (1 - 1 / NARROWED_FOLDS))

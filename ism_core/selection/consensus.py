@@ -34,14 +34,14 @@ def iter_consensus(
     table: Array,
     paradigm: Unsupervised,
     kernel: Kernel,
-    is_open: bool,
+    chooses_width: bool,
     any_kernel: bool,
     q: int | None,
     scale: Scale,
     seed: int,
     finish: Callable[[], bool],
 ) -> Generator[Trial, None, Choice]:
-    """Choose the width of the kernel if it is open, and q if it is None; yield a Trial for each step of each solve.
+    """Choose the width of the kernel if `chooses_width`, and q if it is None; yield a Trial at each step of a solve.
 
     With `any_kernel`, a polynomial kernel is a candidate too. The search ends when `finish` returns True.
     """
@@ -49,7 +49,7 @@ def iter_consensus(
     axes = min(k, d) if q is None else q
     rows = drawn_rows(len(table), paradigm.guided, np.random.default_rng(seed), SAMPLE)
     some = paradigm.restricted(rows)
-    kernels = _kernels(table, kernel, any_kernel, scale, seed) if is_open else [kernel]
+    kernels = _kernels(table, kernel, any_kernel, scale, seed) if chooses_width else [kernel]
     if len(kernels) == 1 or not _can_be_compared(some, len(rows)):
         usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
         few_rows = "The table has too few rows to compare clusterings; this" if len(kernels) > 1 else "This"

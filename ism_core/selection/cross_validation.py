@@ -17,7 +17,7 @@ from ism_core.selection.candidates import CandidatePath, ScoredKernel
 from ism_core.selection.choice import Leader, SearchControl, SearchFinished, Trial
 from ism_core.selection.fold_paths import SIGNIFICANT, FoldPaths, FoldScore
 from ism_core.selection.scoring import splits
-from ism_core.solver import SHORT_CLIMB_DELTA
+from ism_core.solver import COARSE_ASCENT_DELTA
 
 PATH_LENGTH = 8  # kernels on a path: down to 1/11 of the widest
 PATH_LENGTH_BESIDE_NEIGHBORS = 6  # down to 1/6, if neighbors are tried too: those do better with narrow kernels
@@ -40,20 +40,20 @@ class SuccessiveHalving:
         X: Array,
         paradigm: Supervised,
         kernel: Kernel,
-        is_open: bool,
+        chooses_width: bool,
         beside_neighbors: bool,
         folds: int,
         rng: np.random.Generator,
         control: SearchControl,
-        ascent_delta: float = SHORT_CLIMB_DELTA,
+        ascent_delta: float = COARSE_ASCENT_DELTA,
     ) -> None:
-        """`ascent_delta` is the tolerance of ascents if neighbors count."""
+        """`ascent_delta` is the convergence tolerance of ascents whose Γ counts neighbors."""
         self.are_values = paradigm.codes is None
-        self._is_open = is_open
+        self._chooses_width = chooses_width
         self._path_length = PATH_LENGTH_BESIDE_NEIGHBORS if beside_neighbors else PATH_LENGTH
         self._splits = splits(len(X), paradigm.codes, folds, rng)
         seed = int(rng.integers(2**31))
-        self._fold_paths = FoldPaths(X, paradigm, kernel, is_open, self._splits, seed, ascent_delta)
+        self._fold_paths = FoldPaths(X, paradigm, kernel, chooses_width, self._splits, seed, ascent_delta)
         self._control = control
         self._work = SharedWork(self._iter_task, control.may_fork)
         self._tried = 0
@@ -82,14 +82,14 @@ class SuccessiveHalving:
     ) -> Generator[Trial, None, None]:
         """Score some paths in all folds but the first; candidates behind the best, or behind a rival, drop out.
 
-        `simpler` has for each q the best candidate that the rule prefers unless another one leads by a standard error.
-        Candidates that can hardly reach this lead drop out too.
+        `simpler` has for each q the best candidate without neighbors and interactions. Candidates that cannot exceed it
+        by one standard error drop out too.
         """
         for fold in range(1, len(self._splits)):
             self._drop_out(paths, fold, rival)
             for point in (point for path in paths for point in path.points if path.q in simpler):
-                point.is_open = point.is_open and point.may_lead(simpler[point.q])
-            if not any(path.open_places for path in paths):
+                point.goes_on = point.goes_on and point.may_lead(simpler[point.q])
+            if not any(path.remaining_places for path in paths):
                 return
             yield from self._iter_fold(paths, fold)
 
@@ -98,12 +98,12 @@ class SuccessiveHalving:
         leaders = [self.best(paths, folds), *([rival] if rival else [])]
         scored = sum(len(test) for _, test in self._splits[:folds])
         for q in {path.q for path in paths}:
-            points = [point for path in paths if path.q == q for point in path.points if point.is_open]
+            points = [point for path in paths if path.q == q for point in path.points if point.goes_on]
             near = [point for point in points if not any(each.is_ahead_of(point, SIGNIFICANT) for each in leaders)]
             near.sort(key=lambda point: (-point.score, point.place, point.scale != "whiten"))
             going_on = near if scored < HALVING_ROWS else near[: max(FEWEST_CANDIDATES, len(points) // 2)]
             for point in points:
-                point.is_open = point in going_on
+                point.goes_on = point in going_on
 
     def interactions_lead(self, path: CandidatePath, rival: ScoredKernel) -> bool:
         """Tell whether interactions are significant and score higher than a rival in the first fold."""
@@ -167,10 +167,12 @@ class SuccessiveHalving:
             if path.key(fold) in journal:
                 for found in journal[path.key(fold)]:
                     yield from self._iter_record(path, fold, found)
-            elif path.open_places:
+            elif path.remaining_places:
                 left.append(path)
         done: list[list[FoldScore]] = [[] for _ in left]
-        for number, part in self._work.iter_parts([(path.without_points, fold, path.open_places) for path in left]):
+        for number, part in self._work.iter_parts(
+            [(path.without_points, fold, path.remaining_places) for path in left]
+        ):
             if part is not None:
                 done[number].append(part)
             yield from self._iter_record(left[number], fold, part)
@@ -180,7 +182,7 @@ class SuccessiveHalving:
         return self._fold_paths.iter_scores(*task)
 
     def _iter_record(self, path: CandidatePath, fold: int, found: FoldScore | None) -> Generator[Trial, None, None]:
-        """Add a score to its candidate and report it; None is a sign of life."""
+        """Add a score to its candidate and report it. None means that the ascent is still running."""
         if found is not None:
             self._record(path.points[found.place], found)
         if self._leader is not None:
@@ -205,7 +207,7 @@ class SuccessiveHalving:
 
     def _length(self, path: CandidatePath) -> int:
         """Number of kernels on a path."""
-        if not self._is_open:
+        if not self._chooses_width:
             return 1
         if path.interactions:
             return PATH_LENGTH_OF_INTERACTIONS

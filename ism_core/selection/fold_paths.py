@@ -28,7 +28,7 @@ from ism_core.solver import (
 MOST_AXES = 10  # directions of interactions that are computed at once, for all q
 MOST_COLUMNS_FOR_INTERACTIONS = 500  # columns beyond which interactions are not tried: there are too many pairs
 SIGNIFICANT = 2.0  # standard errors of a difference between two candidates
-TICK_SECONDS = 0.1  # between two signs of life during a long ascent
+TICK_SECONDS = 0.1  # between two values of None, which mean that the ascent is still running
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +51,16 @@ class FoldPaths:
         X: Array,
         paradigm: Supervised,
         kernel: Kernel,
-        is_open: bool,
+        chooses_width: bool,
         splits: list[tuple[Ints, Ints]],
         seed: int,
         ascent_delta: float,
     ) -> None:
-        """`ascent_delta` is the tolerance of ascents if neighbors count."""
+        """`ascent_delta` is the convergence tolerance of ascents whose Γ counts neighbors."""
         self._X = X
         self._paradigm = paradigm
         self._kernel = kernel
-        self._is_open = is_open
+        self._chooses_width = chooses_width
         self._splits = splits
         self._seed = seed
         self._ascent_delta = ascent_delta
@@ -73,7 +73,7 @@ class FoldPaths:
     def iter_scores(
         self, path: CandidatePath, fold: int, places: Collection[int]
     ) -> Generator[FoldScore | None, None, None]:
-        """Yield the scores at some places of a path, and None every now and then during an ascent.
+        """Yield the scores at some places of a path, and None from time to time while an ascent is still running.
 
         In the first fold, stop if a kernel is significantly behind a wider one.
         """
@@ -120,7 +120,7 @@ class FoldPaths:
         """
         train, test = self._splits[0]
         _, rows, test_rows = self._scaled(path.scale, 0)
-        if not self._is_open or rows.shape[1] > MOST_COLUMNS_FOR_INTERACTIONS:
+        if not self._chooses_width or rows.shape[1] > MOST_COLUMNS_FOR_INTERACTIONS:
             return None
         directions, are_significant = self._interactions(path, 0)
         if not are_significant:
@@ -145,7 +145,7 @@ class FoldPaths:
         rows = self._scaled(path.scale, fold)[1]
         gamma = self._gamma(path.neighbors, fold)
         rng = np.random.default_rng(self._seed)
-        kernel = self._kernel if self._is_open else self._kernel.fitted_to(rows, rng, gamma)
+        kernel = self._kernel if self._chooses_width else self._kernel.fitted_to(rows, rng, gamma)
         options = EvaluationOptions(precision="single")
         problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
         start = space.into(self._interactions(path, fold)[0][:, : path.q]) if path.interactions else None
@@ -156,7 +156,7 @@ class FoldPaths:
         self, problem: Problem, rows: Array, path: CandidatePath, fold: int, rng: np.random.Generator
     ) -> Iterator[Kernel]:
         """Yield the kernels of a path; `rows` are projected by the start if it is from interactions."""
-        if not self._is_open:
+        if not self._chooses_width:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, KernelWithWidth)

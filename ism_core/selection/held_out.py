@@ -1,4 +1,4 @@
-"""How much a projection tells about the target of rows that W was not learned from: whole, and without an axis.
+"""Measures how well a projection predicts the target of held-out rows, with all axes and without each axis.
 
 There are two measures: J, and the explained variance of a kernel ridge regression. Both change smoothly with the
 projection, so they resolve smaller differences than an accuracy does.
@@ -18,14 +18,11 @@ from ism_core.paradigms import Paradigm, Supervised
 from ism_core.solver import Resample, Result
 
 LEARNED_ROWS = 500  # rows of a resample from which the held-out rows are predicted at most
-HELD_OUT_ROWS = 500  # rows outside a resample that judge it at most
-# An axis is informative if the loss without it exceeds the following. The loss without a superfluous axis is below 0 on
-# average, so half an error is enough. On seeds that the limits were not tuned on, 1 of 180 planted problems had a false
-# axis, and 173 had all true ones. A weak quadratic axis of values is harder: 7 false and 27 found of 30.
-# On further seeds, 4 of 270 had a false axis, all of the weak 100×100 kind, and 8 of 30 quadratic ones.
-LOST_ERRORS = 0.5  # standard errors of the loss
-SMALLEST_LOSS = 0.01  # share of the measure with all axes
-WHOLE_ERRORS = 1.0  # standard errors of the measure with all axes, which that measure itself exceeds
+HELD_OUT_ROWS = 500  # rows outside a resample that measure it at most
+# An axis is informative if it passes these three limits. docs/interpretation.md says how well they work.
+LOST_ERRORS = 0.5  # the loss must exceed this many of its standard errors; without a useless axis it is below 0
+SMALLEST_LOSS = 0.01  # the loss must exceed this share of the measure with all axes
+WHOLE_ERRORS = 1.0  # the measure with all axes must exceed this many of its standard errors
 LANDMARKS = 100  # training rows whose kernel functions the ridge regression combines
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # ridge penalties per training row, of which cross-validation takes one
 SMALLEST_EIGENVALUE = 1e-8  # of the landmarks' kernel matrix, relative to the largest, that is not rounding
@@ -92,16 +89,20 @@ class Losses:
 
     @property
     def informative(self) -> NDArray[np.bool_]:
-        """Whether the measure exceeds its error, and the part of each axis a part of its own error."""
+        """Whether each axis is informative.
+
+        The measure exceeds its standard error, and the loss without the axis exceeds 1 % of the measure and half its
+        own standard error.
+        """
         exceeds = self.lost.mean(axis=0) > LOST_ERRORS * self.lost.std(axis=0)
-        tells = self.whole.mean() > WHOLE_ERRORS * self.whole.std()
-        found: NDArray[np.bool_] = exceeds & (self.relative > SMALLEST_LOSS) & tells
+        is_measurable = self.whole.mean() > WHOLE_ERRORS * self.whole.std()
+        found: NDArray[np.bool_] = exceeds & (self.relative > SMALLEST_LOSS) & is_measurable
         return found
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the axes are judged by: Γ, and columns that a regression can predict."""
+    """The target of the axes: its Γ, and columns that a regression can predict."""
 
     Y: Array
     gamma: Gamma
@@ -122,7 +123,7 @@ class Target:
         return Target(np.eye(codes.max() + 1)[codes], LabelGamma.of(codes), result)
 
     def held_out(self, X: Array, resample: Resample, rng: np.random.Generator) -> tuple[Ints, HeldOut]:
-        """Return the held-out rows that judge a resample, and their projections."""
+        """Return the rows held out from a resample, and their projections."""
         others = np.setdiff1d(np.arange(len(X)), resample.rows)
         test = others[sample(len(others), HELD_OUT_ROWS, rng)]
         train = resample.rows[sample(len(resample.rows), LEARNED_ROWS, rng)]

@@ -1,9 +1,10 @@
 """Choose the scaling of a clustering that labels guide, and whether they guide its axes: hide some labels, and compare.
 
 Consensus cannot compare scalings: whitened rows have other clusters than standardized rows, and both agree well among
-themselves. Hidden labels can. Few labels say little, so rows are whitened only if that finds more labels by two
-standard errors. Labels that contradict the clusters of a table, or are too few, can lead the axes away from clusters
-that are found without them. So labels guide the axes only if guided axes find more hidden labels.
+themselves. Hidden labels can compare them. With few labels this comparison is noisy, so rows are whitened only if
+whitening recovers more hidden labels by two standard errors. Labels that contradict the clusters of a table, or are too
+few, can lead the axes away from clusters that are found without them. So labels guide the axes only if guided axes find
+more hidden labels.
 """
 
 from collections.abc import Callable, Generator
@@ -30,7 +31,7 @@ def iter_guided_choice(
     table: Array,
     paradigm: Unsupervised,
     kernel: Kernel,
-    is_open: bool,
+    chooses_width: bool,
     any_kernel: bool,
     q: int | None,
     scales: tuple[Scale, ...],
@@ -42,7 +43,7 @@ def iter_guided_choice(
     Labels guide the axes if that finds more hidden labels than the clusters of all rows without labels. The search ends
     when `finish` returns True.
     """
-    settings = kernel, is_open, any_kernel, q
+    settings = kernel, chooses_width, any_kernel, q
     consensus = partial(iter_consensus, table, paradigm, *settings, seed=seed, finish=finish)
     usual = yield from consensus(scale=scales[0])
     if usual.rows == 0 or usual.cut_short or not isinstance(paradigm, SemiSupervised):
@@ -61,9 +62,9 @@ def iter_guided_choice(
             more = yield from comparison.iter_found(few, other)
             if _is_better(more, found):
                 reason = (
-                    f"If labels are hidden, whitened rows get back {more.mean():.0%} of the {len(more)} labels, and"
-                    f" {scales[0]} rows {found.mean():.0%}. Its clusters agree best with those of the other whitened"
-                    " candidates."
+                    f"With some labels hidden, the clusters of whitened rows recovered {more.mean():.0%} of the"
+                    f" {len(more)} hidden labels; those of {scales[0]} rows, {found.mean():.0%}. Its clusters agree"
+                    " best with those of the other whitened candidates."
                 )
                 candidates = usual.candidates + other.candidates
                 chosen, found = Choice("consensus", candidates, other.chosen, usual.rows, reason), more
@@ -77,9 +78,9 @@ def iter_guided_choice(
     if free.cut_short or _is_better(found, kept, GUIDED_ERRORS):
         return replace(chosen, cut_short=free.cut_short)
     reason = (
-        f"If labels are hidden, clusters without guidance get back {kept.mean():.0%} of the {len(kept)} labels, and"
-        f" guided ones {found.mean():.0%}. So labels keep their rows in the cluster of their class, but do not guide"
-        f" the axes (mu = 0). {free.reason}"
+        f"With some labels hidden, clusters without guidance recovered {kept.mean():.0%} of the {len(kept)} hidden"
+        f" labels; guided ones, {found.mean():.0%}. So labels keep their rows in the cluster of their class, but do not"
+        f" guide the axes (mu = 0). {free.reason}"
     )
     return replace(free, candidates=chosen.candidates + free.candidates, reason=reason, mu=0.0)
 

@@ -139,14 +139,14 @@ def corrected_score(
         score is 1 − Σ losses / Σ variances.
     """
     n = scores.shape[1]
-    share = np.zeros(n)  # of each row, summed over the resamples: its loss relative to the mean of the variances
+    loss_sums = np.zeros(n)  # of each row: its losses, summed over the resamples that left it out
     counts = np.zeros(n)
     for _ in range(RESAMPLES):
         drawn = rng.integers(n, size=n)
         left_out = np.bincount(drawn, minlength=n) == 0
         chosen, _ = decide(candidates, scores[:, drawn], are_values=are_values)
-        share[left_out] += losses[chosen, left_out]
+        loss_sums[left_out] += losses[chosen, left_out]
         counts[left_out] += 1
     seen = counts > 0
-    relative = share[seen] / counts[seen] / variances[seen].mean()
+    relative = loss_sums[seen] / counts[seen] / variances[seen].mean()
     return Corrected(float(1 - relative.mean()), standard_error(relative))

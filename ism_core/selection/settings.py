@@ -11,7 +11,7 @@ from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection.choice import Auto, Choice, Journal, Trial, never
 from ism_core.selection.choose import iter_choose
-from ism_core.solver import open_kernel
+from ism_core.solver import kernel_with_automatic_width
 
 DELTA = 0.01  # default convergence tolerance
 DELTA_ON_A_PATH = (
@@ -35,9 +35,9 @@ class Settings:
     choice: Choice | None
 
 
-def is_open(kernel: Kernel | str, q: int | Auto, scale: Scale | Auto | None) -> bool:
+def has_automatic_settings(kernel: Kernel | str, q: int | Auto, scale: Scale | Auto | None) -> bool:
     """Tell whether a setting is to be chosen."""
-    return open_kernel(kernel) is not None or q == "auto" or scale == "auto"
+    return kernel_with_automatic_width(kernel) is not None or q == "auto" or scale == "auto"
 
 
 def iter_settings(
@@ -61,7 +61,7 @@ def iter_settings(
     """
     if scale is None:
         scale = "auto" if kernel == "auto" else "standard"
-    if not is_open(kernel, q, scale):
+    if not has_automatic_settings(kernel, q, scale):
         assert q != "auto"
         assert scale != "auto"
         return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
@@ -69,7 +69,7 @@ def iter_settings(
     choice = yield from iter_choose(
         X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish, journal=journal, may_fork=may_fork
     )
-    chosen, on_path = choice.chosen, open_kernel(kernel) is not None and not paradigm.alternates
+    chosen, on_path = choice.chosen, kernel_with_automatic_width(kernel) is not None and not paradigm.alternates
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
     if starts is None:

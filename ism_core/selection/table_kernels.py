@@ -18,11 +18,11 @@ from ism_core.solver import first_width, interaction_directions, path_widths, wi
 class TableKernels:
     """The kernels of the paths for all rows of the table, which are scaled on demand."""
 
-    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, is_open: bool, seed: int) -> None:
+    def __init__(self, table: Array, paradigm: Supervised, kernel: Kernel, chooses_width: bool, seed: int) -> None:
         self._table = table
         self._paradigm = paradigm
         self._kernel = kernel
-        self._is_open = is_open
+        self._chooses_width = chooses_width
         self._seed = seed
         self._paradigms = {paradigm.neighbors: paradigm}  # without and with neighbors; each computes its Γ once
         self._first_widths: dict[tuple[Scale, int, bool, bool], float] = {}
@@ -53,7 +53,7 @@ class TableKernels:
         The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
         shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.
         """
-        if not self._is_open:
+        if not self._chooses_width:
             return self._kernel
         assert isinstance(self._kernel, KernelWithWidth)
         nearer = times ** (-1 / (path.q + 4)) if path.neighbors else 1.0

@@ -23,20 +23,20 @@ from ism_core.solver.solve import iter_solve, solve
 from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
 from ism_core.solver.stability import Resample, Stability, iter_stability, scale_of_deviations, stability
 from ism_core.solver.starts import (
-    LONG_CLIMB_DELTA,
-    SHORT_CLIMB_DELTA,
+    COARSE_ASCENT_DELTA,
+    FINE_ASCENT_DELTA,
     first_width,
     interaction_directions,
     iter_path_points,
-    open_kernel,
+    kernel_with_automatic_width,
     path_widths,
     widest_width,
     with_width,
 )
 
 __all__ = [
-    "LONG_CLIMB_DELTA",
-    "SHORT_CLIMB_DELTA",
+    "COARSE_ASCENT_DELTA",
+    "FINE_ASCENT_DELTA",
     "Certificate",
     "Error",
     "FeatureProblems",
@@ -57,7 +57,7 @@ __all__ = [
     "iter_path_points",
     "iter_solve",
     "iter_stability",
-    "open_kernel",
+    "kernel_with_automatic_width",
     "path_widths",
     "relay",
     "scale_of_deviations",

@@ -13,7 +13,7 @@ from ism_core.arrays import Array
 from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
-from ism_core.linalg import RowSpace, Whitening, count_informative, is_constant, row_passes, with_fixed_signs
+from ism_core.linalg import RowSpace, Whitening, count_nonzero_eigenvalues, is_constant, row_passes, with_fixed_signs
 from ism_core.objective import Magnitudes, Problem
 from ism_core.paradigms import Paradigm, Projected, Supervised
 from ism_core.solver.alternation import Solution, iter_cluster
@@ -286,15 +286,15 @@ def _centered(table: Array) -> Array:
 def _warnings(point: EvaluatedPoint, stop: Stop, rank: int, d: int) -> list[str]:
     q = point.W.shape[1]
     notes = [] if stop.converged else [stop.value]
-    informative = count_informative(point.eigenvalues, point.size)
+    nonzero = count_nonzero_eigenvalues(point.eigenvalues, point.size)
     if rank < q:
         notes.append(
             f"X varies along {rank} of its {d} dimensions only;"
             f" {q - rank} of the {q} columns of W are arbitrary, and XW is constant along them."
         )
-    elif informative < q:
+    elif nonzero < q:
         notes.append(
-            f"Only {informative} of the {q} directions carry information for this kernel and paradigm;"
-            f" the other {q - informative} are the directions of largest variance orthogonal to them."
+            f"Only {nonzero} of the {q} axes have a non-zero eigenvalue for this kernel and paradigm;"
+            f" the other {q - nonzero} are the directions of largest variance orthogonal to them."
         )
     return notes

@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator, 
 
 from ism_jobs.sentences import alternatives
 from ism_jobs.spec.kernel_table import KERNEL_TABLE
-from ism_jobs.spec.kernels import AUTO, Approximation, KernelSpec, Strict, has_open_width, has_width
+from ism_jobs.spec.kernels import AUTO, Approximation, KernelSpec, Strict, has_automatic_width, has_width
 from ism_jobs.spec.types import Integer, Names, Number, refused_with
 
 _MetadataText = Annotated[str, StringConstraints(max_length=500)]
@@ -161,7 +161,7 @@ class CommonSpec(Strict):
         is_auto = self.kernel == AUTO
         self._default("q", "auto" if is_auto else 2)
         self._default("scale", "auto" if is_auto else "standard")
-        if not self.is_open:
+        if not self.has_automatic_settings:
             self._default("delta", 0.01)
         return self
 
@@ -170,9 +170,9 @@ class CommonSpec(Strict):
             object.__setattr__(self, name, value)  # the model is frozen for other code
 
     @property
-    def is_open(self) -> bool:
+    def has_automatic_settings(self) -> bool:
         """Whether the job chooses some of its settings from the data."""
-        return has_open_width(self.kernel) or AUTO in (self.q, self.scale)
+        return has_automatic_width(self.kernel) or AUTO in (self.q, self.scale)
 
     @field_validator("starts")
     @classmethod

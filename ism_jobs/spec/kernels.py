@@ -51,7 +51,7 @@ class SimpleKernel(Strict):
         return self.model_dump(exclude={"name"})
 
     @property
-    def is_open(self) -> bool:
+    def has_automatic_width(self) -> bool:
         """Whether a parameter is to be chosen from the data."""
         return AUTO in self.parameters.values()
 
@@ -112,7 +112,7 @@ SimpleKernelSpec = Annotated[
 
 
 def _without_choice(kernel: KernelName | SimpleKernel) -> KernelName | SimpleKernel:
-    if isinstance(kernel, SimpleKernel) and kernel.is_open:
+    if isinstance(kernel, SimpleKernel) and kernel.has_automatic_width:
         name = kernel.row.chosen_parameter
         raise refused_with(f'{name} is "auto", which is not allowed in a sum of kernels; give a number.')
     return kernel
@@ -210,9 +210,9 @@ def has_width(kernel: KernelChoice | KernelObject) -> bool:
     return not isinstance(kernel, SumKernel | AlignedKernel) and simple_kernel(kernel).row.chosen_parameter is not None
 
 
-def has_open_width(kernel: KernelChoice | KernelObject) -> bool:
+def has_automatic_width(kernel: KernelChoice | KernelObject) -> bool:
     """Return whether the width of the kernel is to be chosen."""
-    return kernel == AUTO or (isinstance(kernel, SimpleKernel) and kernel.is_open)
+    return kernel == AUTO or (isinstance(kernel, SimpleKernel) and kernel.has_automatic_width)
 
 
 def terms(kernel: KernelChoice | KernelObject) -> list[SimpleKernel]:

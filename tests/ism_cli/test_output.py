@@ -18,10 +18,12 @@ def test_the_page_says_what_the_score_is_worth_and_what_the_axes_miss():
     classes = [{"class": "a", "precision": None, "recall": 0.0, "rows": 3}]
     classes += [{"class": "b", "precision": 0.94, "recall": 1.0, "rows": 47}]
     baseline = {"sentence": "No better than a constant.", "classes": classes}
-    lines = summary(RESULT | {"baseline": baseline, "missed": {"sentence": "Nothing more to find."}}).splitlines()
+    lines = summary(
+        RESULT | {"baseline": baseline, "missed": {"sentence": "The test found no dependence."}}
+    ).splitlines()
     place = lines.index("No better than a constant.")
     assert lines[place + 1 : place + 6] == [
-        "Nothing more to find.", "", "class  precision  recall   rows", "a      –          0.0 %    3",
+        "The test found no dependence.", "", "class  precision  recall   rows", "a      –          0.0 %    3",
         "b      94.0 %     100.0 %  47",
     ]  # fmt: skip
 

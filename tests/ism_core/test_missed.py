@@ -9,7 +9,7 @@ from scipy.stats import kstest
 from ism_core import Gaussian, InvalidInput, Linear, Supervised, missed_dependence, solve
 from ism_core.arrays import Array
 from ism_core.linalg import standardized
-from ism_core.missed import LEVEL, MOST_PAIRED, MOST_ROWS, Missed
+from ism_core.missed import LEVEL, MOST_FEATURES_IN_PRODUCTS, MOST_ROWS, Missed
 
 TRUE = np.array([1.0, 0.8, -0.6]) / np.sqrt(2)
 NAMES = [f"x{column}" for column in range(200)]
@@ -90,7 +90,7 @@ def test_an_undefined_axis_does_not_excuse_what_is_missed() -> None:
     assert missed_dependence(X, y, W, Gaussian(3.0), deviations=deviations).features == (3, 4)
 
 
-@pytest.mark.parametrize("d", [10, MOST_PAIRED + 40])
+@pytest.mark.parametrize("d", [10, MOST_FEATURES_IN_PRODUCTS + 40])
 def test_features_that_matter_only_together_are_noticed_and_the_sentence_warns(d: int) -> None:
     X, y = xor(0, 800, d)
     result = solve(X, Supervised(y), Gaussian(), 1)
@@ -112,7 +112,7 @@ def test_a_second_axis_that_the_kernel_sees_is_asked_for_until_it_is_there() -> 
     assert missed.sentence(NAMES, "the class").endswith("More axes would show it.")
     missed = missed_dependence(X, y, both.W, both.kernel)
     assert missed.advice == "nothing"
-    assert missed.sentence(NAMES).startswith("Nothing more to find")
+    assert missed.sentence(NAMES).startswith("The test found no dependence")
 
 
 def test_a_kernel_that_cannot_see_the_rest_is_said_to_be_the_cause() -> None:

@@ -1,4 +1,4 @@
-"""The automatic choice of settings that a job leaves open, and its description in the result."""
+"""The automatic choice of settings of a job that are "auto", and its description in the result."""
 
 from collections.abc import Callable, Generator
 from typing import Any
@@ -24,12 +24,12 @@ def iter_choose_settings(
     finish: Callable[[], bool] = never,
     journal: Journal | None = None,
 ) -> Generator[Trial, None, tuple[JobSpec, Choice | None]]:
-    """Choose the open settings of a spec from rows without missing values that are not scaled yet.
+    """Choose the automatic settings of a spec from rows without missing values that are not scaled yet.
 
     The search ends when `finish` returns True. `journal` has the scores of an earlier attempt and gets new ones.
-    Returns the completed spec and the choice. A spec without open settings is returned as it is, with None.
+    Returns the completed spec and the choice. A spec without automatic settings is returned as it is, with None.
     """
-    if not spec.is_open:
+    if not spec.has_automatic_settings:
         return spec, None
     assert spec.q is not None
     decision = yield from iter_settings(
@@ -54,7 +54,7 @@ def may_fork(spec: JobSpec, X: Array) -> bool:
 
 
 def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
-    """Return the spec with its open settings replaced by the chosen ones."""
+    """Return the spec with its automatic settings replaced by the chosen ones."""
     found: Document = {
         "kernel": kernel_document(decision.kernel),
         "q": decision.q,

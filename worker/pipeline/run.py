@@ -52,7 +52,7 @@ class Outcome:
     metrics: Metrics
     warnings: list[str]
     interpretation: Interpretation
-    choice: Document | None = None  # the automatic choice; None if the spec had no open settings
+    choice: Document | None = None  # the automatic choice; None if the spec had no automatic settings
     validation: Validation | None = None  # of a supervised job, with predictions for rows that W has not learned from
     missed: Document | None = None  # what the axes of a supervised job miss
     baseline: Document | None = None  # the validated score beside baselines
@@ -151,7 +151,7 @@ def _iter_choose(
     pictures: Pictures,
     finish: Callable[[], bool],
 ) -> Generator[ProgressEvent, None, JobSpec]:
-    """Return the spec to solve: the choice of an earlier attempt, or the posted spec with its open settings chosen."""
+    """Return the spec to solve: the choice of an earlier attempt, or the posted spec after its settings are chosen."""
     if trace.choice is not None:
         return read_stored_spec(trace.choice["spec"])
     began, last_candidate = clock.elapsed, None

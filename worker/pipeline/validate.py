@@ -79,8 +79,8 @@ class Validation:
 class CrossValidation:
     """The cross-validation of a supervised job. Choice, scaling, W and SVM use the training rows only.
 
-    `options` returns the solver options for a spec without open settings. `known` has the predictions of the choice
-    that the settings come from, if there was one.
+    `options` returns the solver options for a spec without automatic settings. `known` has the predictions of the
+    choice that the settings come from, if there was one.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class CrossValidation:
         rows, predictions, losses = (np.concatenate(each) for each in zip(*parts, strict=True))
         order = np.argsort(rows)
         return Validation(
-            "nested" if self._spec.is_open else "cross_validation",
+            "nested" if self._spec.has_automatic_settings else "cross_validation",
             measure,
             float(np.mean(scores)),
             standard_error(losses),

@@ -117,8 +117,8 @@ export function ranking(values, size = (value) => value) {
     .map(([, index]) => index);
 }
 
-// The features and groups of features as {name, index of the first, importance, error, unclear}, the most important first. A group of
-// features that stand for each other is one entry.
+// The features and groups of features as {name, index of the first, importance, error, unclear}, the most important
+// first. A group of collinear features is one entry.
 export function rankedEntries({ features, importance, importance_errors: errors, groups = [], unclear = [] }) {
   const places = new Map(features.map((name, index) => [name, index]));
   const grouped = new Set(groups.flatMap((group) => group.features));

@@ -2,12 +2,12 @@
 
 from ism_core.solver.starts.candidates import candidates, constant_derivative_maximum, has_constant_derivative
 from ism_core.solver.starts.continuation import (
-    LONG_CLIMB_DELTA,
-    SHORT_CLIMB_DELTA,
+    COARSE_ASCENT_DELTA,
+    FINE_ASCENT_DELTA,
     first_width,
     iter_continuation,
     iter_path_points,
-    open_kernel,
+    kernel_with_automatic_width,
     path_kernels,
     path_widths,
     widest_width,
@@ -17,9 +17,9 @@ from ism_core.solver.starts.interactions import interaction_directions
 from ism_core.solver.starts.search import DEFAULT_STARTS, Start, iter_search
 
 __all__ = [
+    "COARSE_ASCENT_DELTA",
     "DEFAULT_STARTS",
-    "LONG_CLIMB_DELTA",
-    "SHORT_CLIMB_DELTA",
+    "FINE_ASCENT_DELTA",
     "Start",
     "candidates",
     "constant_derivative_maximum",
@@ -29,7 +29,7 @@ __all__ = [
     "iter_continuation",
     "iter_path_points",
     "iter_search",
-    "open_kernel",
+    "kernel_with_automatic_width",
     "path_kernels",
     "path_widths",
     "widest_width",

@@ -33,12 +33,12 @@ WIDTH_RATIO = math.sqrt(0.5)  # of two successive widths
 NEIGHBOR_WIDTH = 0.5  # of the median distance between rows projected by Φ0: the first width if neighbors count
 WIDE_KERNEL = 0.75  # of the first width: wider kernels need no path
 PATH_DELTA, PATH_STEPS = 0.05, 8  # tolerance and steps of the ascents on the path
-SHORT_CLIMB_DELTA, LONG_CLIMB_DELTA = 1.0, 0.1  # tolerances of the ascents on the path if neighbors count
+COARSE_ASCENT_DELTA, FINE_ASCENT_DELTA = 1.0, 0.1  # tolerances of the ascents on the path if neighbors count
 CLIMB_STEPS = 60  # steps of these ascents at most
 PATH_FLOPS = 5e9  # flops of Φ beyond which a sample of the rows follows the path
 
 
-def open_kernel(kernel: Kernel | str) -> KernelWithWidth | None:
+def kernel_with_automatic_width(kernel: Kernel | str) -> KernelWithWidth | None:
     """The kernel if its width is to be chosen; None if it is given."""
     match kernel:
         case "auto":
@@ -108,7 +108,7 @@ def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked:
 
 
 def iter_path_points(
-    problem: Problem, kernels: Iterable[Kernel], delta: float = SHORT_CLIMB_DELTA, W: Array | None = None
+    problem: Problem, kernels: Iterable[Kernel], delta: float = COARSE_ASCENT_DELTA, W: Array | None = None
 ) -> Iterator[Array | None]:
     """Yield the W that each of the kernels leads to, and None after each step on the way.
 
@@ -142,7 +142,7 @@ def _iter_path(problem: Problem, kernels: Sequence[Kernel]) -> Generator[Step, N
     """Follow the path; number the steps by their kernel."""
     start: Start | None = None
     for number, kernel in enumerate(kernels):
-        start = yield from relay(_iter_leg(problem, kernel, start, LONG_CLIMB_DELTA), partial(_as_search, number))
+        start = yield from relay(_iter_leg(problem, kernel, start, FINE_ASCENT_DELTA), partial(_as_search, number))
     assert start is not None
     return start
 

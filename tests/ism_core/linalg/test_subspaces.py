@@ -11,7 +11,7 @@ from ism_core.arrays import Array
 from ism_core.gamma import LabelGamma
 from ism_core.linalg.subspaces import (
     corrected,
-    count_informative,
+    count_nonzero_eigenvalues,
     dominant,
     eigenpairs,
     largest_angle,
@@ -78,10 +78,10 @@ def test_dominant_takes_zero_before_negative_eigenvalues(rng: np.random.Generato
     assert largest_angle(np.eye(3)[:, :2], W) < 1e-12
 
 
-def test_informative_directions_are_those_with_an_eigenvalue() -> None:
+def test_eigenvalues_that_are_rounding_are_not_counted() -> None:
     values = np.array([5.0, 0.0, 1e-14, -2.0])
-    assert count_informative(values, 6.0) == 2
-    assert count_informative(values[1:], 1e-6) == 2
+    assert count_nonzero_eigenvalues(values, 6.0) == 2
+    assert count_nonzero_eigenvalues(values[1:], 1e-6) == 2
 
 
 def test_eigenpairs_fall(rng: np.random.Generator) -> None:

@@ -96,7 +96,7 @@ def test_three_rows_more_are_a_lead_and_two_are_not() -> None:
 def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:
     """Two classes along one direction need one axis, six classes in a plane two, and six in as many directions more."""
     X = rng.standard_normal((240, 12))
-    X[:, 11] = X[:, 10] + 0.05 * rng.standard_normal(240)  # two columns of noise that stand for each other
+    X[:, 11] = X[:, 10] + 0.05 * rng.standard_normal(240)  # two collinear columns of noise
     linear = (X[:, :3] @ [1, 0.8, -0.6] + 0.3 * rng.standard_normal(240) > 0).astype(int)
     assert choose(X, Supervised(linear)).chosen.q == 1
     y = np.arange(240) % 6

@@ -59,7 +59,7 @@ def test_labels_guide_the_axes_only_if_that_finds_more_hidden_labels(sizes: Labe
     paradigm = SemiSupervised(some(clear.y, 10), 3)
     choice = choose(clear.X, paradigm, KERNEL)
     assert choice.mu == 0
-    assert "clusters without guidance get back" in choice.reason
+    assert "clusters without guidance recovered" in choice.reason
     free = choose(clear.X, Unsupervised(3), KERNEL)
     assert choice.chosen.kernel == free.chosen.kernel
     assert choose(clear.X, paradigm.unguided, KERNEL).reason == free.reason

@@ -285,7 +285,7 @@ def test_a_spec_keeps_what_was_given_and_gives_one_normal_form() -> None:
 def test_a_supervised_job_chooses_what_it_is_not_told() -> None:
     spec = read_spec(body())
     assert (spec.kernel, spec.q, spec.scale, spec.delta) == ("auto", "auto", "auto", None)
-    assert spec.is_open
+    assert spec.has_automatic_settings
     spec = read_spec(body(q=3, scale="standard", delta=0.02))
     assert (spec.kernel, spec.q, spec.scale, spec.delta) == ("auto", 3, "standard", 0.02)
 
@@ -293,10 +293,10 @@ def test_a_supervised_job_chooses_what_it_is_not_told() -> None:
 def test_a_job_that_names_its_kernel_chooses_nothing_unless_it_says_so() -> None:
     spec = read_spec(body(kernel="gaussian"))
     assert (spec.q, spec.scale, spec.delta) == (2, "standard", 0.01)
-    assert not spec.is_open
+    assert not spec.has_automatic_settings
     spec = read_spec(body(kernel={"name": "gaussian", "sigma": "auto"}))
     assert (spec.q, spec.scale, spec.delta) == (2, "standard", None)
-    assert all(read_spec(body(kernel="linear", **{name: "auto"})).is_open for name in ("q", "scale"))
+    assert all(read_spec(body(kernel="linear", **{name: "auto"})).has_automatic_settings for name in ("q", "scale"))
 
 
 def test_a_spec_that_was_filled_in_reads_as_the_same_spec() -> None:

@@ -1,4 +1,4 @@
-"""Jobs that leave settings open: what they choose, what they tell of it, and how they go on once it is chosen."""
+"""Jobs with automatic settings: what they choose, what their results say about it, and how they go on after it."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def chosen(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ProgressEvent
     return drain(few_wines(), tmp_path_factory.mktemp("chosen"), **SPEC)
 
 
-def test_what_is_open_is_what_the_library_chooses(chosen: tuple[list[ProgressEvent], Outcome]) -> None:
+def test_jobs_and_library_choose_the_same(chosen: tuple[list[ProgressEvent], Outcome]) -> None:
     document = result_document(chosen[1])["choice"]
     choice = choose(X[FEW], Supervised(CLASSES[FEW]))
     assert (document["criterion"], document["reason"], document["rows"]) == ("accuracy", choice.reason, choice.rows)
@@ -174,7 +174,7 @@ def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_pat
         ({"kernel": "auto", "q": 1, "scale": "none", "delta": 0.05}, {"q": 1, "scale": "none", "delta": 0.05}),
     ],
 )
-def test_only_what_is_open_is_chosen(tmp_path: Path, open_: dict[str, Any], kept: dict[str, Any]) -> None:
+def test_only_automatic_settings_are_chosen(tmp_path: Path, open_: dict[str, Any], kept: dict[str, Any]) -> None:
     _, outcome = drain(few_wines(), tmp_path, **SPEC | open_)
     assert outcome.choice is not None
     assert {name: outcome.choice["spec"][name] for name in kept} == kept
@@ -221,7 +221,7 @@ def test_an_approximation_is_left_out_where_the_kernel_that_is_chosen_needs_none
     for kernel, kept in ((Gaussian(2.0), {"features": 64}), (Polynomial(3, 1.0, 0.1), None)):
         found = with_settings(spec, Settings(Unsupervised(3), kernel, 3, "standard", 0.01, None, None))
         assert (found.approximation and found.approximation.model_dump()) == kept
-        assert not found.is_open
+        assert not found.has_automatic_settings
 
 
 def test_labels_that_do_not_guide_the_axes_are_posted_with_a_weight_of_0() -> None:
@@ -242,7 +242,12 @@ def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_app
     again = JOB_SPEC.validate_python(found.model_dump(mode="json"))
     assert again == found
     assert isinstance(again, SupervisedSpec)
-    assert (again.neighbors, again.starts, again.approximation, again.is_open) == (True, "path", None, False)
+    assert (again.neighbors, again.starts, again.approximation, again.has_automatic_settings) == (
+        True,
+        "path",
+        None,
+        False,
+    )
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:

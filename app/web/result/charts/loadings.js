@@ -18,7 +18,7 @@ export function importanceFigure({ job, result }, signal) {
   const dropErrors = drops && entries.map(({ index }) => result.permutation.error[index]);
   const notes = [
     "The importance of a feature is its share of the axes that count. The shares add up to 100 %.",
-    ...(result.groups?.length ? ["Features that stand for each other are one bar."] : []),
+    ...(result.groups?.length ? ["Collinear features are one bar."] : []),
     ...(hasErrors ? ["Gray: within two standard errors of 0. The error bars are one standard error."] : []),
     ...(drops
       ? ["Diamonds (upper scale): how much explained variance held-out rows lose if the feature is shuffled."]

@@ -21,7 +21,7 @@ export function arrowsSelect(chosen, hasStructure, onchange) {
     .filter(([value]) => hasStructure || value !== "structure")
     .map(([value, text]) => h("option", { value, selected: value === chosen }, text));
   const title =
-    "Each arrow is a feature, or features that stand for each other. Correlations: how the feature moves with the two axes. Weights: how the axes are computed from it.";
+    "Each arrow is a feature, or collinear features. Correlations: how the feature moves with the two axes. Weights: how the axes are computed from it.";
   return labelled("Arrows", h("select", { onchange, title }, options));
 }
 
