@@ -52,7 +52,7 @@ def main(names: list[str]) -> None:
             taken = float(np.median(times))
             fine = solve(X, paradigm, kernel, q, delta=1e-6)
             ((_, term),) = result.kernel.terms
-            peer, peer_time = best_of_peer(X, paradigm.guidance(), term, q)
+            peer, peer_time = best_of_peer(X, paradigm.target_gamma(), term, q)
             as_high = result.objective >= max(peer, known) * (1 - 1e-4)
             converged = result.certificate.gradient < 1e-3 and fine.certificate.gradient < 1e-5
             met = as_high and converged and taken <= peer_time / 10

@@ -39,7 +39,7 @@ TABLES = "tests/ism_jobs/tables"
 FAULTS = [
     # store
     Fault(f"{LUA}/claim.lua", "if state ~= 'queued' then return 0 end", "if not state then return 0 end", STORE),
-    Fault(f"{LUA}/finish.lua", "redis.call('SREM', KEYS[6], ARGV[1])\n", "", STORE),
+    Fault(f"{LUA}/end.lua", "redis.call('SREM', KEYS[6], ARGV[1])\n", "", STORE),
     Fault(
         "ism_jobs/store/attempts.py",
         "if (state, claim) != (State.RUNNING.encode(), self._claim.encode()):",

@@ -159,11 +159,11 @@ def _score_text(candidate: Mapping[str, Any]) -> str:
 
 
 def _contribution_text(contributions: Sequence[Mapping[str, Any]]) -> str:
-    """Return the share of each axis in the importance; axes without information are there for the picture only."""
+    """Return the share of each axis in the importance; axes without information are there for plots only."""
     return ", ".join(
         f"{each.get('axis')} {100 * each.get('share', 0):.0f} %"
         if each.get("informative")
-        else f"{each.get('axis')} for the picture only"
+        else f"{each.get('axis')} for plots only"
         for each in contributions
     )
 

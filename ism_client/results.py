@@ -82,7 +82,7 @@ class ResultFields:
 
     @property
     def contributions(self) -> list[dict[str, Any]]:
-        """What each axis contributes; an axis that is not `informative` is there for the picture only."""
+        """What each axis contributes; an axis that is not `informative` is there for plots only."""
         return list(self.document.get("contributions") or ())
 
     @property

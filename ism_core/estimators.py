@@ -146,7 +146,7 @@ class _ISM(
         paradigm, seed = self._paradigm(y), self._seed()
         options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
         settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
-        scaling, rows = Scaling.learnt(table, settings.scale, getattr(paradigm, "codes", None))
+        scaling, rows = Scaling.learned(table, settings.scale, getattr(paradigm, "codes", None))
         options = {"delta": settings.delta, "seed": seed, "whitening": scaling.whitening}
         own = {"starts": settings.starts} | {name: getattr(self, name) for name in PASSED_TO_SOLVE}
         result = solve(rows, settings.paradigm, settings.kernel, settings.q, **options, **own)

@@ -104,7 +104,7 @@ class Gamma:
         return Gamma(self.U[rows], self.s)
 
     def among(self, rows: Ints) -> "Gamma":
-        """Return Γij between some of the rows as it is; `restricted` makes class labels a Γ of their own."""
+        """Return the Γij of all rows, for pairs of these rows. `restricted` computes Γ anew from their labels."""
         return Gamma(self.U[rows], self.s)
 
     def _groups(self, k: int) -> Iterator[slice]:

@@ -33,7 +33,7 @@ def hsic(
     n, q = table.shape
     paradigm = Supervised(y, kind)
     paradigm.check(n)
-    gamma = paradigm.guidance()
+    gamma = paradigm.target_gamma()
     fitted = as_kernel(kernel).fitted_to(table, np.random.default_rng(seed), gamma)
     dependence = Problem.of(table, gamma, fitted, q).objective(np.eye(q))
     if not normalized:
@@ -80,7 +80,7 @@ def association(P: ArrayLike, labels: ArrayLike, kernel: Kernel | str = "gaussia
     if not fitted.nonnegative:
         raise InvalidInput(
             "kernel",
-            "The kernel takes negative values and is no affinity. Use a gaussian kernel or a sum of gaussians.",
+            "The kernel takes negative values and is no affinity. Use a Gaussian kernel or a sum of Gaussians.",
         )
     if len(codes) != len(table):
         raise InvalidInput("labels", f"labels has {len(codes)} value(s) but P has {len(table)} rows.")

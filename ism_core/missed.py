@@ -226,7 +226,7 @@ class _Test:
     def _objective(self, rows: Ints, W: Array) -> float:
         P = np.ascontiguousarray(self._X[rows] @ W)
         q = P.shape[1]
-        gamma = self._target.with_neighbors(False).restricted(rows).guidance()
+        gamma = self._target.with_neighbors(False).restricted(rows).target_gamma()
         return Problem.of(P, gamma, self._kernel.restricted(rows, rows), q).objective(np.eye(q))
 
 

@@ -81,9 +81,7 @@ def _label_axes(axes: "Axes", shares: Sequence[float] | None, is_picture: bool) 
     for axis, drawn in enumerate((axes.xaxis, axes.yaxis)):
         share = None if shares is None else shares[axis] if axis < len(shares) else 0.0
         nothing = share == 0 or (axis == 1 and is_picture)
-        text = (
-            "adds nothing, for the picture only" if nothing else None if share is None else f"contributes {share:.0%}"
-        )
+        text = "adds nothing, for plots only" if nothing else None if share is None else f"contributes {share:.0%}"
         name = f"axis {axis + 1}" if axis == 0 or not is_picture else ""
         drawn.set_label_text(": ".join(filter(None, (name, text))))
         if nothing:

@@ -39,7 +39,7 @@ def loadings_plot(
     """Draw bars for the 20 features with the largest row norm in W, in a panel for each of the first 4 axes.
 
     `errors` has the shape of W and holds standard errors, which are drawn as whiskers. `shares` weigh the axes in the
-    norm; an axis with the share 0 is there for the picture only.
+    norm; an axis with the share 0 is there for plots only.
     """
     d, q = W.shape
     if len(features) != d:
@@ -74,7 +74,7 @@ def loadings_plot(
             axes.grid(axis="y", color=GRAY, alpha=0.2, linewidth=0.3)
             axes.set_axisbelow(True)
             axes.set_xlim(low - margin, high + margin)
-            remark = "" if weights[axis] else "\n(for the picture only)"
+            remark = "" if weights[axis] else "\n(for plots only)"
             axes.set_xlabel(f"loading on axis {axis + 1}{remark}")
             axes.spines["left"].set_visible(False)
             axes.tick_params(axis="y", length=0)

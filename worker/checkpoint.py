@@ -19,7 +19,7 @@ from ism_jobs.store import Attempt, is_full
 from worker.trace import Trace
 
 CHECKPOINT_SECONDS = 1.0  # shortest time between two checkpoints of an ascent
-LEVEL_RATIO = 1.1  # of the steps at one level of progress to those at the level before
+LEVEL_RATIO = 1.1  # ratio of the step counts of two successive progress levels
 ASCENT_LEVEL = 1_000  # the level at which the ascent begins; no choice has enough scores to reach it
 
 
@@ -98,9 +98,9 @@ class Checkpoints:
 
 
 def _progress(trace: Trace) -> int:
-    """Return how far a job is, as a level that rises with each tenth more scores, or later steps.
+    """Return a progress level: it rises by 1 when the number of scores or steps grows by about 10 %.
 
-    A job that crashes at the same place again and again makes a step or two each time, which is no higher level.
+    So a job that crashes repeatedly at one place shows no progress.
     """
     scores = sum(len(found) for found in trace.journal.values())
     has_chosen = trace.choice is not None or bool(trace.rows)

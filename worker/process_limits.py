@@ -14,7 +14,7 @@ from ism_jobs.logs import log
 
 POLL_SECONDS = 0.1  # between two polls of the memory of the process
 MIN_SAMPLE_SHARE = 0.05  # smallest share of the rows that the error message recommends
-STALL_CHECKS = 10  # checks whether a process computes, in the time after which it hangs
+STALL_CHECKS = 10  # number of checks of the CPU time within `stall_seconds`
 PROCESS_GROUP = 2  # index of the process group in /proc/…/stat, after the name of the process
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ism_core import Step, Trial
 
 TYPICAL_TRIALS = 150  # projections that a choice scores; 75 to 442 on the tables of benchmarks.first_insight
-LEAST_LEFT = 0.2  # of the trials so far: those that may be left after more trials than is typical
+LEAST_LEFT = 0.2  # after TYPICAL_TRIALS, the estimated number of trials left is at least this share of those so far
 RATE_STEPS = 6  # number of most recent steps from which the rate of convergence is estimated
 BEST_FIELDS = ("number", "score", "q", "kernel", "scale")  # of a picture, to describe the best candidate so far
 

@@ -52,12 +52,12 @@ class Trace:
 
     @property
     def warnings(self) -> list[str]:
-        """What was cut short, in sentences."""
+        """What ended early, in sentences."""
         notes = []
         if self.choice and self.choice.get("cut_short"):
-            notes.append("The search for settings was cut short; a complete search may find better ones.")
+            notes.append("The search for settings was finished early; a complete search may find better ones.")
         if self.is_cut_short:
-            notes.append("The ascent was cut short on request, before it converged.")
+            notes.append("The ascent was finished early on request, before it converged.")
         return notes
 
     def table(self) -> pa.Table:

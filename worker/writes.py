@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-# Writes that may wait. A job whose events come faster than Redis stores them then waits for Redis; at a few
-# milliseconds for each write, these are what Redis stores in a fifth of a second.
+# Most writes that may wait in the queue. Redis needs a few milliseconds for each, so 32 take about 0.2 s; then the job
+# waits.
 MOST_PENDING = 32
 
 Write = Callable[[], None]

@@ -162,8 +162,8 @@ def cancel_job(record: JobDep, store: StoreDep) -> JobView:
     responses=problem_responses(404, 409, 422),
 )
 def finish_job(record: JobDep, store: StoreDep) -> JobView:
-    """The search ends and the job succeeds with the best result so far; its warnings say what was cut short."""
-    return job_view(store.jobs.finish(record.id))
+    """The search ends and the job succeeds with the best result so far; its warnings say what ended early."""
+    return job_view(store.jobs.request_finish(record.id))
 
 
 @router.post(

@@ -128,7 +128,7 @@ def _ranking(result: Document) -> str:
 def _axes(result: Document) -> str:
     contributions = result.get("contributions") or [{}] * len(result["axes"])
     lines = [
-        (axis, "yes" if each.get("informative", True) else "no, for the picture only", _percent(each.get("share")),
+        (axis, "yes" if each.get("informative", True) else "no, for plots only", _percent(each.get("share")),
          _number(value))
         for axis, each, value in zip(result["axes"], contributions, result["eigenvalues"], strict=True)
     ]  # fmt: skip
@@ -260,7 +260,7 @@ def _picture(spec: Document, result: Document, table: pa.Table) -> dict[str, Any
     for place, each in enumerate(contributions, 1):
         muted.append(bool(each) and not each["informative"])
         text = f": contributes {each['share']:.0%}" if each else ""
-        titles.append(f"axis {place}" + (": adds nothing, for the picture only" if muted[-1] else text))
+        titles.append(f"axis {place}" + (": adds nothing, for plots only" if muted[-1] else text))
     values = spec["paradigm"] == "supervised" and (result.get("validation") or {}).get("measure") == "r2"
     targets = spec.get("target")
     return {

@@ -53,7 +53,7 @@ class ContributionView(BaseModel):
     )
     error: float | None = Field(description="The standard error of `objective`; null if nothing was held out.")
     share: float = Field(description="The weight of the axis in the importance; the shares add up to 1.")
-    informative: bool = Field(description="Whether the axis tells about the target; else it is for the picture only.")
+    informative: bool = Field(description="Whether the axis tells about the target; else it is for plots only.")
 
 
 class GroupView(BaseModel):

@@ -61,7 +61,7 @@ class Sender:
     async def step(self) -> None:
         """Start a try of each message that is due, if this process holds the lease."""
         webhooks = self._store.webhooks
-        if not await run_sync(webhooks.lead, self._token, LEASE_SECONDS):
+        if not await run_sync(webhooks.acquire_lease, self._token, LEASE_SECONDS):
             return
         now = self._now()
         await run_sync(webhooks.collect, now)
@@ -83,7 +83,7 @@ class Sender:
             if delivery is not None:
                 await self._try(delivery)
         except RedisError as error:
-            log.warning("webhook not recorded; it is sent again", queue=queue, reason=str(error))
+            log.warning("outcome of webhook not stored; the message will be sent again", queue=queue, reason=str(error))
         finally:
             self._running.pop(queue, None)
 

@@ -45,7 +45,7 @@ def solved(rows: int, q: int, exact: bool = False) -> Row:
         "bound of ΦW": result.error.gradient,
     }
     if exact:
-        placed = LOCAL.place(X), LOCAL.place(Supervised(y).guidance()), LOCAL.place(result.kernel)
+        placed = LOCAL.place(X), LOCAL.place(Supervised(y).target_gamma()), LOCAL.place(result.kernel)
         row["error of J"] = abs(result.objective / tiles.half_gradient(*placed, result.W)[1] - 1)
     return row
 

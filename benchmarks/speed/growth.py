@@ -78,7 +78,7 @@ def one_surrogate(rows: int, saved: str) -> Row:
     with np.load(saved) as file:
         W, kernel = file["W"], Gaussian(float(file["sigma"]))
     load_compiled()
-    placed = LOCAL.place(X), LOCAL.place(Supervised(y).guidance()), LOCAL.place(kernel)
+    placed = LOCAL.place(X), LOCAL.place(Supervised(y).target_gamma()), LOCAL.place(kernel)
     seconds, (_, J) = timed(partial(tiles.evaluate, *placed, W))
     return {"n": rows, "s": seconds, "J": J}
 

@@ -77,7 +77,7 @@ def beside_peers(data: str, kernels: list[str], limit: float) -> Row:
         ours = medians({"": partial(solve, X, paradigm, kernel, q)}, enough=3)[""]
         for manifold in MANIFOLDS:
             for optimizer in OPTIMIZERS:
-                evaluate = Evaluation(Objective(X, paradigm.guidance(), result.kernel), limit)
+                evaluate = Evaluation(Objective(X, paradigm.target_gamma(), result.kernel), limit)
                 began = time.perf_counter()
                 ended = maximize(evaluate, X.shape[1], q, manifold, optimizer)
                 taken = time.perf_counter() - began

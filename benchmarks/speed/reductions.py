@@ -70,8 +70,8 @@ def _cell(method: str, table: Dataset, q: int, seconds: float) -> Row:
         few = training[:: -(-len(training) // MAX_TRAINING_ROWS.get(method, len(training)))]
         some = test[:: -(-len(test) // MAX_TEST_ROWS)]
         model = METHODS[method](q, table.classes)
-        learnt, score = _fold(model, table.X[few], table.y[few], table.X[some], table.y[some])
-        taken.append(learnt)
+        learned, score = _fold(model, table.X[few], table.y[few], table.X[some], table.y[some])
+        taken.append(learned)
         scores.append(score)
         if time.perf_counter() - began > seconds:
             break

@@ -31,7 +31,7 @@ def exact(X: Array, gamma: Gamma, kernel: Kernel, W: Array) -> float:
 def clustered(data: str, k: int) -> Row:
     """Time unsupervised solves with q = k, and one exact tiled Φ of as many rows and classes."""
     table = load(data)
-    X, gamma = table.standardized, Supervised(table.y).guidance()
+    X, gamma = table.standardized, Supervised(table.y).target_gamma()
     row: Row = {}
     load_compiled()
     for kernel in ("gaussian", "polynomial"):
@@ -101,7 +101,7 @@ def approximated(n: int, d: int, q: int, features: int, sample: int) -> Row:
     seconds, result = timed(partial(solve, X, Supervised(y), "gaussian", q, approximation={"features": features}))
     rng = np.random.default_rng(1)
     rows = np.concatenate([rng.choice(np.flatnonzero(y == c), sample // 5, replace=False) for c in range(5)])
-    J = exact(X[rows], Supervised(y[rows]).guidance(), result.kernel, result.W) / sample**2
+    J = exact(X[rows], Supervised(y[rows]).target_gamma(), result.kernel, result.W) / sample**2
     ours = result.objective / n**2
     return {
         "n": n,

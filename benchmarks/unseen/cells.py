@@ -1,4 +1,4 @@
-"""Measure one cell: a method on a table with a number of axes, learnt from one half of the rows."""
+"""Measure one cell: a method on a table with a number of axes, learned from one half of the rows."""
 
 import time
 from dataclasses import dataclass

@@ -167,7 +167,7 @@ def exact_maps(kernel: Kernel, q: int) -> list[TermMap] | None:
 
 
 def taylor_maps(kernel: Kernel, q: int, degree: int) -> list[TermMap] | None:
-    """Return a map for each term, with gaussians truncated at a degree; None if a term has no such map.
+    """Return a map for each term, with Gaussians truncated at a degree; None if a term has no such map.
 
     `ism_core.objective.truncation` bounds the error.
     """

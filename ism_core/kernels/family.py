@@ -174,7 +174,7 @@ class RelativeGaussian(Term):
         if not is_whole(self.neighbors) or self.neighbors < 1:
             raise InvalidInput(
                 "neighbors",
-                f"The relative gaussian's neighbors is {self.neighbors!r}; it must be a whole number of 1 or more.",
+                f"The relative Gaussian's neighbors is {self.neighbors!r}; it must be a whole number of 1 or more.",
             )
 
     def fitted_to(self, X: Array, rng: np.random.Generator, guidance: Gamma | None = None) -> Self:
@@ -207,7 +207,7 @@ class RelativeGaussian(Term):
         if self.scales is None:
             raise InvalidInput(
                 "kernel",
-                "The relative gaussian kernel takes its local scales from the data: call fitted_to(X, rng) first.",
+                "The relative Gaussian kernel takes its local scales from the data: call fitted_to(X, rng) first.",
             )
         return self.scales
 

@@ -1,6 +1,6 @@
-"""Random Fourier features of kernels that are mixtures of gaussians.
+"""Random Fourier features of kernels that are mixtures of Gaussians.
 
-Let −f′(β) = Σ a exp(−sβ), with one s for a gaussian and many for a multiquadratic. exp(−s‖pi − pj‖²) is the mean of
+Let −f′(β) = Σ a exp(−sβ), with one s for a Gaussian and many for a multiquadratic. exp(−s‖pi − pj‖²) is the mean of
 cos ω·(pi − pj) = cos ω·pi cos ω·pj + sin ω·pi sin ω·pj over ω normal with variance 2s (Rahimi and Recht 2007). Here the
 directions of ω are random, and orthogonal in sets of q (Yu et al. 2016). Their lengths are not random but stratified:
 each set of directions has the length and weight of one quantile range. So f(0) and f′(0) are exact for every draw, and
@@ -17,7 +17,7 @@ from ism_core.arrays import Array
 from ism_core.kernels.feature_maps import Compilable, Differentiable, Recipe
 
 GRID_POINTS = 4_000  # points that the ranges of s are interpolated from
-MIXTURE_TERMS = 256  # gaussians that approximate a multiquadratic
+MIXTURE_TERMS = 256  # Gaussians that approximate a multiquadratic
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def scale_ranges(k: int, c: float, beta: float) -> Array:
 
 
 def inverse_root_mixture(k: int, c: float, beta: float) -> tuple[Array, Array]:
-    """Return s and a of k gaussians with Σ a exp(−sβ) = ½(β + c²)^(−½) = ∫ s^(−½) exp(−c²s) exp(−sβ) ds / 2√π.
+    """Return s and a of k Gaussians with Σ a exp(−sβ) = ½(β + c²)^(−½) = ∫ s^(−½) exp(−c²s) exp(−sβ) ds / 2√π.
 
     Each range of s gives its weight and its mean. −√(β + c²) is then −c − Σ a/s (1 − exp(−sβ)).
     """

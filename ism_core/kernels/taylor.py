@@ -1,4 +1,4 @@
-"""The gaussian kernel truncated at a degree: exp(−‖pi‖²/2σ²) exp(−‖pj‖²/2σ²) Σ_{k ≤ degree} (pi·pj/σ²)^k/k!
+"""The Gaussian kernel truncated at a degree: exp(−‖pi‖²/2σ²) exp(−‖pj‖²/2σ²) Σ_{k ≤ degree} (pi·pj/σ²)^k/k!
 
 The remainder is a sum of powers of pi·pj and hence a positive semidefinite kernel. By the Cauchy-Schwarz inequality, it
 is at most √(ri rj) between rows i and j. Here ri is the remainder between row i and itself: the probability that a

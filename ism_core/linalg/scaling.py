@@ -22,7 +22,7 @@ MAX_NAMED = 8  # columns with gross cells that a warning names
 
 @dataclass(frozen=True)
 class Scaling:
-    """The map x → L((clip(x) − mean) / scale), learnt from training rows."""
+    """The map x → L((clip(x) − mean) / scale), learned from training rows."""
 
     mean: Array
     scale: Array
@@ -30,7 +30,7 @@ class Scaling:
     limits: Array | None = None  # 2×d, smallest and largest value of each column, to clip with; None to clip nothing
 
     @staticmethod
-    def learnt(X: ArrayLike, how: Scale, codes: Ints | None = None) -> "tuple[Scaling, Array]":
+    def learned(X: ArrayLike, how: Scale, codes: Ints | None = None) -> "tuple[Scaling, Array]":
         """Return the scaling of these rows and the scaled rows; "whiten" whitens within classes if codes are given."""
         if how not in SCALES:
             raise InvalidInput("scale", f'scale is {how!r}; it must be "standard", "whiten" or "none".')

@@ -1,7 +1,7 @@
 """The objective J(W) with its surrogate matrix Φ(W) and half gradient Φ(W)W, computed by the cheapest strategy.
 
-A solver talks to a `Problem`. `plan` picks its strategy from `strategies`. Strategies sum over pairs of rows (`tiles`)
-or over features of the rows (`features`).
+A solver calls the methods of a `Problem`. `plan` picks its strategy from `strategies`. Strategies sum over pairs of
+rows (`tiles`) or over features of the rows (`features`).
 """
 
 from ism_core.objective.alignment import aligned

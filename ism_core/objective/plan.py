@@ -43,10 +43,10 @@ def strategy_within(
     Parameters
     ----------
     tolerances
-        Relative errors of J and Φ(W)W that are allowed, in order of preference. The first that makes truncated features
-        cheaper than all pairs is taken; if none does, the strategy is exact. Exact pairs of a few far rows take part if
-        they divide the cost by FAR_GAIN. In that case the first tolerance that costs at most PREFERENCE times the
-        cheapest one is taken.
+        Relative errors of J and Φ(W)W that are allowed, in order of preference. Without far rows, the first one for
+        which truncated features are cheaper than all pairs is used. Exact pairs of far rows are used if they make that
+        at least FAR_GAIN times cheaper; then it is the first tolerance whose cost is at most PREFERENCE times that of
+        the cheapest one. If there is none, the strategy is exact.
     size
         |J| and ‖Φ(W)W‖; estimated from a sample of the rows if they are not given.
     """
@@ -62,7 +62,7 @@ def strategy_within(
         if plain is not None:
             if planner.with_far_rows([tolerance], plain.flops) is None:
                 return _cheaper(planner.strategy(plain))
-            # Far rows pay at this tolerance, so that another one may be preferred.
+            # Exact pairs of far rows reduce the cost, so compare all tolerances again.
             return _cheaper(planner.strategy(planner.with_far_rows(possible, plain.flops) or plain))
     found = planner.with_far_rows(possible, pairs.cost.half_gradient)
     return pairs if found is None else _cheaper(planner.strategy(found))
@@ -126,7 +126,7 @@ def _random_features(data: ProblemData, count: int, W: Array) -> RandomFeatures:
     if maps is None:
         raise InvalidInput(
             "approximation",
-            "The relative gaussian kernel has no random features, since its width differs from row to row;"
+            "The relative Gaussian kernel has no random features, since its width differs from row to row;"
             " leave out the approximation, or take another kernel.",
         )
     return RandomFeatures(data, maps, W)

@@ -1,4 +1,4 @@
-"""The degree at which gaussian features are truncated, from proven bounds on the errors of J and Φ(W)W.
+"""The degree at which Gaussian features are truncated, from proven bounds on the errors of J and Φ(W)W.
 
 With ci = √ri for the remainder ri of row i (see `kernels.taylor`), the error of f is at most ci cj, and that of f′ at
 most ci cj/2σ². With sums over all pairs of rows, and a B with Bij ≥ |Γij|,

@@ -1,10 +1,12 @@
 """Paradigms: what the projection is for. A paradigm only determines Γ = U diag(s) Uᵀ.
 
 supervised           Γ = H K_Y H                                   classes or values are given, Γ is fixed
-clusterings          Γ = D^(−½) H (Y Yᵀ + μ K_Ŷ) H D^(−½)          Y and W are found in alternation
+clusterings          Γ = R H (Y Yᵀ + μ K_Ŷ) H R                    Y and W are found in alternation
     unsupervised         μ = 0
     semi-supervised      μ > 0: towards expert scores Ŷ
     alternative          μ < 0: away from a known clustering Ŷ
+
+H is the centering matrix. R is the diagonal matrix that normalizes the affinity (see `spectral`).
 """
 
 from ism_core.paradigms.affinity import affordable_maps

@@ -1,7 +1,7 @@
 """Products with the affinity of many projected rows, without forming the matrix.
 
 A = Diag(scale) K Diag(scale) − shift, with zeros on the diagonal. Products with K use feature maps if these are cheaper
-than tiles; gaussians are truncated at a degree. Features are recomputed for every product, block by block. In the cache
+than tiles; Gaussians are truncated at a degree. Features are recomputed for every product, block by block. In the cache
 this is as fast as reading stored features from memory.
 """
 

@@ -59,5 +59,5 @@ class Paradigm(ABC):
         """Number of columns of the factor of Γ."""
 
     @abstractmethod
-    def guidance(self) -> Gamma | None:
-        """Return H K_Y H of the given labels or scores, for kernels that adapt to them; None if nothing is given."""
+    def target_gamma(self) -> Gamma | None:
+        """Return H K_Y H of the given labels or scores, None without any. Aligned kernels get their weights from it."""

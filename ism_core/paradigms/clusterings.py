@@ -75,7 +75,7 @@ class Unsupervised(Paradigm):
         """Return this paradigm for some of the rows."""
         return self
 
-    def guidance(self) -> Gamma | None:
+    def target_gamma(self) -> Gamma | None:
         return None
 
     def _guide(self, n: int, rows: Ints | None) -> Gamma:
@@ -163,7 +163,7 @@ class SemiSupervised(_Guided):
         weight = SCORE_WEIGHT if self._targets.codes is None else LABEL_WEIGHT
         return weight * self._targets.rows / len(self.guided)
 
-    def guidance(self) -> Gamma:
+    def target_gamma(self) -> Gamma:
         U = self._targets.unit_factor
         return Gamma(U, np.ones(U.shape[1]))
 
@@ -204,9 +204,9 @@ class SemiSupervised(_Guided):
         if agreement > largest + STANDARD_ERRORS * np.sqrt(largest * (1 - largest) / count):
             return labels, []
         return labels, [
-            f"Only {agreement:.0%} of the {count} rows with a label are nearest to the cluster of their class; the"
-            f" largest class has {largest:.0%} of them. So the scores contradict the table, or these axes do not show"
-            " the classes; check the scores, or try another kernel or scale."
+            f"The clusters hardly agree with the labels: {agreement:.0%} of {count} labeled rows are nearest to the"
+            f" cluster of their class; always guessing the largest class gives {largest:.0%}. Check the scores, or try"
+            " another kernel or scale."
         ]
 
     def _notes_on_classes(self) -> list[str]:

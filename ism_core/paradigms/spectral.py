@@ -1,6 +1,7 @@
 """The Y step: spectral clustering of the projected rows with the kernel as affinity.
 
-Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H. The affinity A is the kernel matrix K with three changes:
+Y holds the top-k eigenvectors of H D^(−½) A D^(−½) H, where D holds the row sums of the affinity A. In Γ this scaling
+is the diagonal matrix R: D^(−½), times 1/√Kii for a cosine. A is the kernel matrix K with three changes:
 
 - A kernel of product form becomes a cosine, Kij/√(Kii Kjj), because a row far from the origin has large products with
   all others.

@@ -69,7 +69,7 @@ class Supervised(Paradigm):
         return self._targets.warnings()
 
     def gamma(self, projected: Projected) -> tuple[Gamma, None]:
-        gamma = self.guidance()
+        gamma = self.target_gamma()
         return gamma if projected.rows is None else gamma.restricted(projected.rows), None
 
     @property
@@ -86,7 +86,7 @@ class Supervised(Paradigm):
         """Whether this paradigm could count neighbors."""
         return not self._balance
 
-    def guidance(self) -> Gamma:
+    def target_gamma(self) -> Gamma:
         return self._gamma
 
     @property

@@ -194,7 +194,7 @@ def _is_categorical(known: NDArray[Any]) -> bool:
 
 
 def _cholesky(values: Array, sigma: float) -> Array:
-    """Return L with L Lᵀ ≈ the gaussian kernel matrix, by pivoted Cholesky factorization."""
+    """Return L with L Lᵀ ≈ the Gaussian kernel matrix, by pivoted Cholesky factorization."""
     n = len(values)
     left = np.ones(n)
     columns: list[Array] = []

@@ -194,7 +194,7 @@ def _iter_cross_validate(
         reason = f"It has the best score of the candidates that were tried on {len(many):,} rows."
         cut_short = control.finish()
     if cut_short:
-        reason = f"The search was cut short. Of the {len(finalists)} candidates that were compared: {reason}"
+        reason = f"The search was finished early. Of the {len(finalists)} candidates that were compared: {reason}"
     found = tuple(candidates.values()), candidates[chosen]
     return Choice(criterion, *found, len(rows), reason, out_of_fold, cut_short)
 

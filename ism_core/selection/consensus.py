@@ -4,7 +4,7 @@ Poor settings give different clusters, while good settings give similar ones. So
 rows, and its score is the mean NMI of its labels with those of all other candidates (Strehl and Ghosh, 2002).
 
 Candidates are a few widths from the median distance downwards. Kernel "auto" adds a polynomial, whose errors differ
-from those of gaussians. Rows are not whitened unless the user asks for it, and q is the number of clusters: no other
+from those of Gaussians. Rows are not whitened unless the user asks for it, and q is the number of clusters: no other
 rule was better on the paper's data.
 """
 
@@ -56,7 +56,7 @@ def iter_consensus(
         return Choice("consensus", (usual,), usual, 0, f"{few_rows} is the default setting of a clustering.")
     found: list[Result] = []
     seconds: list[float] = []
-    scaling, few = Scaling.learnt(table[rows], scale)
+    scaling, few = Scaling.learned(table[rows], scale)
     cut_short = False
     for number, each in enumerate(kernels, 1):
         began = time.perf_counter()
@@ -74,7 +74,7 @@ def iter_consensus(
         seconds.append(time.perf_counter() - began)
     if not found:
         usual = Candidate(kernels[0], scale, axes, False, np.nan, None, 0.0)
-        reason = "The search was cut short before the first candidate was tried; this is the default setting."
+        reason = "The search was finished early before the first candidate was tried; this is the default setting."
         return Choice("consensus", (usual,), usual, 0, reason, cut_short=True)
     candidates = tuple(
         Candidate(each, scale, axes, False, score, error, taken)
@@ -86,7 +86,7 @@ def iter_consensus(
     chosen = max(candidates, key=lambda candidate: candidate.score)
     reason = "Its clusters agree best with those of the other candidates."
     if cut_short:
-        reason = f"The search was cut short after {len(found)} of {len(kernels)} candidates. {reason}"
+        reason = f"The search was finished early after {len(found)} of {len(kernels)} candidates. {reason}"
     return Choice("consensus", candidates, chosen, len(rows), reason, cut_short=cut_short)
 
 
@@ -103,7 +103,7 @@ def _leader(found: list[Result], scaling: Scaling, scale: Scale, rows: Ints) -> 
 def _kernels(table: Array, kernel: Kernel, any_kernel: bool, scale: Scale, seed: int) -> list[Kernel]:
     """Return the candidate kernels, with widths from all rows."""
     assert isinstance(kernel, KernelWithWidth)
-    begin = widest_width(kernel, Scaling.learnt(table, scale)[1], np.random.default_rng(seed))
+    begin = widest_width(kernel, Scaling.learned(table, scale)[1], np.random.default_rng(seed))
     kernels: list[Kernel] = [with_width(kernel, width * begin) for width in WIDTHS]
     return [*kernels, Polynomial()] if any_kernel else kernels
 

@@ -133,7 +133,7 @@ class SuccessiveHalving:
         return path
 
     def scored_paths(self) -> list[CandidatePath]:
-        """Return all paths of a search that was cut short, with the folds that the leader saw."""
+        """Return all paths of a search that was finished early, with the folds that the leader saw."""
         folds = len(self._best.scores) if self._best else 0
         for path in self._paths:
             path.points = [point for point in path.points if point.scores]
@@ -150,7 +150,7 @@ class SuccessiveHalving:
         )
 
     def complete(self, paths: list[CandidatePath]) -> list[ScoredKernel]:
-        """Return the candidates that saw all folds, or the most folds if the search was cut short."""
+        """Return the candidates that saw all folds, or the most folds if the search was finished early."""
         points = [point for path in paths for point in path.points]
         folds = max((len(point.scores) for point in points), default=0)
         return [point for point in points if len(point.scores) == folds]

@@ -175,7 +175,7 @@ class FoldPaths:
         """Return Γ of the training rows of a fold, which all paths with or without neighbors share."""
         if (neighbors, fold) not in self._gammas:
             paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(neighbors)
-            self._gammas[neighbors, fold] = paradigm.guidance()
+            self._gammas[neighbors, fold] = paradigm.target_gamma()
         return self._gammas[neighbors, fold]
 
     def _space(self, path: CandidatePath, fold: int) -> RowSpace:
@@ -190,7 +190,7 @@ class FoldPaths:
         if (scale, fold) not in self._scaled_rows:
             train, test = self._splits[fold]
             codes = self._paradigm.restricted(train).codes
-            scaling, rows = Scaling.learnt(self._X[train], scale, codes)
+            scaling, rows = Scaling.learned(self._X[train], scale, codes)
             self._scaled_rows[scale, fold] = scaling, rows, scaling.apply(self._X[test])
         return self._scaled_rows[scale, fold]
 

@@ -112,7 +112,7 @@ class Target:
     def of(paradigm: Paradigm, result: Result) -> "Target":
         """Return the classes, the standardized values, or the clusters that were found."""
         if isinstance(paradigm, Supervised):
-            codes, gamma = paradigm.codes, paradigm.guidance()
+            codes, gamma = paradigm.codes, paradigm.target_gamma()
             if codes is None:
                 assert paradigm.values is not None
                 deviations = paradigm.values.std(axis=0)

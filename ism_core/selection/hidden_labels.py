@@ -73,7 +73,7 @@ def iter_guided_choice(
         )
         kept = yield from comparison.iter_found(few.unguided, free)
     except SearchFinished:
-        reason = f"The search was cut short before all settings were compared. {chosen.reason}"
+        reason = f"The search was finished early before all settings were compared. {chosen.reason}"
         return replace(chosen, reason=reason, cut_short=True)
     if free.cut_short or _is_better(found, kept, GUIDED_ERRORS):
         return replace(chosen, cut_short=free.cut_short)
@@ -100,7 +100,7 @@ class _HiddenLabels:
     def iter_found(self, paradigm: SemiSupervised, choice: Choice) -> Generator[Trial, None, Array]:
         """Return for each hidden label whether the row is still in the cluster of its class."""
         chosen = choice.chosen
-        rows = Scaling.learnt(self._table, chosen.scale)[1]
+        rows = Scaling.learned(self._table, chosen.scale)[1]
         found = np.zeros(len(rows))
         for fold in np.unique(self._fold[self._fold >= 0]):
             hidden: Ints = np.flatnonzero(self._fold == fold)

@@ -70,7 +70,7 @@ class TableKernels:
             rows = self._scaled(path.scale)
             if path.neighbors not in self._paradigms:
                 self._paradigms[path.neighbors] = self._paradigm.with_neighbors(path.neighbors)
-            gamma = self._paradigms[path.neighbors].guidance()
+            gamma = self._paradigms[path.neighbors].target_gamma()
             if path.interactions:
                 first = widest_width(self._kernel, rows @ interaction_directions(rows, gamma, path.q, rng)[0], rng)
             else:
@@ -83,7 +83,7 @@ class TableKernels:
     def _scaled(self, scale: Scale) -> Array:
         """Return the scaled rows of the table. The last ones are kept: paths with the same scale share them."""
         if self._rows is None or self._rows[0] != scale:
-            self._rows, self._last_space = (scale, Scaling.learnt(self._table, scale, self._paradigm.codes)[1]), None
+            self._rows, self._last_space = (scale, Scaling.learned(self._table, scale, self._paradigm.codes)[1]), None
         return self._rows[1]
 
     def _space(self, path: CandidatePath) -> RowSpace:

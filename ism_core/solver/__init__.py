@@ -1,6 +1,6 @@
 """The solver: from X, a paradigm and a kernel to the W that maximizes J, with a certificate.
 
-`solve` validates its arguments (`options`), chooses starting points (`starts`), climbs from the best one (`ascent`, or
+`solve` validates its arguments (`options`), chooses starting points (`starts`), ascends from the best one (`ascent`, or
 `alternation` for clusterings), limits the features of each axis if asked to (`sparse`) and checks the W it found
 (`certificate`). `iter_solve` is the same as a generator of steps. `stability` resamples the rows of a result.
 """

@@ -1,10 +1,10 @@
-"""Clusterings: W for the clustering and the clustering for W, in turn.
+"""Clusterings: optimize W for a fixed clustering, recluster, repeat.
 
-With few rows, W takes a few steps for each clustering until the clustering settles, then climbs to the end. With many
-rows a clustering costs more than a step, so W takes one step for each (`ClusteringAscent`): first on a subsample from
-W = I, then on all rows with coarse features until W and Y settle, then exactly until they settle again. If a number of
-starts is given, the subsample is clustered like few rows, to the end. That takes twice as long and ends in poor
-clusters less often.
+With few rows, W takes a few steps for each clustering until the clustering settles, then ascends to convergence. With
+many rows a clustering costs more than a step, so W takes one step for each (`ClusteringAscent`): first on a subsample
+from W = I, then on all rows with coarse features until W and Y settle, then exactly until they settle again. If a
+number of starts is given, the subsample uses the method for few rows until it converges. That takes twice as long and
+ends in poor clusters less often.
 """
 
 from collections.abc import Generator
@@ -20,7 +20,7 @@ from ism_core.kernels import Kernel, exact_maps
 from ism_core.linalg import RowSpace, dominant, largest_angle
 from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, Projected, affordable_maps
-from ism_core.solver.ascent import GRADIENT_PER_DELTA, EvaluatedPoint, Move, iter_ascend, iter_moves
+from ism_core.solver.ascent import EvaluatedPoint, Move, is_stationary, iter_ascend, iter_moves
 from ism_core.solver.newton_mixing import NewtonMixing
 from ism_core.solver.options import SolveInput
 from ism_core.solver.result import Error, Step, Stop, relay
@@ -126,7 +126,7 @@ class _Rounds:
     def iter_alternate(
         self, problem: Problem, clustering: Clustering, start: Start, first: int
     ) -> Generator[Step, None, Solution]:
-        """Take a few steps of W for each clustering until it settles; then climb to the end."""
+        """Take a few steps of W for each clustering until it settles; then ascend to convergence."""
         delta, max_iter = self.options.delta, self.options.max_iter
         was_still = False
         W, phi = start.W, start.phi
@@ -183,7 +183,7 @@ class ClusteringAscent:
         if self._rounds.is_sample:
             has_settled = self._turned < SAMPLE_ANGLE
         else:
-            has_settled = self._turned < delta and here.gradient < GRADIENT_PER_DELTA * delta
+            has_settled = self._turned < delta and is_stationary(here, delta)
         if has_settled and (self._is_exact or self._rounds.is_sample):
             return here, Stop.CONVERGED
         self._is_exact = self._is_exact or has_settled
@@ -222,7 +222,7 @@ class ClusteringAscent:
         return EvaluatedPoint.at(problem, W)
 
     def _coarse(self, problem: Problem, W: Array, P: Array) -> Problem:
-        """The problem with few features. All rows get more of them, because only Φ(W)W is computed there."""
+        """The problem with few features. With all rows more are affordable, because only Φ(W)W is computed, not Φ."""
         kernel, delta = self._rounds.kernel, self._rounds.options.delta
         has_choice = problem.options.features is None and exact_maps(kernel, problem.q) is None
         if not self._rounds.is_sample and has_choice:

@@ -123,17 +123,17 @@ def _estimated(problem: Problem, point: EvaluatedPoint) -> Error:
 
 
 class _TestDirection(NamedTuple):
-    """The tangent direction that most likely increases J.
+    """The tangent that turns the last column of W towards the leading eigenvector of Φ outside span(W).
 
-    It replaces the last column of W by the best direction outside span(W).
+    A small random part is added.
     """
 
     direction: Array
-    gap: float  # difference of the eigenvalues of the two
+    gap: float  # eigenvalue of the last column minus that of this eigenvector
 
 
 def _test_direction(problem: Objective, point: EvaluatedPoint, rng: np.random.Generator) -> _TestDirection:
-    """Return the direction with the smallest eigengap, plus a small random direction."""
+    """Return the direction, from Φ restricted to the complement of span(W)."""
     W, half_gradient = point.W, point.half_gradient
     outside = point.phi - half_gradient @ W.T - W @ half_gradient.T + W @ (W.T @ half_gradient) @ W.T
     (largest,), best = eigenpairs(problem.with_null_directions_last(outside - 2 * point.size * (W @ W.T)), 1)

@@ -67,13 +67,11 @@ def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
         return left
     free = limit - taken + X.nbytes
     fits = _most_rows(shape, free)
-    advice = (
-        f"with its {shape.columns:,} columns about {fits:,} rows would fit" if fits > 1 else "it has too many columns"
-    )
+    advice = f"With {shape.columns:,} columns about {fits:,} rows fit." if fits > 1 else "X has too many columns."
     raise InvalidInput(
         "memory",
-        f"Solving this would take about {_gib(taken + shape.bytes())}, and {_gib(limit)} are allowed; {advice}."
-        " Give a sample of the rows, fewer columns, or allow more memory.",
+        f"The solve needs about {_gib(taken + shape.bytes())}; the limit is {_gib(limit)}. {advice} Use fewer rows or"
+        " columns, or raise the limit.",
     )
 
 

@@ -122,7 +122,7 @@ def _check_path(starts: str, kernel: Kernel, paradigm: Paradigm) -> None:
     if starts == "path" and not isinstance(kernel, KernelWithWidth):
         raise InvalidInput(
             "starts",
-            'starts is "path", and only gaussian, multiquadratic and polynomial kernels have a width;'
+            'starts is "path", and only Gaussian, multiquadratic and polynomial kernels have a width;'
             " give a number, or None for the default.",
         )
 

@@ -85,8 +85,7 @@ class Step:
 class Certificate:
     """Checks that let a reader trust W without solving again.
 
-    If the axes have few features, the gradient is that along the moves that their supports allow, and the other checks
-    are not made.
+    For sparse axes, the gradient is projected on the directions that keep the supports; the other checks are skipped.
 
     Attributes
     ----------
@@ -99,7 +98,7 @@ class Certificate:
     curvature : float or None
         The largest second derivative of J that was found along the manifold, relative to 2‖Φ‖.
     second_order : bool
-        Whether it is at most 0, up to the gradient and 1e-6, as Theorem 1 requires.
+        Whether `curvature` is at most 0, with the gradient plus 1e-6 as tolerance (Theorem 1).
     """
 
     gradient: float

@@ -83,7 +83,7 @@ def iter_solve(
     starts : int, "path", "interactions" or None
         The number of starting points to try. 1 is the start of the paper, Φ0. None means 3 if Γ is fixed, and 1 for a
         clustering. If a number is given, the subsample of a large clustering is iterated to convergence. "path" is
-        continuation from a wide kernel to the given one. It is the default for a fixed Γ and a gaussian narrower than
+        continuation from a wide kernel to the given one. It is the default for a fixed Γ and a Gaussian narrower than
         0.75 times the median distance. "interactions" is a start from products of columns that the target depends on.
     seed : int
         Seed of all random numbers. The same seed gives the same result.
@@ -92,10 +92,10 @@ def iter_solve(
     precision : "double" or "single"
         Precision of sums over pairs of rows.
     tolerance : float or None
-        Largest relative error of Φ(W)W that the truncation of a gaussian's Taylor series may cause (a proven bound).
+        Largest relative error of Φ(W)W that the truncation of a Gaussian's Taylor series may cause (a proven bound).
         None means 1e-8, or delta/100 if 1e-8 needs more work than all pairs. 0 means no truncation.
     approximation : mapping or None
-        `{"features": 2048}` replaces gaussian and multiquadratic kernels by that many random features.
+        `{"features": 2048}` replaces Gaussian and multiquadratic kernels by that many random features.
     engine : Engine, "local" or "dask"
         Where sums over rows are computed.
     memory_limit : int or None
@@ -156,12 +156,12 @@ def _iter_solve(given: SolveInput) -> Generator[Step, None, Result]:
 def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
     rng = np.random.default_rng(given.options.seed)
     table, q, paradigm, options = given.X, given.q, given.paradigm, given.options
-    fitted = given.kernel.fitted_to(table, rng, paradigm.guidance())
+    fitted = given.kernel.fitted_to(table, rng, paradigm.target_gamma())
     if not fitted.terms:
         raise InvalidInput("weight", "All weights in the sum of kernels are 0; at least one must be more than 0.")
     if isinstance(paradigm, Supervised) and paradigm.neighbors and not fitted.nonnegative:
         raise InvalidInput(
-            "neighbors", "neighbors needs a kernel whose values measure nearness; give a gaussian kernel."
+            "neighbors", "neighbors needs a kernel whose values measure nearness; give a Gaussian kernel."
         )
     if all(term.form == "difference" for _, term in fitted.terms):
         table = _centered(table)

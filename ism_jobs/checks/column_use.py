@@ -20,25 +20,27 @@ MAX_ONEHOT_LEVELS = 1_000  # of a text column that is encoded on request: one fe
 MAX_AUTO_LEVELS = 30  # of a text column that is encoded by itself
 ROWS_PER_LEVEL = 10  # rows for each level, on average, that a text column needs to be encoded by itself
 FEWEST_AUTO_LEVELS = 4  # a text column with so few levels is encoded in small tables too
-NEARLY_ALL = 0.9  # share of distinct values from which texts, or whole numbers with such a name, identify rows
+# A text column identifies rows if at least this share of its values is distinct; so does a whole-number column with a
+# name of NUMBERING_NAMES or NUMBERING_WORDS.
+NEARLY_ALL = 0.9
 MAX_MISSING = 0.5  # share of missing values beyond which a column is left out
 FEWEST_COUNTED_ROWS = 10  # a column that counts fewer rows may be a measurement, such as a dose
 FEWEST_GROUPS = 20  # fewer groups of consecutive rows may be levels, such as a dose
 MAX_GROUP_ROWS = 30  # rows of a group, on average; larger groups may be a table that is sorted by a measurement
 PARTS_OF_DATE = ("year", "month", "weekday")  # and the hour, if the dates have a time
 
-# The last word of a name that says that the values identify rows or groups, whatever they are
+# Last words of a name that mark an identifier, for texts and whole numbers
 IDENTIFIER_WORDS = frozenset(("id", "ids", "uuid", "guid", "identifier", "rownames", "rowname"))
 IDENTIFIER_NAMES = frozenset(("row names", "row name"))
-# The last word of a name that says so if the values are whole numbers
+# Last words that mark an identifier of persons or groups, for whole numbers
 GROUP_WORDS = frozenset(("subject", "subj", "patient", "participant", "respondent", "person", "stratum", "strata"))
-# Names that say so only if nearly all values are different, or if they count
+# Names, and last words, that mark row numbers if nearly all values differ, or if they count rows within groups
 NUMBERING_NAMES = frozenset(
     ("index", "idx", "row", "rows", "no", "nr", "obs", "observation", "case", "record", "serial", "seq", "key")
 )
 NUMBERING_WORDS = frozenset(("index", "idx", "no", "nr", "key"))
-COUNTED_WORDS = frozenset(("number", "num"))  # last words that say so only if the values count
-# Words for what is measured in steps; such a column may count groups of rows and be a feature all the same
+COUNTED_WORDS = frozenset(("number", "num"))  # last words that mark them only if the values count rows within groups
+# Last words of quantities that are measured in steps; such a column stays a feature even if it numbers groups of rows
 STEP_WORDS = frozenset(
     (
         *("time", "day", "days", "week", "weeks", "month", "months", "year", "years", "hour", "hours", "minute", "age"),
@@ -127,10 +129,12 @@ def _identifier_reason(column: Column, rows: int) -> str | None:
         return None
     if column.counter == "rows" and column.minimum in (0, 1) and rows >= FEWEST_COUNTED_ROWS:
         return "it numbers the rows"
-    says_so = name in NUMBERING_NAMES or last in NUMBERING_WORDS or UNNAMED.fullmatch(column.name.strip()) is not None
-    if says_so and column.whole and nearly_all_distinct(column, rows):
+    marks_numbers = (
+        name in NUMBERING_NAMES or last in NUMBERING_WORDS or UNNAMED.fullmatch(column.name.strip()) is not None
+    )
+    if marks_numbers and column.whole and nearly_all_distinct(column, rows):
         return "it numbers the rows"
-    if column.counter == "blocks" and (says_so or last in COUNTED_WORDS):
+    if column.counter == "blocks" and (marks_numbers or last in COUNTED_WORDS):
         return "it numbers rows within groups"
     return "it numbers groups of rows" if _numbers_groups(column, rows) and last not in STEP_WORDS else None
 

@@ -2,7 +2,8 @@
 
 from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.frames import FrameEncoding
-from ism_jobs.data.projection import Missing, Model
+from ism_jobs.data.imputation import Missing, imputed
+from ism_jobs.data.projection import Model
 from ism_jobs.data.training import Guidance, TrainingData, used_columns
 
-__all__ = ["Encoding", "FrameEncoding", "Guidance", "Missing", "Model", "TrainingData", "used_columns"]
+__all__ = ["Encoding", "FrameEncoding", "Guidance", "Missing", "Model", "TrainingData", "imputed", "used_columns"]

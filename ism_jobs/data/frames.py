@@ -11,6 +11,7 @@ import pyarrow as pa
 from ism_jobs.checks import column_use
 from ism_jobs.data.copies import is_copy
 from ism_jobs.data.encoding import Encoding
+from ism_jobs.data.imputation import imputed
 from ism_jobs.data.source import Array
 from ism_jobs.data.warnings import filled_warnings, left_out_warnings
 from ism_jobs.errors import Problem
@@ -60,10 +61,9 @@ class FrameEncoding:
             encoding = Encoding.fit(table, features, "auto", dates=dates, missing_level=True)
             X = encoding.encode(table)
         warnings += filled_warnings(table, encoding, "auto")
-        gaps = np.isnan(X)
-        columns_with_gaps = zip(X.T, gaps.T, strict=True)
-        fill = np.array([0.0 if gap.all() else np.median(column[~gap]) for column, gap in columns_with_gaps])
-        return cls(encoding, fill), np.where(gaps, fill, X), warnings
+        fill, filled = imputed(X, "median")
+        assert fill is not None
+        return cls(encoding, fill), filled, warnings
 
     @property
     def names(self) -> tuple[str, ...]:

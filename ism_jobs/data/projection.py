@@ -3,17 +3,16 @@
 import io
 import json
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ism_jobs import schema_versions
 from ism_jobs.data.encoding import ArrowTable, Encoding
+from ism_jobs.data.imputation import Missing
 from ism_jobs.data.source import Array
 from ism_jobs.errors import FieldError, InvalidTable
 from ism_jobs.sentences import listed
-
-Missing = Literal["auto", "refuse", "mean", "median", "drop"]
 
 FORMAT = "ism-model"  # in the header of a stored model
 BLOCK_SIZE = 1_000_000  # numbers that are standardized together, 8 MB

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from ism_jobs.data.encoding import Encoding
-from ism_jobs.data.projection import Missing
+from ism_jobs.data.imputation import Missing
 from ism_jobs.data.source import MISSING_LEVEL
 from ism_jobs.sentences import counted, named
 from ism_jobs.spec import JobSpec, UnsupervisedSpec

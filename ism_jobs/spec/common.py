@@ -131,7 +131,7 @@ class CommonSpec(Strict):
     resamples: Annotated[int, Integer(2, 200, also=0)] = Field(
         0,
         description="The number of random halves of the rows to solve again, for standard errors of the loadings;"
-        " 20 are enough for a plot. 0 skips it.",
+        " 20 are enough for a plot. With 0, ten halves of at most 500 rows are solved.",
         examples=[20],
     )
     priority: Annotated[int, Integer(-9, 9)] = Field(

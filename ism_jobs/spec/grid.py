@@ -45,7 +45,7 @@ GRID_FIELDS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job of a batch is in the request: before which field, and which value of each list of its grid it has."""
+    """The position of a job in the request: the prefix of its fields, and its index in each list of the grid."""
 
     prefix: str = ""  # such as "jobs.3."
     chosen: dict[str, int] = dataclasses.field(default_factory=dict)

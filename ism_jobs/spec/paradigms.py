@@ -125,9 +125,9 @@ class SemiSupervisedSpec(_Clustering):
     mu: Annotated[float | Literal["auto"], Number(0, LARGEST_MU, words=("auto",))] = Field(
         "auto",
         description="The weight of the scores against the structure of the data."
-        ' "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class are'
-        " then in the cluster of that class. With 0, they are too, but the scores do not guide the axes. A choice of"
-        " settings takes 0 unless guided axes find more hidden classes.",
+        ' "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a'
+        " class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If"
+        " settings are chosen, mu is 0 unless guided axes predict withheld classes better.",
     )
 
 

@@ -19,19 +19,19 @@ class CancelRequested(Exception):
 
 
 class Attempt:
-    """The right to run a job; `Jobs.claim` grants it."""
+    """One attempt of a worker at a job, from `Jobs.claim` or `Jobs.claim_next`."""
 
-    def __init__(self, redis: Connection, settings: Settings, record: Record, number: int, claim: str) -> None:
+    def __init__(self, redis: Connection, settings: Settings, record: Record, number: int, claim_token: str) -> None:
         self.job = record.id
         self.number = number
-        self._claim = claim  # unique, even if the job is deleted and another job gets its id
+        self._claim_token = claim_token  # unique, even if the job is deleted and another job gets its id
         self._reports = 0
-        self.finish_requested = False  # whether a client has asked to end the job with the best result so far
+        self.finish_requested = False  # whether a client has asked to finish early, with the best result so far
         self.record = record
         self._redis = redis
         self._settings = settings
         self._report = script(redis, "report")
-        self._finish_job = script(redis, "finish")
+        self._end_job = script(redis, "end")
 
     def report(self, progress: Mapping[str, Any], kind: str = "", data: Mapping[str, Any] | None = None) -> None:
         """Store the progress, and an event if `kind` is given; raise if the job must stop.
@@ -43,7 +43,7 @@ class Attempt:
             keys=[keys.job(self.job), keys.running(self.record.schema), keys.events(self.job), keys.TOTALS],
             args=[
                 self.job,
-                self._claim,
+                self._claim_token,
                 self._settings.lease_seconds,
                 self._settings.events_kept,
                 json.dumps(progress),
@@ -101,20 +101,20 @@ class Attempt:
 
     def succeed(self, summary: Mapping[str, Any], artifacts: list[str]) -> None:
         """End the job with its results."""
-        self._finish(State.SUCCEEDED, summary=json.dumps(summary), artifacts=json.dumps(artifacts))
+        self._end(State.SUCCEEDED, summary=json.dumps(summary), artifacts=json.dumps(artifacts))
 
     def fail(self, problem: Mapping[str, Any]) -> None:
         """End the job with a problem document."""
-        self._finish(State.FAILED, error=json.dumps(problem))
+        self._end(State.FAILED, error=json.dumps(problem))
 
     def cancel(self) -> None:
         """End the job as a client has requested."""
-        self._finish(State.CANCELLED)
+        self._end(State.CANCELLED)
 
-    def _finish(self, state: State, **fields: str) -> None:
-        ended = self._finish_job(
-            keys=finish_keys(self.record),
-            args=finish_arguments(self.job, State.RUNNING, self._claim, state, self._settings, fields),
+    def _end(self, state: State, **fields: str) -> None:
+        ended = self._end_job(
+            keys=end_keys(self.record),
+            args=end_arguments(self.job, State.RUNNING, self._claim_token, state, self._settings, fields),
         )
         if not ended:
             raise LostAttempt(self.job)
@@ -124,7 +124,7 @@ class Attempt:
 
         def change(pipe: Connection) -> None:
             state, claim = pipe.hmget(keys.job(self.job), "state", "claim")
-            if (state, claim) != (State.RUNNING.encode(), self._claim.encode()):
+            if (state, claim) != (State.RUNNING.encode(), self._claim_token.encode()):
                 raise LostAttempt(self.job)
             pipe.multi()
             put(pipe)
@@ -132,8 +132,8 @@ class Attempt:
         transaction(self._redis, change, keys.job(self.job))
 
 
-def finish_keys(record: Record) -> list[str]:
-    """Return the keys of lua/finish.lua."""
+def end_keys(record: Record) -> list[str]:
+    """Return the keys of lua/end.lua."""
     return [
         keys.job(record.id),
         keys.queued(record.schema),
@@ -149,9 +149,9 @@ def finish_keys(record: Record) -> list[str]:
     ]
 
 
-def finish_arguments(
+def end_arguments(
     job: str, expected: State, attempt: int | str, state: State, settings: Settings, fields: Mapping[str, str]
 ) -> list[str | int]:
-    """Return the arguments of lua/finish.lua."""
+    """Return the arguments of lua/end.lua."""
     pairs = [text for pair in fields.items() for text in pair]
     return [job, expected, attempt, state, settings.job_seconds, settings.events_kept, *pairs]

@@ -43,9 +43,9 @@ class Claims(JobReader):
         return None if record.schema > schema_versions.JOB else self._start(id, worker, record.schema, "exact")
 
     def _start(self, id: str, worker: str, schema: int, which: str) -> Attempt | None:
-        settings, claim = self._settings, uuid4().hex
+        settings, claim_token = self._settings, uuid4().hex
         running = [keys.running(each) for each in SCHEMAS if each != schema]
-        limits = [settings.lease_seconds, settings.events_kept, claim, settings.dataset_seconds]
+        limits = [settings.lease_seconds, settings.events_kept, claim_token, settings.dataset_seconds]
         patterns = [keys.job("%s"), keys.events("%s"), *keys.of_dataset("%s"), keys.waiting("%s", schema)]
         found = self._claim(
             keys=[keys.waiting_owners(schema), keys.SERVED, keys.queued(schema), keys.running(schema), *running],
@@ -53,7 +53,7 @@ class Claims(JobReader):
         )
         if not found:
             return None
-        return Attempt(self._redis, settings, self.get(found[0].decode()), found[1], claim)
+        return Attempt(self._redis, settings, self.get(found[0].decode()), found[1], claim_token)
 
     def let_next_start(self) -> None:
         """Write tickets for jobs that may start because another one of their owner has ended."""

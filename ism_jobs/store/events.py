@@ -1,4 +1,8 @@
-"""Reads the events of jobs, in order, for clients that follow a job; `attempts.py` writes them."""
+"""Reads the events of jobs, in order, for clients that follow a job.
+
+Who writes them: `Attempt.report` (lua/report.lua) those of a running job; lua/claim.lua, lua/end.lua and
+`Jobs._announce` those of kind "state".
+"""
 
 import asyncio
 from collections.abc import Iterable

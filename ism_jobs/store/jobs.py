@@ -11,7 +11,7 @@ from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
 from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
-from ism_jobs.store.attempts import finish_arguments, finish_keys
+from ism_jobs.store.attempts import end_arguments, end_keys
 from ism_jobs.store.claims import Claims
 from ism_jobs.store.datasets import extend_expiry
 from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of
@@ -27,10 +27,10 @@ class Jobs(Claims):
     def __init__(self, redis: Connection, settings: Settings) -> None:
         super().__init__(redis, settings)
         self._open_at_last: dict[str, int] = {}  # owner: open jobs when this process last created one
-        self._finish_job = script(redis, "finish")
+        self._end_job = script(redis, "end")
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
-        self._recovery = Recovery(redis, settings, self.tickets, self._announce, self._finish)
+        self._recovery = Recovery(redis, settings, self.tickets, self._announce, self._end)
         self._delete_job = script(redis, "delete_job")
 
     def create(
@@ -141,13 +141,13 @@ class Jobs(Claims):
             if record.state is State.RUNNING:
                 done = self._request_cancel(keys=[keys.job(id)])
             else:
-                done = self._finish(record, State.CANCELLED)
+                done = self._end(record, State.CANCELLED)
                 if done:
                     self.tickets.trim(record.schema)
             if done:
                 return self.get(id)
 
-    def finish(self, id: str) -> Record:
+    def request_finish(self, id: str) -> Record:
         """Ask a queued or running job to end soon, with the best result so far."""
         if not self._request_finish(keys=[keys.job(id)]):
             raise Conflict(f"The job has already ended ({self.get(id).state}); there is nothing to finish.")
@@ -220,7 +220,7 @@ class Jobs(Claims):
         if record is None:
             return
         if problem is not None:
-            self._finish(record, State.FAILED, error=json.dumps(problem.document()))
+            self._end(record, State.FAILED, error=json.dumps(problem.document()))
         else:
             self._recovery.requeue_or_fail(record, Setback.CRASH if crashed else None)
 
@@ -237,9 +237,9 @@ class Jobs(Claims):
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
         self._recovery.sweep()
 
-    def _finish(self, record: Record, state: State, **fields: str) -> bool:
-        arguments = finish_arguments(record.id, record.state, record.attempt, state, self._settings, fields)
-        return bool(self._finish_job(keys=finish_keys(record), args=arguments))
+    def _end(self, record: Record, state: State, **fields: str) -> bool:
+        arguments = end_arguments(record.id, record.state, record.attempt, state, self._settings, fields)
+        return bool(self._end_job(keys=end_keys(record), args=arguments))
 
     def _announce(self, pipe: Connection, id: str) -> None:
         event = {"schema": schema_versions.EVENT, "kind": "state", "data": ""}

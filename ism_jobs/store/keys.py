@@ -43,7 +43,9 @@ def swept(schema: int) -> str:
 
 
 def _suffix(schema: int) -> str:
-    return f":{schema}" if schema > 1 else ""  # the names of version 1 are older than the versions
+    return (
+        f":{schema}" if schema > 1 else ""
+    )  # version 1 is from before the versions
 
 
 def datasets(owner: str) -> str:

@@ -45,8 +45,8 @@ class Record:
     attempt: int = 0  # how often a worker has started it; reports of earlier attempts are ignored
     crashes: int = 0  # how often its process ended unexpectedly while its worker lived, since it made progress
     losses: int = 0  # how often its worker was lost, since it made progress
-    progressed: int = 0  # how far its last checkpoint is
-    setback_at: int = 0  # how far it was when its process or worker last ended unexpectedly
+    progressed: int = 0  # progress level of its last checkpoint (see worker/checkpoint.py)
+    setback_at: int = 0  # progress level when its process or worker last ended unexpectedly
     cancel_requested: bool = False  # whether a client has asked a running job to stop
     version: int = 0
     ticket: str | None = None  # the id of its job in RQ
@@ -154,7 +154,7 @@ class JobReader(OwnedCollection):
         return self._page(index, load, limit, after, wanted.matches, wanted.created_after)
 
     def _candidates(self, wanted: JobFilter) -> list[str] | None:
-        """Return ids that include those of all wanted jobs, if there is a shorter list than that of all jobs."""
+        """Return the ids of a smaller list that contains all wanted jobs, or None if there is none."""
         if wanted.batch is not None:
             batch = self._read(keys.batch(wanted.batch), wanted.batch)
             return json.loads(batch[b"jobs"]) if batch else []

@@ -1,7 +1,7 @@
-"""How the store talks to Redis: connections with timeouts, transactions, Lua scripts, and large values in chunks.
+"""Access to Redis: connections with timeouts, transactions, Lua scripts, and large values in chunks.
 
-redis-py types an answer by every setting that a connection may have (bytes or text, one server or a cluster), which
-no caller can use. Our connections always answer with bytes, and are typed as Any.
+redis-py's type hints are unions over all connection settings (bytes or text, server or cluster). We type connections
+as Any; ours always return bytes.
 """
 
 from collections.abc import Callable, Iterator

@@ -46,9 +46,9 @@ def table(name: str) -> tuple[Array, Ints]:
 def problem(name: str) -> tuple[Objective, int]:
     data, kernel = name.split(", ")
     X, y = table(data)
-    return Objective(X, Supervised(y).guidance(), as_kernel(kernel).fitted_to(X, np.random.default_rng(0))), PROBLEMS[
-        name
-    ]
+    return Objective(
+        X, Supervised(y).target_gamma(), as_kernel(kernel).fitted_to(X, np.random.default_rng(0))
+    ), PROBLEMS[name]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def problem(name: str) -> tuple[Objective, int]:
 @pytest.mark.parametrize("rows", [60, 600])
 def test_the_objective_is_j_and_its_gradient_matches_differences(kernel: Kernel, rows: int) -> None:
     X, y = synthetic(rows, 5, 3, informative=2)
-    gamma, rng = Supervised(y).guidance(), np.random.default_rng(1)
+    gamma, rng = Supervised(y).target_gamma(), np.random.default_rng(1)
     W = np.linalg.qr(rng.standard_normal((5, 2)))[0]
     objective = Objective(X, gamma, kernel)
     value, gradient = objective.value_and_gradient(W)
@@ -105,7 +105,7 @@ def test_all_competitors_are_orthonormal_and_none_exceeds_ism(name: str) -> None
 @pytest.mark.parametrize("name", COMPETITORS)
 def test_a_time_limit_ends_the_run_with_the_best_w_so_far(name: str) -> None:
     X, y = synthetic(1_500, 40, 5)
-    objective = Objective(X, Supervised(y).guidance(), as_kernel("gaussian").fitted_to(X, np.random.default_rng(0)))
+    objective = Objective(X, Supervised(y).target_gamma(), as_kernel("gaussian").fitted_to(X, np.random.default_rng(0)))
     start = objective.value_and_gradient(np.linalg.qr(np.random.default_rng(0).standard_normal((40, 5)))[0])[0]
     began = time.perf_counter()
     found = COMPETITORS[name](objective, 5, 0.05)

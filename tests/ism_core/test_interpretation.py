@@ -24,7 +24,7 @@ def planted_classes(seed: int = 0, rows: int = 600) -> Labelled:
 
 
 def interpreted(X: Array, paradigm: Supervised, q: int, scale: Scale = "standard") -> Interpretation:
-    scaling, rows = Scaling.learnt(X, scale, paradigm.codes)
+    scaling, rows = Scaling.learned(X, scale, paradigm.codes)
     result = solve(rows, paradigm, "gaussian", q, whitening=scaling.whitening)
     return interpret(rows, paradigm, result, whitening=scaling.whitening)
 
@@ -91,7 +91,7 @@ def test_structure_is_the_correlation_with_the_axes(wine: Labelled) -> None:
 
 def test_the_picture_of_one_axis_is_uncorrelated_with_it(wdbc: Labelled) -> None:
     found = interpreted(wdbc.X, Supervised(wdbc.y), 1)
-    rows = Scaling.learnt(wdbc.X, "standard")[1]
+    rows = Scaling.learned(wdbc.X, "standard")[1]
     result = solve(rows, Supervised(wdbc.y), "gaussian", 1)
     assert found.picture is not None
     assert np.corrcoef(rows @ found.picture, rows @ result.W[:, 0])[0, 1] == pytest.approx(0, abs=1e-6)

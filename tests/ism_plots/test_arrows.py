@@ -46,7 +46,7 @@ def test_arrows_and_labels_stay_inside_the_frame_and_labels_apart() -> None:
 def test_axes_say_what_they_contribute() -> None:
     written = texts(embedding_plot(RNG.standard_normal((9, 2)), title="中", shares=[1.0, 0.0]))
     assert "axis 1: contributes 100%" in written
-    assert "axis 2: adds nothing, for the picture only" in written
+    assert "axis 2: adds nothing, for plots only" in written
 
 
 @pytest.mark.parametrize("spread", [0.01, 100.0])

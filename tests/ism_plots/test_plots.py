@@ -291,9 +291,9 @@ def test_features_of_an_axis_for_the_picture_only_are_not_the_strongest() -> Non
     names = [f"f{row}中" for row in range(30)]
     shown = as_text(loadings_plot, names, W, shares=[1.0, 0.0])
     assert [name for name in shown if name in names] == names[:20]
-    assert any("for the picture only" in text for text in shown)
+    assert any("for plots only" in text for text in shown)
 
 
 def test_a_single_axis_is_drawn_against_the_picture() -> None:
     written = as_text(embedding_plot, points(30, 1), title="中", picture=points(30, 1)[:, 0])
-    assert "adds nothing, for the picture only" in written
+    assert "adds nothing, for plots only" in written

@@ -254,8 +254,8 @@ def test_an_axis_that_adds_nothing_is_said_to_be_for_the_picture_only(opened: Op
     job = done(api, collinear_table(), "collinear.csv", target="y", q=2)
     page = drawn(opened(f"#/jobs/{job}"), 160)
     expect(page.locator(".headline")).to_contain_text("The most important feature is x0")
-    expect(page.locator(".headline")).to_contain_text("Axis 2 adds nothing; it is there for the picture only.")
-    expect(page.locator(".scatter-plot .ytitle")).to_have_text("axis 2: adds nothing, for the picture only")
+    expect(page.locator(".headline")).to_contain_text("Axis 2 adds nothing; it is there for plots only.")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("axis 2: adds nothing, for plots only")
     card = page.locator("figure", has_text="Which features matter")
     expect(card.locator(".plot .ytick", has_text="x4 / x5")).to_have_count(1)  # a group is one bar
     expect(card.locator(".plot .xerror")).to_have_count(10)  # of the importance and of the permutation
@@ -266,7 +266,7 @@ def test_a_single_axis_is_drawn_with_a_second_one_that_is_not_ranked(opened: Ope
     job = done(api, collinear_table(), "collinear.csv", target="y", q=1)
     page = drawn(opened(f"#/jobs/{job}"), 160)
     expect(page.locator(".scatter-plot .xtitle")).to_have_text("axis 1: contributes 100 %")
-    expect(page.locator(".scatter-plot .ytitle")).to_have_text("adds nothing, for the picture only")
+    expect(page.locator(".scatter-plot .ytitle")).to_have_text("adds nothing, for plots only")
 
 
 def image_table(pixels: int) -> str:

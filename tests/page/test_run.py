@@ -81,16 +81,16 @@ def test_a_job_is_cancelled_by_a_click(opened: Opener, slow_job: str, api: Api) 
     assert api.get(f"/jobs/{slow_job}").json()["state"] == "cancelled"
 
 
-def test_a_job_shows_its_picture_at_once_and_ends_when_it_is_good_enough(opened: Opener, slow_job: str) -> None:
+def test_a_job_shows_a_preview_at_once_and_can_be_finished_early(opened: Opener, slow_job: str) -> None:
     page = opened(f"#/jobs/{slow_job}")
-    expect(page.get_by_role("heading", name="Best picture so far")).to_be_visible()
+    expect(page.get_by_role("heading", name="Preview of the best result so far")).to_be_visible()
     expect(page.get_by_role("img", name="2,000 rows")).to_be_visible()
     expect(page.locator(".ranking li")).to_have_count(8)
     wait_for_iteration(page, 1)
     check_accessible(page)
-    page.get_by_role("button", name="Good enough").click()
+    page.get_by_role("button", name="Finish now").click()
     expect(page.locator("h1 .badge")).to_have_text("done")
-    expect(page.get_by_text("cut short").first).to_be_attached()
+    expect(page.get_by_text("finished early").first).to_be_attached()
 
 
 def test_leaving_a_job_closes_its_event_stream(opened: Opener, slow_job: str) -> None:

@@ -141,7 +141,7 @@ def test_a_running_job_tells_its_best_and_shows_it(finished: dict[str, Any]) -> 
 
 def test_a_finished_job_succeeds_and_says_what_was_cut_short(api: Api, finished: dict[str, Any]) -> None:
     result = api.get(finished["after"]["links"]["result"]).json()
-    assert any("cut short" in warning for warning in result["warnings"])
+    assert any("finished early" in warning for warning in result["warnings"])
     assert "finish" not in finished["after"]["links"]
 
 
@@ -160,8 +160,8 @@ def test_a_search_that_is_finished_says_so_in_its_choice(api: Api, long: str) ->
     api.succeeded(job)
     result = api.get(f"/jobs/{job}/result").json()
     assert result["choice"]["cut_short"]
-    assert "cut short" in result["choice"]["reason"]
-    assert any("cut short" in warning for warning in result["warnings"])
+    assert "finished early" in result["choice"]["reason"]
+    assert any("finished early" in warning for warning in result["warnings"])
 
 
 def test_a_queued_job_can_be_finished_before_it_starts(api: Api, long: str) -> None:

@@ -111,7 +111,7 @@ class Pictures:
         """Return the rows of the picture, standardized unless the scale is "none"."""
         how: Scale = "none" if scale == "none" else "standard"
         if how not in self._scaled:
-            self._scaled[how] = Scaling.learnt(self._X, how)[1]
+            self._scaled[how] = Scaling.learned(self._X, how)[1]
         return self._scaled[how]
 
     def _first_loadings(self, few: Ints) -> tuple[Scale, Array]:
@@ -123,7 +123,7 @@ class Pictures:
             return scale, with_fixed_signs(eigenpairs(rows.T @ rows, q)[1])
         scale = given if given in ("standard", "none") else "whiten" if len(few) > self._X.shape[1] else "standard"
         paradigm = self._paradigm.with_neighbors(False).restricted(self._places[few])
-        scaling, rows = Scaling.learnt(self._X[few], scale, paradigm.codes)
+        scaling, rows = Scaling.learned(self._X[few], scale, paradigm.codes)
         informative = paradigm.rank if paradigm.codes is None else int(paradigm.codes.max())  # classes − 1
         result = solve(rows, paradigm, Linear(), max(1, min(q, informative)), seed=self._spec.seed)
         return scale, scaling.outside(result.W)

@@ -8,10 +8,8 @@ import numpy as np
 
 from ism_core.arrays import Array, Ints
 from ism_core.linalg import Scale, Scaling
-from ism_jobs.data import Missing
+from ism_jobs.data import Missing, imputed
 from ism_jobs.sentences import named
-
-MEDIAN_COLUMNS = 64  # columns that one call sorts, so that the copies that it needs stay small
 
 
 @dataclass(frozen=True)
@@ -27,8 +25,8 @@ class Preparation:
 
         `codes` are the class codes; whitening uses the covariance within classes.
         """
-        fill, filled = _impute(X, missing)
-        scaling, prepared = Scaling.learnt(filled, scale, codes)
+        fill, filled = imputed(X, missing)
+        scaling, prepared = Scaling.learned(filled, scale, codes)
         return cls(fill, scaling), prepared
 
     def apply(self, X: Array) -> Array:
@@ -43,32 +41,4 @@ class Preparation:
 
 def impute(X: Array, missing: Missing) -> Array:
     """Return the rows with missing values replaced, unless `missing` is "refuse" or "drop"."""
-    return _impute(X, missing)[1] if np.isnan(X).any() else X
-
-
-def _impute(X: Array, missing: Missing) -> tuple[Array | None, Array]:
-    if missing in ("refuse", "drop"):
-        return None, X
-    fill = _means(X) if missing == "mean" else _medians(X)
-    gaps = np.isnan(X)
-    return fill, np.where(gaps, fill, X) if gaps.any() else X
-
-
-def _medians(X: Array) -> Array:
-    """Return the median of the known values of each column; 0 if a fold has none."""
-    medians = np.empty(X.shape[1])
-    for start in range(0, X.shape[1], MEDIAN_COLUMNS):
-        block = X[:, start : start + MEDIAN_COLUMNS]
-        medians[start : start + MEDIAN_COLUMNS] = np.median(block, axis=0)  # NaN if a value is missing
-    for column in np.flatnonzero(np.isnan(medians)):
-        known = X[~np.isnan(X[:, column]), column]
-        medians[column] = np.median(known) if len(known) else 0.0
-    return medians
-
-
-def _means(X: Array) -> Array:
-    """Return the mean of the known values of each column; 0 if a fold has none."""
-    known = ~np.isnan(X)
-    counts = np.maximum(known.sum(axis=0), 1)
-    means: Array = np.where(known, X, 0.0).sum(axis=0) / counts
-    return means
+    return imputed(X, missing)[1] if np.isnan(X).any() else X

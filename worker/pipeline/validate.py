@@ -148,7 +148,7 @@ class CrossValidation:
     def cut_short(self) -> Validation | None:
         """Return the score of the folds so far, or the score of the choice if there are none."""
         self.warnings.append(
-            f"The cross-validation was cut short on request: {len(self._parts)} of {self.count} folds are scored."
+            f"The cross-validation was finished early on request: {len(self._parts)} of {self.count} folds are scored."
         )
         return self._found()
 

@@ -81,7 +81,7 @@ export function reportPicture(container, source) {
         class: muted[shown.x] ? "muted" : "title",
         "text-anchor": "middle",
       }),
-      text(titles[shown.y] ?? (picture ? "adds nothing, for the picture only" : ""), {
+      text(titles[shown.y] ?? (picture ? "adds nothing, for plots only" : ""), {
         transform: `translate(14, ${middle}) rotate(-90)`,
         class: shown.y < 0 || muted[shown.y] ? "muted" : "title",
         "text-anchor": "middle",

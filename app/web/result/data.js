@@ -137,18 +137,18 @@ export function rankedEntries({ features, importance, importance_errors: errors,
   return ranking(entries, (each) => each.importance).map((index) => entries[index]);
 }
 
-// What an axis contributes: "62 %", or that it is for the picture only; empty for results that do not say it.
+// What an axis contributes: "62 %", or that it is for plots only; empty for results that do not say it.
 export function contributionText({ contributions }, axis) {
   const found = contributions?.[axis];
   if (!found) return "";
-  return found.informative ? `${Math.round(100 * found.share)} %` : "for the picture only";
+  return found.informative ? `${Math.round(100 * found.share)} %` : "for plots only";
 }
 
 // The title of an axis in a plot: its number and what it contributes.
 export function axisTitle(result, axis) {
   const found = result.contributions?.[axis];
   if (!found) return `axis ${axis + 1}`;
-  if (!found.informative) return `axis ${axis + 1}: adds nothing, for the picture only`;
+  if (!found.informative) return `axis ${axis + 1}: adds nothing, for plots only`;
   return `axis ${axis + 1}: contributes ${Math.round(100 * found.share)} %`;
 }
 

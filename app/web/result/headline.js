@@ -72,5 +72,5 @@ function axesForThePicture({ contributions }) {
     return " No axis tells more about rows that were held out than chance, so this ranking may be noise.";
   const one = names.length === 1;
   const subject = listed(names).replace("axis", "Axis");
-  return ` ${subject} ${one ? "adds" : "add"} nothing; ${one ? "it is" : "they are"} there for the picture only.`;
+  return ` ${subject} ${one ? "adds" : "add"} nothing; ${one ? "it is" : "they are"} there for plots only.`;
 }

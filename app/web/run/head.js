@@ -25,7 +25,7 @@ export function jobHead(job, dataset, { cancel, finish }) {
   const saveReport = () => download(`/jobs/${job.id}/report.html`, `report-${job.id}.html`).catch(problem.show);
   const title = "One HTML file with the whole result, which needs no network.";
   const report = h("button", { type: "button", title, onclick: saveReport }, "Download report");
-  const finishButton = button("Good enough", "End the search and keep the best result so far.", finish);
+  const finishButton = button("Finish now", "End the search and keep the best result so far.", finish);
   const cancelButton = button("Cancel", "End the job without a result.", cancel);
   const edit = h("a", { class: "button", href: `#/data/${job.dataset}/${job.id}` }, "Change and run again");
   const copyLink = copyButton(() => location.href, "Copy link");

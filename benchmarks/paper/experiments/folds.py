@@ -39,7 +39,7 @@ def measure(data: str, kernel: str, method: str, folds: int, limit: float, first
         taken, W, ended = _reduced(X, y, kernel, method, table.classes, limit)
         classifier = SVC().fit(X @ W, y)
         found["seconds"].append(taken)
-        found["cost"].append(cost(X, Supervised(y).guidance(), fitted(kernel, X, y), W))
+        found["cost"].append(cost(X, Supervised(y).target_gamma(), fitted(kernel, X, y), W))
         found["accuracy"].append(float(classifier.score(X_test @ W, y_test)))
         found["training accuracy"].append(float(classifier.score(X @ W, y)))
         finished.append(ended)
@@ -66,7 +66,7 @@ def standardized_folds(table: Dataset, folds: int) -> Iterator[Fold]:
 
 def fitted(kernel: str, X: Array, y: Ints | None = None) -> Kernel:
     """Return the kernel with the parameters that `solve` derives from X, so that all methods use the same."""
-    guidance = None if y is None else Supervised(y).guidance()
+    guidance = None if y is None else Supervised(y).target_gamma()
     return named(kernel).fitted_to(X, np.random.default_rng(0), guidance)
 
 
@@ -90,7 +90,7 @@ def _reduced(X: Array, y: Ints, kernel: str, method: str, q: int, limit: float) 
         began = time.perf_counter()
         result = solve(X, paradigm, named(kernel), q, delta=DELTA)
         return time.perf_counter() - began, result.W, result.converged
-    found = COMPETITORS[method](Objective(X, paradigm.guidance(), fitted(kernel, X, y)), q, limit)
+    found = COMPETITORS[method](Objective(X, paradigm.target_gamma(), fitted(kernel, X, y)), q, limit)
     return found.seconds, found.W, found.finished
 
 

@@ -189,7 +189,7 @@ def _theirs(name: str, fast: bool) -> Row:
     points: list[Row] = []
     for n in growth.sizes:
         X, y = growth.rows(n)
-        objective = Objective(X, Supervised(y).guidance(), kernel.fitted_to(X, np.random.default_rng(0)))
+        objective = Objective(X, Supervised(y).target_gamma(), kernel.fitted_to(X, np.random.default_rng(0)))
         objective.value_and_gradient(np.eye(X.shape[1], q))  # warm-up: loads and compiles
         found = COMPETITORS[name](objective, q, growth.limit)
         point = {"n": n, "s": found.seconds, "J": found.objective, "finished": found.finished}

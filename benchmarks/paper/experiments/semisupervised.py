@@ -2,7 +2,7 @@
 
 The experts' scores are the one-hot labels plus normal noise of a standard deviation from 0 to 4, drawn anew for each
 seed. Two levels bound what is to be expected: the clustering without any scores, and the clustering of XW for the W
-learnt from the labels themselves. Beside them stands what the scores say alone: the label of the largest one.
+learned from the labels themselves. Beside them stands what the scores say alone: the label of the largest one.
 """
 
 from dataclasses import dataclass

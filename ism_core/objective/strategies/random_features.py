@@ -1,4 +1,4 @@
-"""Random features of gaussian and multiquadratic kernels, with the number of features that the caller gives.
+"""Random features of Gaussian and multiquadratic kernels, with the number of features that the caller gives.
 
 Random features have random directions in the coordinates of XW, so that their J depends on the basis of span(W). To
 make J a smooth function of the span again, W is first rotated within its span to be as near as possible to a fixed W,

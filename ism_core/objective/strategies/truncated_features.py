@@ -1,4 +1,4 @@
-"""Features of gaussian kernels whose Taylor series are truncated at a degree, with a proven error bound.
+"""Features of Gaussian kernels whose Taylor series are truncated at a degree, with a proven error bound.
 
 A few far rows need a high degree: the remainder is large for pairs of two far rows, but small for a far and a near row.
 So the features of all rows may have a low degree if the pairs among the far rows are computed exactly:

@@ -8,7 +8,15 @@ from ism_core.solver.ascent.ascend import ascend, fixed_gamma_method, iter_ascen
 from ism_core.solver.ascent.evaluated_point import EvaluatedPoint, Objective
 from ism_core.solver.ascent.lbfgs import LbfgsAscent
 from ism_core.solver.ascent.leaps import moments_around
-from ism_core.solver.ascent.loop import GRADIENT_PER_DELTA, Ascent, LevelShiftedAscent, Move, TrialStep, iter_moves
+from ism_core.solver.ascent.loop import (
+    GRADIENT_PER_DELTA,
+    Ascent,
+    LevelShiftedAscent,
+    Move,
+    TrialStep,
+    is_stationary,
+    iter_moves,
+)
 from ism_core.solver.ascent.polynomial_moments import (
     PolynomialMoments,
     can_leap,
@@ -31,6 +39,7 @@ __all__ = [
     "can_leap",
     "fixed_gamma_method",
     "has_moments",
+    "is_stationary",
     "iter_ascend",
     "iter_moves",
     "moments_around",

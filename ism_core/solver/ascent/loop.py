@@ -77,7 +77,15 @@ class Move(Generic[P]):
 
     def is_within(self, delta: float) -> bool:
         """Whether the change of the eigenvalues is below delta and the gradient below a tenth of it."""
-        return self.change is not None and self.change < delta and self.point.gradient < GRADIENT_PER_DELTA * delta
+        return self.change is not None and self.change < delta and is_stationary(self.point, delta)
+
+    def has_converged(self, delta: float, remaining_angle: float | None = None) -> bool:
+        """Return whether the stopping test holds: `is_within`, and the remaining angle is below a tenth of delta.
+
+        `remaining_angle` is an estimate of the angle to the limit, in radians; by default that of the last step.
+        """
+        angle = self.angle if remaining_angle is None else remaining_angle
+        return self.is_within(delta) and angle is not None and angle < GRADIENT_PER_DELTA * delta
 
     def as_step(self, round: int = 0) -> Step:
         """Return the move as a Step, which `iter_solve` yields."""
@@ -140,7 +148,12 @@ def iter_moves(method: AscentMethod[P], W: Array, max_iter: int, first: int = 0)
 
 def stop_without_step(point: Point, delta: float) -> Stop:
     """Return the reason to stop if no step increases J."""
-    return Stop.FIXED_POINT if point.gradient < GRADIENT_PER_DELTA * delta else Stop.STALLED
+    return Stop.FIXED_POINT if is_stationary(point, delta) else Stop.STALLED
+
+
+def is_stationary(point: Point, delta: float) -> bool:
+    """Return whether the relative gradient is below a tenth of delta."""
+    return point.gradient < GRADIENT_PER_DELTA * delta
 
 
 class TrialStep(NamedTuple):

@@ -67,7 +67,7 @@ class SpectralAscent(LevelShiftedAscent[EvaluatedPoint]):
         if not move.is_within(self.delta):
             return here, None
         certain = self._with_certain_gap(here)
-        has_converged = certain is here and self.remaining_angle(move) < GRADIENT_PER_DELTA * self.delta
+        has_converged = certain is here and move.has_converged(self.delta, self.remaining_angle(move))
         return certain, Stop.CONVERGED if has_converged else None
 
     def remaining_angle(self, move: Move[EvaluatedPoint]) -> float:

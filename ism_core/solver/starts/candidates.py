@@ -18,7 +18,7 @@ from ism_core.linalg import RANK_TOLERANCE, block_krylov, dominant, project_out,
 from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint
 
-LOW_RANK_COLUMNS = 4  # columns of X for each column of U and W from which the matrix of Γ's rank is cheaper than Φ0
+LOW_RANK_COLUMNS = 4  # the r×r matrix is used if d is at least this multiple of r + q
 ROW_SUM_ROUNDING = 1e-10  # share of the largest |s| below which the row sums of Γ are 0
 KRYLOV_PRODUCTS = 200  # products with the scatter matrix at most
 KRYLOV_ANGLE = 1e-5  # radians; which of two directions of equal variance is taken hardly matters

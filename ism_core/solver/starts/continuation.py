@@ -3,7 +3,7 @@
 The median distance between rows of d columns is far too wide for their projection on a few: on digits at q = 2, an SVM
 classifies 59 % of the rows correctly at σ = median, and 78 % at an eighth of it. But J of a narrow kernel has many poor
 maxima, and Φ0 leads to one of them. The path from the median downwards passes them by. Its ascents are short: a W that
-has converged fits the rows it was learnt from, and the next kernel moves it anyway.
+has converged fits the rows it was learned from, and the next kernel moves it anyway.
 
 If neighbors count, the kernel must be narrow compared with the distances of the projected rows, and the path begins
 there. Then W improves with longer ascents: on 8,000 rows of MNIST at q = 2, 73 % with 10 steps for each width, 75 %
@@ -33,8 +33,8 @@ WIDTH_RATIO = math.sqrt(0.5)  # of two successive widths
 NEIGHBOR_WIDTH = 0.5  # of the median distance between rows projected by Φ0: the first width if neighbors count
 WIDE_KERNEL = 0.75  # of the first width: wider kernels need no path
 PATH_DELTA, PATH_STEPS = 0.05, 8  # tolerance and steps of the ascents on the path
-COARSE_ASCENT_DELTA, FINE_ASCENT_DELTA = 1.0, 0.1  # tolerances of the ascents on the path if neighbors count
-CLIMB_STEPS = 60  # steps of these ascents at most
+COARSE_ASCENT_DELTA, FINE_ASCENT_DELTA = 1.0, 0.1  # tolerances of the ascents on the path if Γ counts neighbors
+ASCENT_STEPS = 60  # steps of these ascents at most
 PATH_FLOPS = 5e9  # flops of Φ beyond which a sample of the rows follows the path
 
 
@@ -95,7 +95,7 @@ def path_widths(first: float) -> Iterator[float]:
 def path_kernels(problem: Problem, X: Array, rng: np.random.Generator, *, asked: bool) -> list[Kernel]:
     """The kernels on the path to the problem's, which is the last; nothing if it needs no path.
 
-    A path that was asked for has at least one kernel. Otherwise only narrow gaussians have a path.
+    A path that was asked for has at least one kernel. Otherwise only narrow Gaussians have a path.
     """
     kernel = problem.kernel
     if not isinstance(kernel, KernelWithWidth if asked else Gaussian):
@@ -158,7 +158,7 @@ def _iter_leg(problem: Problem, kernel: Kernel, start: Start | None, delta: floa
         with own_threads():
             start = Start(initial_surrogate(leg).W)
     if isinstance(leg, NeighborProblem):
-        return Start((yield from iter_moves(LbfgsAscent(leg, delta), start.W, CLIMB_STEPS)).point.W)
+        return Start((yield from iter_moves(LbfgsAscent(leg, delta), start.W, ASCENT_STEPS)).point.W)
     coarse = leg.within([COARSE_TOLERANCE], start.W)
     method = fixed_gamma_method(coarse, PATH_DELTA, start.phi)
     point = (yield from iter_moves(method, start.W, PATH_STEPS)).point

@@ -5,11 +5,11 @@ the heaviest-tailed columns, the principal axes, then random ones. From the best
 direction of W gives way to the axis of a heavy-tailed column, or to the direction of an outlying row, if J rises. On
 data with such columns (a pixel that is almost always 0) good maxima differ in which of those axes they hold. On digits
 with a multiquadratic kernel this finds J = 1,015,124 from every start; single ascents end between 1,012,062 and
-1,015,123. With a polynomial kernel, J is 8 % lower without exchanges at q = 4 and 5. A gaussian has none: far rows
-weigh nothing, and J never rose.
+1,015,123. With a polynomial kernel, J is 8 % lower without exchanges at q = 4 and 5. A Gaussian has none: far rows
+have no weight, and J never rose.
 
-A polynomial kernel weighs far rows so much that a sample, which has others, says little about all rows. It is searched
-on all rows, within the space that the starts and the outlying directions span.
+A polynomial kernel is dominated by a few far rows, and a sample misses most of them. So the search uses all rows,
+within the space that the starts and the outlying directions span.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -56,10 +56,14 @@ MOST_SPANNING_ROWS = 1_200  # rows that are taken for that reason at most
 SEARCH_DELTA = 0.05  # convergence tolerance of ascents in the search, unless that of the solve is wider
 SEARCH_STEPS = 25  # steps of an ascent in the search at most
 GROWTH = 4  # ratio of the rows of two successive samples
-GROWTH_DELTA = 0.2  # tolerance on these samples: four times the rows move W by more than a tenth of it
+# Convergence tolerance on these samples. A tighter one is wasted, because the next sample, four times as large, moves W
+# by more than a tenth of this.
+GROWTH_DELTA = 0.2
 COARSE_STEPS = 50  # steps on all rows with coarse features at most
-COARSE_GAIN = 2  # times the flops of a coarse Φ(W)W that an exact one must exceed for coarse steps to come first
-EXPECTED_GAIN = 5  # times the last gain: what an ascent may still gain if its gains shrink by a sixth per step
+COARSE_GAIN = 2  # coarse steps come first only if an exact Φ(W)W costs more than this many coarse ones
+# An ascent may still gain up to this many times its last gain: gains shrink by 1/6 per step, and
+# 5/6 + (5/6)² + … = 5.
+EXPECTED_GAIN = 5
 SAME_MAXIMUM_ANGLE = 0.1  # radians; ascents that come nearer to each other end in the same maximum
 DISTINCT_MAXIMUM = 1e-6  # share of J by which a maximum must be higher, so that rounding does not decide
 MOST_DIRECTIONS = 64  # of the space that polynomial kernels are searched in
@@ -182,11 +186,11 @@ def _iter_best(
 ) -> Generator[Step, None, tuple[EvaluatedPoint, int]]:
     """Find the best point, with exchanges if there are outlying directions; return it and the number of the last."""
     with own_threads():
-        best = _climb(problem, next(pool), delta)
+        best = _ascend_to_best(problem, next(pool), delta)
     yield _report(0, best)
     for number in range(1, starts):
         with own_threads():
-            point = _climb(problem, next(pool), delta, best)
+            point = _ascend_to_best(problem, next(pool), delta, best)
         best = point if _is_higher(point, best) else best
         yield _report(number, point)
     last = starts - 1
@@ -203,10 +207,10 @@ def _iter_best(
     return best, last
 
 
-def _climb(
+def _ascend_to_best(
     problem: Problem | PolynomialMoments, W: Array, delta: float, best: EvaluatedPoint | None = None
 ) -> EvaluatedPoint:
-    """The maximum above W; `best` as soon as the ascent seems to lead there, or no higher."""
+    """Ascend from W. Return `best` early if the ascent approaches `best` or is unlikely to exceed its J."""
     known = None if best is None else best.phi
     ascent = ReturnCapture(iter_ascend(problem, W, max(delta, SEARCH_DELTA), SEARCH_STEPS, similar_phi=known))
     before = -np.inf
@@ -233,7 +237,7 @@ def _exchanged(
                 W = np.column_stack([kept, rest / length])
                 trials.append((problem.objective(W), len(trials), W))
     for _, _, W in sorted(trials, reverse=True)[:EXCHANGE_TRIALS]:
-        point = _climb(problem, W, delta, best)
+        point = _ascend_to_best(problem, W, delta, best)
         if _is_higher(point, best):
             return point
     return None

@@ -1,7 +1,7 @@
 -- Delete an ended job and its artifacts.
 -- KEYS: all keys of the job, then the set of its artifacts' keys, then the owner's list of jobs
 -- ARGV: id
--- Returns 1, or 0 if the job is queued or running: another job may have got the id of a deleted one.
+-- Returns 1, or 0 if the job is queued or running: it may have been deleted and created again with the same id.
 local state = redis.call('HGET', KEYS[1], 'state')
 if state == 'queued' or state == 'running' then return 0 end
 local artifacts = redis.call('SMEMBERS', KEYS[#KEYS - 1])

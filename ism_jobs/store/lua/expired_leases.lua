@@ -3,8 +3,8 @@
 -- ARGV: longest normal interval between sweeps, seconds by which leases are extended after a longer one, maximum number
 --       of ids, seconds of a lease
 -- Returns ids. If the last sweep is longer ago, Redis or all workers were unavailable, and nobody could renew a lease.
--- Then all expired leases are extended, and the list is empty. A lease that ends later than a new one would is from
--- before the clock was set back; it is cut to the length of a new one.
+-- Then all expired leases are extended, and the list is empty. If the clock was set
+-- back, an old lease may end later than now + the time of a lease. It is shortened to that.
 local time = now()
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. time + ARGV[4], '+inf')) do
   redis.call('ZADD', KEYS[1], time + ARGV[4], id)

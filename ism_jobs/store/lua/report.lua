@@ -1,6 +1,6 @@
 -- Store the progress of a running job, add an event, and renew the lease.
 -- KEYS: job, running, events, totals
--- ARGV: id, claim, lease seconds, events kept, progress, kind of event or '', data of event, number of the report
+-- ARGV: id, claim token, lease seconds, events kept, progress, kind of event or '', data of event, number of the report
 -- Returns -1 if the attempt no longer holds the job; otherwise 1 if the job is to be cancelled, plus 2 if it is to be
 -- finished with the best result so far.
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' or redis.call('HGET', KEYS[1], 'claim') ~= ARGV[2] then

@@ -20,13 +20,13 @@ from ism_jobs.store.redis import Connection, script, transaction
 SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
 # A lost worker is rarely the fault of its job: power may have failed. But a job can take its machine down each time.
 LOSSES_PER_CRASH = 10
-OF_AN_END = (  # fields of a job that has ended, which one that is retried does not have
+FIELDS_RESET_BY_RETRY = (  # fields that a retry deletes
     *("worker", "error", "finished", "started", "cancel", "finish", "progress", "best"),
     *("crashes", "losses", "progressed", "setback_at"),
 )
 
 Announce = Callable[[Connection, str], None]  # adds an event to a pipeline: the state of this job has changed
-Finish = Callable[..., bool]  # ends a job: record, state, fields
+End = Callable[..., bool]  # ends a job: record, state, fields
 
 
 class Setback(StrEnum):
@@ -52,14 +52,12 @@ def too_many(setback: Setback, count: int) -> Problem:
 class Recovery:
     """Brings jobs back into the queue."""
 
-    def __init__(
-        self, redis: Connection, settings: Settings, tickets: Tickets, announce: Announce, finish: Finish
-    ) -> None:
+    def __init__(self, redis: Connection, settings: Settings, tickets: Tickets, announce: Announce, end: End) -> None:
         self._redis = redis
         self._settings = settings
         self._tickets = tickets
         self._announce = announce
-        self._finish = finish
+        self._end = end
         self._expired_leases = script(redis, "expired_leases")
 
     def requeue_or_fail(self, record: Record, setback: Setback | None) -> None:
@@ -68,7 +66,7 @@ class Recovery:
             return
         most = self._settings.max_attempts * (LOSSES_PER_CRASH if setback is Setback.LOSS else 1)
         if setback is not None and (count := _setbacks(record)[setback] + 1) >= most:
-            self._finish(record, State.FAILED, error=json.dumps(too_many(setback, count).document()))
+            self._end(record, State.FAILED, error=json.dumps(too_many(setback, count).document()))
         else:
             self.requeue(record, setback)
 
@@ -79,7 +77,7 @@ class Recovery:
         """
         key, schema, redis = keys.job(record.id), record.schema, self._redis
         if redis.hexists(key, "cancel"):
-            return self._finish(record, State.CANCELLED)
+            return self._end(record, State.CANCELLED)
         counts = _setbacks(record)
         changes: dict[str, str | int] = {}
         if setback is not None:
@@ -113,7 +111,7 @@ class Recovery:
                 raise NotFound(f"The data set {json.dumps(record.dataset)} is gone; upload the table and post the job.")
             pipe.multi()
             ticket = self._tickets.write(pipe, record.id, schema)
-            pipe.hdel(key, *OF_AN_END)
+            pipe.hdel(key, *FIELDS_RESET_BY_RETRY)
             pipe.hset(key, mapping={"state": State.QUEUED, "ticket": ticket})
             pipe.hincrby(key, "version", 1)
             pipe.persist(key)

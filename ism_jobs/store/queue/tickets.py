@@ -22,7 +22,7 @@ FAILED_TICKET_SECONDS = 60  # how long RQ keeps a ticket whose function raised a
 
 def queue_name(schema: int) -> str:
     """Return the name of RQ's queue for jobs of one schema version."""
-    return f"ism-{schema}" if schema > 1 else "ism"  # the name of version 1 is older than the versions
+    return f"ism-{schema}" if schema > 1 else "ism"  # the name of version 1 is from before versions existed
 
 
 # A worker listens to these, the oldest first. Jobs of newer versions wait for a newer worker.

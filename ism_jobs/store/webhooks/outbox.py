@@ -1,6 +1,6 @@
 """The outbox of webhooks: a message is stored until its receiver has accepted it, or its last try has failed.
 
-When a job ends, lua/finish.lua adds a notice if the job or its batch has a URL to notify. `collect` turns notices into
+When a job ends, lua/end.lua adds a notice if the job or its batch has a URL to notify. `collect` turns notices into
 messages. The messages of one job or batch form a queue, so that they are delivered in order.
 """
 
@@ -80,7 +80,7 @@ class Webhooks(OwnedCollection):
         stored: bytes = self._redis.get(keys.webhook_secret(owner))
         return stored.decode()
 
-    def lead(self, token: str, seconds: float) -> bool:
+    def acquire_lease(self, token: str, seconds: float) -> bool:
         """Return whether the process with this token sends the messages; it must ask again within `seconds`."""
         key, milliseconds = keys.WEBHOOK_LEADER, int(1000 * seconds)
         if self._redis.set(key, token, nx=True, px=milliseconds):

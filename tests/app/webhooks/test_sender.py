@@ -178,14 +178,14 @@ def test_only_https_and_allowed_hosts_may_be_notified(redis_url: str, settings: 
 
 
 def test_one_process_sends_until_its_lease_ends(store: Store) -> None:
-    assert store.webhooks.lead("first", 10)
-    assert not store.webhooks.lead("second", 10)
-    assert store.webhooks.lead("first", 10)
+    assert store.webhooks.acquire_lease("first", 10)
+    assert not store.webhooks.acquire_lease("second", 10)
+    assert store.webhooks.acquire_lease("first", 10)
     store.webhooks.release("second")
-    assert not store.webhooks.lead("second", 10), "only the leader gives the lease back"
+    assert not store.webhooks.acquire_lease("second", 10), "only the leader gives the lease back"
     store.webhooks.release("first")
-    assert store.webhooks.lead("second", 10)
-    assert not store.webhooks.lead("first", 10)
+    assert store.webhooks.acquire_lease("second", 10)
+    assert not store.webhooks.acquire_lease("first", 10)
 
 
 def test_each_owner_has_a_secret_and_a_log_of_its_own(store: Store, clock: Clock) -> None:

@@ -15,7 +15,7 @@ def test_planted_features_are_the_first_in_the_summary(tmp_path: Path) -> None:
     settings = ["--paradigm", "supervised", "--target", "class", "--kernel", "gaussian", "-q", "2", "--folds", "0"]
     ran = CliRunner().invoke(main, ["fit", str(table), *settings, "--out", str(out)])
     assert ran.exit_code == 0, ran.output
-    assert "axis1 100 %, axis2 for the picture only" in ran.output
+    assert "axis1 100 %, axis2 for plots only" in ran.output
     lines = ran.output.splitlines()
     first = next(place for place, line in enumerate(lines) if line.startswith("feature (10 of 29)")) + 1
     assert [line.split()[0] for line in lines[first : first + 3]] == ["x0", "x1", "x2"]

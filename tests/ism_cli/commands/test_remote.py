@@ -1,4 +1,4 @@
-"""The commands that talk to a service: what they send, write, and exit with."""
+"""The commands that call a service: what they send, write, and exit with."""
 
 import json
 import socket

@@ -68,8 +68,8 @@ def test_gross_cells_move_to_the_edge_of_their_column_also_in_new_rows(scale: st
     edges = X[3:, 1].min(), X[3:, 1].max()
     mended = X.copy()
     mended[:3, 1] = np.clip(X[:3, 1], *edges)
-    scaling, rows = Scaling.learnt(X, scale)  # type: ignore[arg-type]
-    np.testing.assert_allclose(rows, Scaling.learnt(mended, scale)[1], atol=1e-12)  # type: ignore[arg-type]
+    scaling, rows = Scaling.learned(X, scale)  # type: ignore[arg-type]
+    np.testing.assert_allclose(rows, Scaling.learned(mended, scale)[1], atol=1e-12)  # type: ignore[arg-type]
     assert scaling.limits is not None
     np.testing.assert_array_equal(scaling.limits[:, 1], edges)
     assert np.isinf(scaling.limits[:, [0, 2]]).all()
@@ -79,11 +79,11 @@ def test_gross_cells_move_to_the_edge_of_their_column_also_in_new_rows(scale: st
 
 def test_a_warning_names_the_columns_with_gross_cells(rng: np.random.Generator) -> None:
     X = with_gross_cells(rng)
-    scaling = Scaling.learnt(X, "standard")[0]
+    scaling = Scaling.learned(X, "standard")[0]
     (text,) = scaling.warnings(X, ["a", "b", "c"])
     assert text.startswith("3 cells far outside the others of their column were moved")
     assert ": b (3). " in text
-    assert Scaling.learnt(X, "none")[0].warnings(X, ["a", "b", "c"]) == []
+    assert Scaling.learned(X, "none")[0].warnings(X, ["a", "b", "c"]) == []
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -105,4 +105,4 @@ def test_ordinary_columns_have_no_gross_cells(seed: int) -> None:
             np.full(n, 7.0),
         ]
     )
-    assert Scaling.learnt(X, "standard")[0].limits is None
+    assert Scaling.learned(X, "standard")[0].limits is None

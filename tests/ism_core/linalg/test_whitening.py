@@ -46,7 +46,7 @@ def test_rows_that_do_not_vary_are_left_as_they_are() -> None:
 @pytest.mark.parametrize("scale", SCALES)
 def test_a_w_outside_projects_standardized_features_as_the_w_inside_projects_scaled_rows(scale: Scale) -> None:
     X, y = load_wine(return_X_y=True)
-    scaling, rows = Scaling.learnt(X, scale, y)
+    scaling, rows = Scaling.learned(X, scale, y)
     W = np.linalg.qr(np.random.default_rng(0).standard_normal((13, 2)))[0]
     np.testing.assert_allclose((X - scaling.mean) / scaling.scale @ scaling.outside(W), rows @ W, atol=1e-9)
     np.testing.assert_allclose(scaling.inside(scaling.outside(W)), W, atol=1e-12)
@@ -56,7 +56,7 @@ def test_a_w_outside_projects_standardized_features_as_the_w_inside_projects_sca
 def test_a_column_that_never_varies_stays_0_when_whitened() -> None:
     X, y = load_wine(return_X_y=True)
     padded = np.insert(X, 4, 7.0, axis=1)
-    scaling, rows = Scaling.learnt(padded, "whiten", y)
+    scaling, rows = Scaling.learned(padded, "whiten", y)
     assert np.isfinite(rows).all()
     np.testing.assert_allclose(rows[:, 4], 0, atol=1e-12)
     np.testing.assert_allclose(np.delete(scaling.outside(np.eye(14)), 4, axis=0)[:, 4], 0, atol=1e-12)
@@ -64,4 +64,4 @@ def test_a_column_that_never_varies_stays_0_when_whitened() -> None:
 
 def test_an_unknown_scale_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(InvalidInput, match='scale is \'robust\'; it must be "standard", "whiten" or "none"'):
-        Scaling.learnt(np.eye(3), "robust")  # type: ignore[arg-type]
+        Scaling.learned(np.eye(3), "robust")  # type: ignore[arg-type]

@@ -243,7 +243,7 @@ def test_an_estimate_on_a_sample_is_of_the_same_order(many: Labelled, monkeypatc
 @pytest.mark.parametrize("kernel", [RelativeGaussian(), Gaussian() + RelativeGaussian()], ids=repr)
 def test_local_scales_have_no_random_features(kernel: Kernel, blobs: Labelled) -> None:
     for paradigm in (Supervised(blobs.y), Unsupervised(3)):
-        with pytest.raises(InvalidInput, match="relative gaussian kernel has no random features") as caught:
+        with pytest.raises(InvalidInput, match="relative Gaussian kernel has no random features") as caught:
             solve(blobs.X, paradigm, kernel, 2, approximation={"features": 64})
         assert caught.value.parameter == "approximation"
 

@@ -37,13 +37,13 @@ def alignment_of(K: Array, target: Array) -> float:
 
 
 def fitted(blobs: Labelled, *kernels: Kernel) -> Combination:
-    return aligned(*kernels).fitted_to(blobs.X, np.random.default_rng(0), Supervised(blobs.y).guidance())
+    return aligned(*kernels).fitted_to(blobs.X, np.random.default_rng(0), Supervised(blobs.y).target_gamma())
 
 
 def test_the_sum_is_better_aligned_than_any_other_sum(blobs: Labelled) -> None:
     few = Labelled(blobs.X[:30], blobs.y[:30])
     kernels = [Gaussian(1.0), Polynomial(2, 1.0, 0.2), Multiquadratic()]
-    target = dense(Supervised(few.y).guidance())
+    target = dense(Supervised(few.y).target_gamma())
     found = fitted(few, *kernels)
     parts = {term: weight for weight, term in found.terms}
     Ks = [reference.kernel_matrix(few.X, kernel) for kernel in kernels]
@@ -71,7 +71,7 @@ def test_a_kernel_that_has_nothing_to_do_with_the_labels_gets_little_weight(rng:
     X = np.column_stack([np.cos(angle), np.sin(angle)]) * np.where(y == 1, 3.0, 0.3)[:, None]
     X += 0.1 * rng.standard_normal((120, 2))
     kernels = [Gaussian(1.0), Linear()]
-    found = aligned(*kernels).fitted_to(X, rng, Supervised(y).guidance())
+    found = aligned(*kernels).fitted_to(X, rng, Supervised(y).target_gamma())
     sizes = {kernel: np.linalg.norm(centered(reference.kernel_matrix(X, kernel))) for kernel in kernels}
     shares = {term: weight * sizes[term] for weight, term in found.terms}
     assert shares.get(Linear(), 0.0) < 0.1 * shares[Gaussian(1.0)]

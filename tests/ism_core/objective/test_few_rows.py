@@ -23,7 +23,7 @@ def test_few_rows_in_whole_matrices_agree_with_tiles(
     gammas: dict[str, Gamma] = {
         "fixed": LabelGamma.of(classes),
         "classes": ClassNeighborGamma.of(classes),
-        "values": Supervised(X[:, :2] ** 2, neighbors=True).guidance(),
+        "values": Supervised(X[:, :2] ** 2, neighbors=True).target_gamma(),
     }
     gamma = gammas[kind]
 

@@ -24,7 +24,7 @@ def rows(rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def gamma(Y: Array) -> ValueNeighborGamma:
-    found = Supervised(Y, "values", neighbors=True).guidance()
+    found = Supervised(Y, "values", neighbors=True).target_gamma()
     assert isinstance(found, ValueNeighborGamma)
     return found
 

@@ -144,7 +144,7 @@ def test_rows_without_a_score_carry_no_guidance(rng: np.random.Generator, blobs:
     labels = blobs.y.astype(object)
     labels[[3, 4, 50]] = None
     for scores, unknown in ((real, [*range(10, 20), 25]), (labels, [3, 4, 50])):
-        U = SemiSupervised(scores, 3).guidance().U
+        U = SemiSupervised(scores, 3).target_gamma().U
         np.testing.assert_array_equal(U[unknown], 0)
         assert (np.abs(np.delete(U, unknown, axis=0)).max(axis=1) > 0).all()
         np.testing.assert_allclose(U.sum(axis=0), 0, atol=1e-10)
@@ -177,7 +177,7 @@ def test_gamma_of_a_clustering_is_the_formula(blobs: Labelled) -> None:
 def test_guidance_does_not_grow_with_the_number_of_rows(mu: float, rng: np.random.Generator) -> None:
     for n in (20, 200):
         for scores in (np.arange(n) % 4, rng.standard_normal((n, 2))):
-            U = SemiSupervised(scores, 2, mu).guidance().U
+            U = SemiSupervised(scores, 2, mu).target_gamma().U
             assert np.linalg.norm(U, ord=2) == pytest.approx(1, rel=0.1)
 
 

@@ -76,7 +76,7 @@ def test_linear_factor_is_the_standardized_values(rng: np.random.Generator) -> N
 
 
 def test_supervised_gamma_of_real_targets_is_centered(rng: np.random.Generator) -> None:
-    gamma = Supervised(rng.standard_normal(30)).guidance()
+    gamma = Supervised(rng.standard_normal(30)).target_gamma()
     np.testing.assert_allclose(gamma.U.sum(axis=0), 0, atol=1e-10)
     assert (gamma.s == 1).all()
 

@@ -76,7 +76,7 @@ def test_other_kernels_have_paths_too(kernel: Any) -> None:
 def test_candidates_begin_at_the_median_distance_of_all_rows_or_at_half_of_it(scale: Scale, share: float) -> None:
     X, y = load_wine(return_X_y=True)
     choice = choose(X, Supervised(y), "auto", 2, scale=scale)
-    median = Gaussian().fitted_to(Scaling.learnt(X, scale, y)[1], np.random.default_rng(0)).sigma
+    median = Gaussian().fitted_to(Scaling.learned(X, scale, y)[1], np.random.default_rng(0)).sigma
     widest = choice.candidates[0].kernel
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(share * median)

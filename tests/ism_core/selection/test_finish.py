@@ -29,7 +29,7 @@ def test_a_finished_search_chooses_among_what_it_has_tried(after: int) -> None:
     trials, choice = finished(Supervised(Y), after)
     assert len(trials) == after
     assert choice.cut_short
-    assert choice.reason.startswith("The search was cut short.")
+    assert choice.reason.startswith("The search was finished early.")
     assert choice.chosen in choice.candidates
     assert len(choice.candidates) <= after
     assert choice.out_of_fold is not None
@@ -57,7 +57,7 @@ def test_each_trial_shows_the_leader_whose_projection_separates_the_classes() ->
         assert trial.leader.loadings.shape == (X.shape[1], trial.leader.q)
     leader = trials[-1].leader
     assert leader is not None
-    P = Scaling.learnt(X, "standard")[1] @ leader.loadings
+    P = Scaling.learned(X, "standard")[1] @ leader.loadings
     within = sum(P[each == Y].var(axis=0).sum() * (each == Y).mean() for each in range(3))
     assert within < 0.3 * P.var(axis=0).sum()
 

@@ -36,7 +36,7 @@ def test_rows_are_whitened_if_only_that_finds_hidden_labels(sizes: Labelled) -> 
     choice = choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto")
     assert choice.chosen.scale == "whiten"
     assert {candidate.scale for candidate in choice.candidates} == {"standard", "whiten"}
-    assert "of the 24 labels" in choice.reason
+    assert "of the 24 hidden labels" in choice.reason
     fitted = SemiSupervisedISM(KERNEL, scale="auto", n_clusters=2).fit(sizes.X, some(sizes.y, 10))
     assert nmi(fitted.labels_, sizes.y) > 0.8
 

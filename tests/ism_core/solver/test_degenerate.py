@@ -77,7 +77,7 @@ def test_a_missing_label_is_no_class(labels: object) -> None:
 
 def test_a_rare_class_is_in_every_sample_that_starts_are_tried_on() -> None:
     y = np.arange(2000) < 3
-    assert all(y[Supervised(y).guidance().sample(50, np.random.default_rng(seed))].sum() == 3 for seed in range(20))
+    assert all(y[Supervised(y).target_gamma().sample(50, np.random.default_rng(seed))].sum() == 3 for seed in range(20))
 
 
 def test_normalized_hsic_does_not_cancel_where_the_kernel_is_almost_constant() -> None:

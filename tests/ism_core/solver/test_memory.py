@@ -78,7 +78,7 @@ def test_the_rows_that_would_fit_do(d: int, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(InvalidInput) as caught:
         spare_bytes(whole, table, limit)
     assert caught.value.parameter == "memory"
-    found = re.search(rf"with its {d:,} columns about ([\d,]+) rows would fit", str(caught.value))
+    found = re.search(rf"With {d:,} columns about ([\d,]+) rows fit", str(caught.value))
     rows = int(found[1].replace(",", ""))
     assert 1 < rows < 4_000
     resident(table[:rows], monkeypatch)
@@ -90,7 +90,7 @@ def test_the_rows_that_would_fit_do(d: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_solve_that_does_not_fit_is_refused_before_it_starts(blobs: Labelled) -> None:
     steps = iter_solve(blobs.X, Supervised(blobs.y), "gaussian", 2, memory_limit=1_000_000)
-    with pytest.raises(InvalidInput, match=r"would take about .* [MG]iB, and 1 MiB are allowed") as caught:
+    with pytest.raises(InvalidInput, match=r"needs about .* [MG]iB; the limit is 1 MiB") as caught:
         next(steps)
     assert caught.value.parameter == "memory"
     assert str(caught.value).endswith(".")

@@ -116,7 +116,7 @@ def test_a_choice_tries_neighbors_too_and_what_it_takes_can_be_given() -> None:
 def test_a_width_that_fewer_rows_were_judged_with_gets_narrower_for_all_of_them(wdbc: Labelled) -> None:
     paradigm = Supervised(wdbc.y, neighbors=True)
     widest = choose(wdbc.X, paradigm, "auto", 2, scale="standard").candidates[0].kernel
-    X = Scaling.learnt(wdbc.X, "standard")[1]
+    X = Scaling.learned(wdbc.X, "standard")[1]
     begin = first_width(Problem.of(X, ClassNeighborGamma.of(wdbc.y), Gaussian(1.0), 2), X, np.random.default_rng(0))
     assert isinstance(widest, Gaussian)
     assert widest.sigma == pytest.approx(begin * (2 / 3) ** (1 / 6), rel=1e-3)  # three folds, two of them to learn from

@@ -91,7 +91,7 @@ def test_the_cost_of_wine_without_the_diagonal_is_the_papers(wine: Labelled) -> 
     for fold in range(10):
         keep = np.arange(178) % 10 != fold
         X, y = wine.X[keep], wine.y[keep]
-        gamma = Supervised(y).guidance()
+        gamma = Supervised(y).target_gamma()
         result = solve(X, Supervised(y), "gaussian", 3)
         costs.append(np.einsum("ir,r,ir->", gamma.U, gamma.s, gamma.U) - result.objective)
     assert np.mean(costs) == pytest.approx(-1311, abs=26)

@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_result_to_the_bit(name: str, kernel: Kerne
 def test_eigenvalues_belong_to_the_columns(kernel: Kernel | str, blobs: Labelled) -> None:
     supervised = Supervised(blobs.y)
     result = solve(blobs.X, supervised, kernel, 2)
-    phi, J = Problem.of(blobs.X, supervised.guidance(), result.kernel, 2).evaluate(result.W)
+    phi, J = Problem.of(blobs.X, supervised.target_gamma(), result.kernel, 2).evaluate(result.W)
     np.testing.assert_allclose(result.W.T @ phi @ result.W, np.diag(result.eigenvalues), atol=1e-9 * np.abs(phi).max())
     assert result.objective == pytest.approx(J, rel=1e-10)
 
@@ -262,7 +262,7 @@ def test_all_directions_may_be_asked_for(kernel: str, name: str, blobs: Labelled
 def test_a_sum_is_solved_for_the_sum_not_for_a_part(blobs: Labelled) -> None:
     kernel = 40 * Gaussian(2.0) + Squared() + 2 * Multiquadratic()
     result = solve(blobs.X, Supervised(blobs.y), kernel, 2, delta=1e-6)
-    problem = Problem.of(blobs.X, Supervised(blobs.y).guidance(), kernel, 2)
+    problem = Problem.of(blobs.X, Supervised(blobs.y).target_gamma(), kernel, 2)
     assert result.objective == pytest.approx(problem.objective(result.W), rel=1e-10)
     for _, term in kernel.terms:
         part = solve(blobs.X, Supervised(blobs.y), term, 2, delta=1e-6)

@@ -66,7 +66,7 @@ def test_few_features_stay_those_that_were_chosen(wine: Labelled) -> None:
 
 @pytest.mark.parametrize("few", [None, 4])
 def test_whitened_loadings_vary_in_the_features_before(few: int | None, wine: Labelled) -> None:
-    scaling, Z = Scaling.learnt(wine.X, "whiten", wine.y)
+    scaling, Z = Scaling.learned(wine.X, "whiten", wine.y)
     paradigm = Supervised(wine.y)
     result = solve(Z, paradigm, "gaussian", 2, features_per_axis=few, whitening=scaling.whitening)
     found = stability(Z, paradigm, result, resamples=8, whitening=scaling.whitening)

@@ -15,7 +15,8 @@ import pytest
 from ism_jobs import schema_versions
 from ism_jobs.data import projection as model_module
 from ism_jobs.data.encoding import Encoding
-from ism_jobs.data.projection import Missing, Model
+from ism_jobs.data.imputation import Missing
+from ism_jobs.data.projection import Model
 from ism_jobs.errors import InvalidTable, Unavailable
 
 RNG = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""From a table and a spec to the numbers that are learnt from."""
+"""From a table and a spec to the numbers that are learned from."""
 
 from pathlib import Path
 from typing import Any

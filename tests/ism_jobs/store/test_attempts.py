@@ -112,7 +112,7 @@ def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
 
 def test_a_job_that_was_to_be_finished_tells_each_attempt_until_it_ends(store: Store) -> None:
     store.jobs.create([("a", SPEC)])
-    store.jobs.finish("a")
+    store.jobs.request_finish("a")
     for worker in ("w1", "w2"):
         attempt = store.jobs.claim("a", worker)
         assert attempt is not None
@@ -124,7 +124,7 @@ def test_a_job_that_was_to_be_finished_tells_each_attempt_until_it_ends(store: S
     assert last is not None
     last.succeed({}, [])
     with pytest.raises(Conflict, match="already ended"):
-        store.jobs.finish("a")
+        store.jobs.request_finish("a")
 
 
 def test_the_latest_picture_and_what_it_shows_are_kept_until_the_job_is_deleted(store: Store) -> None:

@@ -157,7 +157,7 @@ def test_w_is_one_of_the_standardized_features_where_whitening_is_chosen(tmp_pat
     _, outcome = drain(few_wines(), tmp_path, **SPEC | {"scale": "whiten", "q": 2})
     assert outcome.choice is not None
     codes = Supervised(CLASSES[FEW]).codes
-    scaling, rows = Scaling.learnt(X[FEW], "whiten", codes)
+    scaling, rows = Scaling.learned(X[FEW], "whiten", codes)
     inside = scaling.inside(outcome.result.W)
     np.testing.assert_allclose(rows @ inside, outcome.embedding, atol=1e-8)
     np.testing.assert_allclose(outcome.model.project(X[FEW]), outcome.embedding, atol=1e-8)

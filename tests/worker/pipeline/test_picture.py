@@ -142,7 +142,7 @@ def test_a_clustering_colors_its_last_picture_by_its_clusters(tmp_path: Path) ->
 def test_a_job_that_is_finished_while_it_chooses_says_so(tmp_path: Path) -> None:
     _, outcome = events_of(tmp_path, SUPERVISED | {"folds": 3}, finish=lambda: True)
     assert outcome.choice["cut_short"]
-    assert any("search for settings was cut short" in warning for warning in outcome.warnings)
+    assert any("search for settings was finished early" in warning for warning in outcome.warnings)
     assert outcome.validation is not None
 
 
@@ -152,7 +152,7 @@ def test_a_job_that_is_finished_in_its_ascent_and_folds_keeps_what_it_has(
     monkeypatch.setattr(run, "FINISH_SECONDS", 0.0)
     spec = SUPERVISED | {"kernel": {"name": "gaussian", "sigma": 0.5}, "starts": 1, "delta": 1e-9, "folds": 3}
     _, outcome = events_of(tmp_path, spec, finish=lambda: True)
-    assert any("ascent was cut short" in warning for warning in outcome.warnings)
+    assert any("ascent was finished early" in warning for warning in outcome.warnings)
     assert any("0 of 3 folds" in warning for warning in outcome.warnings)
     assert outcome.validation is None
     assert np.isfinite(outcome.embedding).all()

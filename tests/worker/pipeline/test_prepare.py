@@ -22,7 +22,7 @@ def test_rows_are_prepared_alike_whenever_they_come(scale: str, missing: str) ->
         np.testing.assert_allclose(prepared.std(axis=0), 1)
 
 
-def test_other_rows_do_not_change_what_was_learnt() -> None:
+def test_other_rows_do_not_change_what_was_learned() -> None:
     train, other = RNG.normal(size=(20, 3)), RNG.normal(100, 50, size=(5, 3))
     other[0] = np.nan
     preparation, _ = Preparation.fit(train, "mean", "standard")

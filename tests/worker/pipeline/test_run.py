@@ -298,7 +298,7 @@ def test_a_budget_cuts_the_search_short(tmp_path: Path) -> None:
     _, outcome = drain(wine(), tmp_path, paradigm="supervised", target="class", budget=0)
     assert outcome.choice is not None
     assert outcome.choice["cut_short"]
-    assert any("search for settings was cut short" in warning for warning in outcome.warnings)
+    assert any("search for settings was finished early" in warning for warning in outcome.warnings)
 
 
 def test_gross_cells_are_named_and_new_rows_are_projected_the_same_way(tmp_path: Path) -> None:

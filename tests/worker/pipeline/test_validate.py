@@ -1,4 +1,4 @@
-"""Cross-validation: nothing is learnt from the rows that are scored, and a fold that cannot be is left out."""
+"""Cross-validation: nothing is learned from the rows that are scored, and a fold that cannot be is left out."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ def test_values_are_scored_by_r2(columns: list[int]) -> None:
 
 
 def test_noise_is_no_better_than_chance() -> None:
-    """As it would be, were scaling or W learnt from the rows that are scored: here are more features than rows."""
+    """As it would be, were scaling or W learned from the rows that are scored: here are more features than rows."""
     rng = np.random.default_rng(0)
     _, validation = scored(folds(rng.normal(size=(60, 100)), rng.integers(0, 2, 60).astype(float)))
     assert abs(np.mean(validation.scores) - 0.5) < 0.2
@@ -100,7 +100,7 @@ def test_a_fold_reads_the_target_as_the_whole_job_does() -> None:
 
 
 def test_a_fold_that_teaches_nothing_is_left_out_with_a_warning() -> None:
-    """One row in a hundred differs: where it is to be scored, all that could be learnt from are alike."""
+    """One row in a hundred differs: where it is to be scored, all that could be learned from are alike."""
     X = np.zeros((100, 2))
     X[17] = 1
     y = np.linspace(0, 1, 100)

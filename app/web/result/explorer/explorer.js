@@ -36,7 +36,7 @@ export function explorer(source, signal) {
   const heights = source.picture ?? jitter(rows.length); // the y coordinates if there is one axis only
   const description = `Scatter plot of ${rows.length} rows in the new axes. The loadings below show what the axes consist of.`;
   const hasTwoAxes = axes.length > 1;
-  const singleTitle = source.picture ? "adds nothing, for the picture only" : "";
+  const singleTitle = source.picture ? "adds nothing, for plots only" : "";
   const shown = {
     x: 0,
     y: hasTwoAxes ? 1 : -1,

@@ -96,7 +96,7 @@ def test_copies_of_a_feature_make_no_empty_axis(blobs: Labelled) -> None:
 
 
 def test_whitened_axes_are_sparse_in_the_features_before(wine: Labelled) -> None:
-    scaling, Z = Scaling.learnt(wine.X, "whiten", wine.y)
+    scaling, Z = Scaling.learned(wine.X, "whiten", wine.y)
     dense = solve(Z, Supervised(wine.y), Gaussian(), 2)
     result = solve(Z, Supervised(wine.y), Gaussian(), 2, features_per_axis=4, whitening=scaling.whitening)
     V = scaling.outside(result.W)
@@ -170,7 +170,7 @@ def test_a_number_that_is_none_is_refused(most: object, blobs: Labelled) -> None
 
 
 def test_whitened_rows_need_as_many_features_as_axes(wine: Labelled) -> None:
-    scaling, Z = Scaling.learnt(wine.X, "whiten", wine.y)
+    scaling, Z = Scaling.learned(wine.X, "whiten", wine.y)
     with pytest.raises(InvalidInput, match=r"features_per_axis is 2 and q is 3; .* Raise it to 3, or set scale"):
         solve(Z, Supervised(wine.y), "gaussian", 3, features_per_axis=2, whitening=scaling.whitening)
 

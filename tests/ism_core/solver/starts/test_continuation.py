@@ -22,7 +22,7 @@ def median(wdbc: Labelled) -> float:
 
 
 def supervised(data: Labelled, kernel: Kernel) -> Problem:
-    return Problem.of(data.X, Supervised(data.y).guidance(), kernel, 2)
+    return Problem.of(data.X, Supervised(data.y).target_gamma(), kernel, 2)
 
 
 def test_a_path_begins_at_the_median_distance_and_narrows_step_by_step(wdbc: Labelled, median: float) -> None:
@@ -74,7 +74,7 @@ def test_other_kernels_follow_a_path_if_they_are_asked_to(kernel: Any, wine: Lab
 
 
 def test_a_path_is_refused_where_there_is_none(wine: Labelled) -> None:
-    with pytest.raises(InvalidInput, match="only gaussian, multiquadratic and polynomial kernels have a width"):
+    with pytest.raises(InvalidInput, match="only Gaussian, multiquadratic and polynomial kernels have a width"):
         solve(wine.X, Supervised(wine.y), "linear", 2, starts="path")
     with pytest.raises(InvalidInput, match="not available for clusterings; give a number, or None"):
         solve(wine.X, Unsupervised(3), "gaussian", 2, starts="path")

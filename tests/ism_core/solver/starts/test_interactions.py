@@ -18,7 +18,7 @@ def test_directions_hold_the_columns_that_matter_only_together(rng: np.random.Ge
     X = rng.standard_normal((400, 30))
     product, radius = X[:, 0] * X[:, 1], X[:, 0] ** 2 + X[:, 1] ** 2
     y = {"xor": (product > 0).astype(int), "ring": (radius > 1.4).astype(int), "values": product}[kind]
-    directions, are_significant = interaction_directions(X, Supervised(y).guidance(), 2, rng)
+    directions, are_significant = interaction_directions(X, Supervised(y).target_gamma(), 2, rng)
     assert are_significant
     assert share(directions) > 0.99
     np.testing.assert_allclose(directions.T @ directions, np.eye(2), atol=1e-12)
@@ -28,7 +28,7 @@ def test_chance_is_not_significant(rng: np.random.Generator) -> None:
     found = 0
     for _ in range(20):
         X = rng.standard_normal((100, 12))
-        gamma = Supervised(rng.integers(0, 3, 100)).guidance()
+        gamma = Supervised(rng.integers(0, 3, 100)).target_gamma()
         found += interaction_directions(X, gamma, 2, rng)[1]
     assert found <= 2
 
@@ -36,7 +36,7 @@ def test_chance_is_not_significant(rng: np.random.Generator) -> None:
 def test_a_mean_that_matters_comes_with_the_products(rng: np.random.Generator) -> None:
     X = rng.standard_normal((600, 20))
     y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
-    directions, _ = interaction_directions(X, Supervised(y).guidance(), 3, rng)
+    directions, _ = interaction_directions(X, Supervised(y).target_gamma(), 3, rng)
     assert (directions[:3] ** 2).sum() > 2.9
 
 

@@ -1,7 +1,7 @@
 -- End a job: it has succeeded, failed or been cancelled.
 -- KEYS: job, queued, running, events, checkpoint, open jobs of the data set, totals, batch, open jobs of the owner,
 --       notices of webhooks, queued jobs of the owner
--- ARGV: id, expected state, expected attempt or claim, new state, seconds to keep the job, events kept,
+-- ARGV: id, expected state, expected attempt or claim token, new state, seconds to keep the job, events kept,
 --       then names and values of fields to set
 -- Returns 1, or 0 if the job is in another state or held by another attempt.
 local time = now()
