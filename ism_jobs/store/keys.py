@@ -43,9 +43,7 @@ def swept(schema: int) -> str:
 
 
 def _suffix(schema: int) -> str:
-    return (
-        f":{schema}" if schema > 1 else ""
-    )  # version 1 is from before the versions
+    return f":{schema}" if schema > 1 else ""  # version 1 is from before the versions
 
 
 def datasets(owner: str) -> str:

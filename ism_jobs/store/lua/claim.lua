@@ -1,8 +1,8 @@
 -- Start a queued job: the next one in the fair order, or a certain one.
 -- KEYS: owners with queued jobs, when each owner was served last, queued, running, running of other schema versions
 -- ARGV: id on the ticket, worker, lease seconds, events kept, claim token, seconds to keep the data set, most running
---       jobs of an owner, 'next' or 'exact', then the keys of a job, its events, a data set, its chunks, and the queued jobs of
---       an owner, each with %s for the id or owner
+--       jobs of an owner, 'next' or 'exact', then the keys of a job, its events, a data set, its chunks, and the queued
+--       jobs of an owner, each with %s for the id or owner
 -- Returns id and number of the attempt, or false if no job may start.
 local job_key, events_key, dataset_key, chunks_key, waiting_key = unpack(ARGV, 9)
 
