@@ -11,6 +11,7 @@
 # make containers  build the image, run docker-compose.yml and drive it, 6 minutes; makes an engine as root on Debian
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
+# make simulate  run 10,000 histories of clients, workers and faults on a virtual clock, 20 minutes; SEED=1 runs others
 # make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
 # make mutations  break 20 lines, one at a time, and check that a test fails each time, 5 minutes
 # make bench    compare speed with limits, a matrix product and other libraries, 15 minutes; needs ISM_DATA_DIR
@@ -37,7 +38,7 @@ BIOME := npx --yes @biomejs/biome@2.3.8
 ON_PAGE = if $(BIOME) --version > /dev/null 2>&1; then $(BIOME) $(1); \
     else echo "The JavaScript of the page is not checked: that needs Node.js, and the network once."; fi
 
-.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill containers chaos load mutations bench paper
+.PHONY: setup serve test test-all check audit format lock openapi dist fuzz drill containers chaos simulate load mutations bench paper
 
 $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -107,6 +108,9 @@ fuzz: setup
 
 chaos: setup
 	$(BIN)/python -m drills.chaos $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+simulate: setup
+	$(BIN)/python -m drills.simulation --histories $(or $(HISTORIES),10000) $(if $(SEED),--seed $(SEED))
 
 load: setup
 	$(BIN)/python -m drills.load $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)

@@ -79,7 +79,7 @@ class JobWorker(Worker):
         if self._stop_event.is_set():
             raise StopRequested
         super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
-        self._store.jobs.sweep()
+        self._store.jobs.sweep_if_due()
 
     def maintain_heartbeats(self, job: Ticket) -> None:
         """Also renew the lease of the job, and requeue jobs of dead workers.
@@ -94,7 +94,7 @@ class JobWorker(Worker):
                 self.kill_horse()  # it was cancelled before the last heartbeat and has not reacted
             self._cancelled = cancelled
             super().maintain_heartbeats(job)
-            self._store.jobs.sweep()
+            self._store.jobs.sweep_if_due()
         except RedisError as error:
             log.warning("heartbeat failed", reason=str(error))
 

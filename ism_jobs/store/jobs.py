@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,10 +24,11 @@ UNCHECKED_SHARE = 0.5  # of the limit of open jobs: below it, only the transacti
 class Jobs(Claims):
     """All jobs, by id."""
 
-    def __init__(self, redis: Connection, settings: Settings) -> None:
+    def __init__(self, redis: Connection, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         super().__init__(redis, settings)
         self._open_at_last: dict[str, int] = {}  # owner: open jobs when this process last created one
         self._end_job = script(redis, "end")
+        self._clock = clock  # seconds since 1970
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
         self._recovery = Recovery(redis, settings, self.tickets, self._announce, self._end)
@@ -48,7 +49,7 @@ class Jobs(Claims):
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
         `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
-        now, owner, most = time.time(), self._owner or "", self._settings.max_open_jobs
+        now, owner, most = self._clock(), self._owner or "", self._settings.max_open_jobs
         records = [
             Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner, place=place)
             for index, (id, spec) in enumerate(specs)
@@ -232,6 +233,10 @@ class Jobs(Claims):
             state = self.get(id).state
             raise Conflict(f"The job is {state}; only one that has failed or was cancelled can be retried.")
         return self.get(id)
+
+    def sweep_if_due(self) -> None:
+        """Sweep, unless another worker has just done so."""
+        self._recovery.sweep_if_due()
 
     def sweep(self) -> None:
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""

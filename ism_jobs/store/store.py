@@ -1,5 +1,7 @@
 """The store as a whole: data sets, jobs and rate limits in one Redis."""
 
+import time
+from collections.abc import Callable
 from copy import copy
 from typing import Self
 
@@ -15,10 +17,10 @@ from ism_jobs.store.webhooks import Webhooks
 class Store:
     """Everything that the service stores."""
 
-    def __init__(self, redis: Connection, settings: Settings) -> None:
+    def __init__(self, redis: Connection, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self.redis = redis
         self.datasets = Datasets(redis, settings)
-        self.jobs = Jobs(redis, settings)
+        self.jobs = Jobs(redis, settings, clock)
         self.batches = Batches(redis, self.jobs)
         self.webhooks = Webhooks(redis, settings, self.jobs, self.batches)
         self.rate_limits = RateLimits(redis, settings.requests_per_minute)

@@ -18,6 +18,8 @@ from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, script, transaction
 
 SWEEP_LIMIT = 100  # most queued jobs, most running jobs, and most ids of each list that one sweep checks
+OWNERS_PER_SWEEP = 10  # about so many; with 1,000 owners all lists are checked within four minutes
+DUE_AFTER = 0.9  # of an interval; workers do not wake up at the same moment of each
 # A lost worker is rarely the fault of its job: power may have failed. But a job can take its machine down each time.
 LOSSES_PER_CRASH = 10
 FIELDS_RESET_BY_RETRY = (  # fields that a retry deletes
@@ -58,7 +60,10 @@ class Recovery:
         self._tickets = tickets
         self._announce = announce
         self._end = end
+        self._begin_sweep = script(redis, "begin_sweep")
         self._expired_leases = script(redis, "expired_leases")
+        self._remove_expired = script(redis, "remove_expired")
+        self._cursor = 0  # of the owners whose lists the next sweep checks
 
     def requeue_or_fail(self, record: Record, setback: Setback | None) -> None:
         """Requeue a running job whose process has ended, or fail it if that has happened too often."""
@@ -130,6 +135,11 @@ class Recovery:
         place = record.place or place_of(record.created, 0, record.priority)
         add_to_queue(pipe, record.id, record.owner, record.schema, record.created, place)
 
+    def sweep_if_due(self) -> None:
+        """Sweep, unless another worker has begun a sweep within the last interval."""
+        if self._begin_sweep(keys=[keys.LAST_SWEEP], args=[DUE_AFTER * self._settings.heartbeat_interval]):
+            self.sweep()
+
     def sweep(self) -> None:
         """Requeue jobs whose lease has expired, write lost tickets again, remove ids of expired entries."""
         interval, lease = self._settings.heartbeat_interval, self._settings.lease_seconds
@@ -141,7 +151,17 @@ class Recovery:
                 if raw and until is not None and until <= self._redis.time()[0]:
                     self.requeue_or_fail(Record.parsed(id.decode(), raw), Setback.LOSS)
             self._tickets.balance(schema, SWEEP_LIMIT)
-        remove_expired(self._redis, SWEEP_LIMIT)
+        self._forget_expired()
+
+    def _forget_expired(self) -> None:
+        """Remove ids of expired entries from the oldest of each list, for some owners at each sweep."""
+        self._cursor, names = self._redis.sscan(keys.OWNERS, self._cursor, count=OWNERS_PER_SWEEP)
+        lists = [(keys.running(schema), keys.job("%s")) for schema in SCHEMAS]
+        for owner in {"", *(name.decode() for name in names)}:
+            lists.append((keys.jobs(owner), keys.job("%s")))
+            lists.append((keys.datasets(owner), keys.dataset("%s")))
+            lists.append((keys.batches(owner), keys.batch("%s")))
+        self._remove_expired(keys=[name for name, _ in lists], args=[SWEEP_LIMIT, *(entry for _, entry in lists)])
 
 
 def _setbacks(record: Record) -> dict[Setback, int]:
@@ -149,21 +169,3 @@ def _setbacks(record: Record) -> dict[Setback, int]:
     if record.progressed > record.setback_at:
         return dict.fromkeys(Setback, 0)
     return {Setback.CRASH: record.crashes, Setback.LOSS: record.losses}
-
-
-def remove_expired(redis: Connection, most: int) -> None:
-    """Remove ids of expired entries from the lists. The oldest `most` ids of each list are checked."""
-    lists: list[tuple[str, Callable[[str], str]]] = [(keys.running(schema), keys.job) for schema in SCHEMAS]
-    for owner in {"", *(name.decode() for name in redis.smembers(keys.OWNERS))}:
-        lists += [(keys.jobs(owner), keys.job), (keys.datasets(owner), keys.dataset), (keys.batches(owner), keys.batch)]
-    with redis.pipeline(transaction=False) as pipe:
-        for index, _ in lists:
-            pipe.zrange(index, 0, most - 1)
-        found = zip(lists, pipe.execute(), strict=True)
-        entries = [(index, id.decode(), key) for (index, key), ids in found for id in ids]
-        for _, id, key in entries:
-            pipe.exists(key(id))
-        gone = [entry for entry, exists in zip(entries, pipe.execute(), strict=True) if not exists]
-        for index, id, _ in gone:
-            pipe.zrem(index, id)
-        pipe.execute()

@@ -221,6 +221,32 @@ def test_tickets_that_are_left_over_are_removed(store: Store) -> None:
     assert store.redis.llen(QUEUE) == len(list(store.redis.scan_iter("rq:job:*"))) == 2
 
 
+def test_of_many_workers_one_sweeps_in_each_interval(store: Store) -> None:
+    begun(store, "a")
+    workers = [Store(store.redis, Settings()) for _ in range(5)]
+    workers[0].jobs.sweep_if_due()
+    end_lease(store, "a")
+    for worker in workers:
+        worker.jobs.sweep_if_due()
+    assert store.jobs.get("a").state is State.RUNNING
+    for moved in (-Settings().heartbeat_interval, 3_600):  # an interval later; after the clock was set back
+        store.redis.set(keys.LAST_SWEEP, store.redis.time()[0] + moved)
+        workers[1].jobs.sweep_if_due()
+        assert store.jobs.get("a").state is State.QUEUED
+        begun(store, "a")
+        end_lease(store, "a")
+
+
+def test_sweeps_forget_what_has_expired_of_all_owners(store: Store) -> None:
+    for number in range(300):
+        store.redis.sadd(keys.OWNERS, f"owner{number}")
+        for name in (keys.jobs, keys.datasets, keys.batches):
+            store.redis.zadd(name(f"owner{number}"), {"gone": 1.0})
+    for _ in range(100):
+        store.jobs.sweep()
+    assert list(store.redis.scan_iter("ism:*:of:*")) == []
+
+
 def test_the_indexes_forget_jobs_that_are_gone(store: Store) -> None:
     store.redis.zadd(keys.queued(JOB), {"gone": 1.0})
     store.redis.zadd(keys.running(JOB), {"gone": 1.0})
