@@ -10,6 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 import uvicorn
+from anyio.to_thread import run_sync
 from fastapi import Depends, FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
@@ -23,6 +24,7 @@ from app.openapi import DESCRIPTION, install_openapi
 from app.routes import METRICS_ROUTER, ROUTERS
 from app.sandbox import SECRETS, SandboxPool
 from app.webhooks import Sender
+from ism_jobs import telemetry
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import REQUEST_TIMEOUT, Events, Store
@@ -49,6 +51,7 @@ def create_app(settings: Settings) -> FastAPI:
         yield
         sending.cancel()
         await asyncio.wait([sending])
+        await run_sync(telemetry.flush)
         await app.state.events.close()
         app.state.store.redis.close()
 

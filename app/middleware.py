@@ -14,9 +14,11 @@ from app.http import add_security_headers, headers_too_large
 from app.links import LIVENESS, METRICS, READINESS, streams_events, takes_file, use_prefix
 from app.monitoring import LATENCY, REQUESTS
 from app.problems import internal_error, problem_response
+from ism_jobs import telemetry
 from ism_jobs.errors import TooLarge
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
+from ism_jobs.telemetry import SpanContext
 
 MAX_JSON_BYTES = 16 * 2**20  # size limit of a body that is not a file
 PROBES = {LIVENESS, READINESS, METRICS}  # monitoring calls these often, so they are logged at level "debug" only
@@ -44,8 +46,12 @@ class RequestMiddleware:
         use_prefix(headers.get("x-forwarded-prefix", ""))
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request=id)
-        began = time.perf_counter()
+        began, began_at = time.perf_counter(), time.time()
         status = 0
+        parent = SpanContext.parsed(headers.get("traceparent"))
+        is_traced = telemetry.is_enabled() and scope["path"] not in PROBES
+        span = SpanContext.child_of(parent) if is_traced else None
+        telemetry.current.set(span)
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -73,6 +79,8 @@ class RequestMiddleware:
                 raise
             await problem_response(internal_error())(scope, receive, send_with_id)
         finally:
+            if span is not None:
+                _record(span, parent, began_at, method, scope, status or 500, id)
             _log(method, scope, status or 500, time.perf_counter() - began)
 
     def _body_limit(self, path: str) -> int:
@@ -89,6 +97,23 @@ def _header_bytes(scope: Scope) -> int:
 def _as_get(scope: Scope) -> Scope:
     """Turn HEAD into a GET of the whole resource; the server drops the body."""
     return {**scope, "method": "GET", "headers": [pair for pair in scope["headers"] if pair[0] != b"range"]}
+
+
+def _record(
+    span: SpanContext, parent: SpanContext | None, began: float, method: str, scope: Scope, status: int, id: str
+) -> None:
+    route = _route(scope)
+    attributes = {"http.request.method": method, "http.route": route, "http.response.status_code": status}
+    telemetry.record(
+        f"{method} {route}",
+        began,
+        time.time(),
+        span,
+        parent=parent,
+        kind=telemetry.SERVER,
+        attributes={**attributes, "ism.request": id},
+        error=str(status) if status >= 500 else None,
+    )
 
 
 def _log(method: str, scope: Scope, status: int, seconds: float) -> None:

@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from ism_core import InvalidInput
 from ism_core.solver import ReturnCapture
+from ism_jobs import telemetry
 from ism_jobs.data import used_columns
 from ism_jobs.errors import FieldError, InvalidSpec, OutOfMemory, Problem, StoreFull
 from ism_jobs.logs import log
@@ -23,6 +24,7 @@ from worker.artifacts import artifacts_of, summary_document
 from worker.checkpoint import Checkpoints, resumed_trace
 from worker.pipeline import Outcome, iter_run
 from worker.progress import ProgressEvent
+from worker.telemetry import SAVING, JobTrace
 from worker.writes import OrderedWrites
 
 FULL_STORE_SECONDS = 60.0  # how long a job waits for room in a full store before it fails
@@ -49,16 +51,18 @@ def run(id: str) -> None:
     structlog.contextvars.bind_contextvars(job=attempt.job, attempt=attempt.number)
     log.info("job started")
     try:
-        _run_attempt(store, attempt.record, attempt, settings)
+        with JobTrace(attempt.record, attempt.number) as tracing:
+            _run_attempt(store, attempt.record, attempt, settings, tracing)
     except LostAttempt:
         log.warning("job has ended or was taken over; this attempt stops")
     store.jobs.let_next_start()
+    telemetry.flush()
 
 
-def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
+def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> None:
     """Run the job and record its end, or put it back into the queue."""
     try:
-        _solve_and_save(store, record, attempt, settings)
+        _solve_and_save(store, record, attempt, settings, tracing)
     except JobReturned:
         store.jobs.requeue(replace(record, attempt=attempt.number), crashed=False)
         log.info("job put back into the queue")
@@ -69,6 +73,7 @@ def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Setti
         raise
     except Exception as error:
         problem = _problem_of(error, record.id)
+        tracing.error = type(problem).__name__
         if type(problem) is Problem:
             log.exception("job failed")
         else:
@@ -76,7 +81,7 @@ def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Setti
         attempt.fail(problem.document())
 
 
-def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings) -> None:
+def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> None:
     spec = read_stored_spec(record.spec, record.schema)
     description = store.datasets.get(spec.dataset).description
     table = store.datasets.read(spec.dataset, used_columns(spec, description))
@@ -92,7 +97,8 @@ def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Se
     )
     del table  # frees its memory once the pipeline has encoded it
     with OrderedWrites() as writes:
-        outcome = _report(events, attempt, Checkpoints(attempt, trace, writes.add), writes)
+        outcome = _report(events, attempt, Checkpoints(attempt, trace, writes.add), writes, tracing)
+    tracing.begin(SAVING)
     artifacts = artifacts_of(outcome)
     _save_artifacts(attempt, artifacts)
     attempt.succeed(summary_document(outcome), list(artifacts))
@@ -100,13 +106,18 @@ def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Se
 
 
 def _report(
-    events: Generator[ProgressEvent, None, Outcome], attempt: Attempt, checkpoints: Checkpoints, writes: OrderedWrites
+    events: Generator[ProgressEvent, None, Outcome],
+    attempt: Attempt,
+    checkpoints: Checkpoints,
+    writes: OrderedWrites,
+    tracing: JobTrace,
 ) -> Outcome:
     """Drive a job to its outcome; report its progress to the store and save checkpoints."""
     reported_at = time.monotonic()
     stage = ""
     capture = ReturnCapture(events)
     for event in capture:
+        tracing.add(event)
         if stop_requested.is_set():
             checkpoints.save()
             raise JobReturned

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ism_jobs import schema_versions
+from ism_jobs import schema_versions, telemetry
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
 from ism_jobs.sentences import counted
 from ism_jobs.settings import Settings
@@ -50,8 +50,9 @@ class Jobs(Claims):
         `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
         now, owner, most = self._clock(), self._owner or "", self._settings.max_open_jobs
+        trace = span.traceparent if (span := telemetry.current.get()) else None
         records = [
-            Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, owner=owner, place=place)
+            Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, trace=trace, owner=owner, place=place)
             for index, (id, spec) in enumerate(specs)
             for place in [place_of(now, index, spec.get("priority", 0))]
         ]
@@ -121,7 +122,7 @@ class Jobs(Claims):
         }
         if record.spec.get("notify"):
             fields["notify"] = 1  # so that the script that ends the job need not parse the spec
-        fields |= {name: text for name in ("batch", "posted") if (text := getattr(record, name)) is not None}
+        fields |= {name: text for name in ("batch", "posted", "trace") if (text := getattr(record, name)) is not None}
         pipe.hset(keys.job(record.id), mapping=fields)
         pipe.zadd(keys.jobs(record.owner), {record.id: record.created})
         pipe.sadd(keys.open_jobs(record.owner), record.id)

@@ -38,6 +38,7 @@ class Record:
     schema: int = schema_versions.JOB
     posted: str | None = None  # a hash of the request with an idempotency key; None if there was no key
     batch: str | None = None
+    trace: str | None = None  # the W3C traceparent of the request that posted it, if traces are recorded
     place: int = 0  # its place among the queued jobs of its owner, the least first; 0 in earlier releases
     owner: str = ""  # the name of the API key that posted it; empty if the service has no API keys
     started: float | None = None
@@ -78,6 +79,7 @@ class Record:
             schema=int(fields.get("schema", 1)),
             posted=fields.get("posted"),
             batch=fields.get("batch"),
+            trace=fields.get("trace"),
             place=int(fields.get("place", 0)),
             owner=fields.get("owner", ""),
             started=_number(fields.get("started")),

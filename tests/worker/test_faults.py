@@ -32,12 +32,12 @@ from worker import rq_worker as process
 
 solve_and_save = jobs._solve_and_save
 
-def odd(store, record, attempt, settings):
+def odd(store, record, attempt, settings, tracing):
     if record.id.startswith("deaf"):
         hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)  # minutes of C code, in which no signal is heard
     if record.id.startswith("hungry"):
         held = [b"x" * 2**26 for _ in range(100)]  # far more than it may
-    solve_and_save(store, record, attempt, settings)
+    solve_and_save(store, record, attempt, settings, tracing)
 
 jobs._solve_and_save = odd
 configure(Settings())
