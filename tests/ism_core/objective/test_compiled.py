@@ -165,6 +165,7 @@ def test_what_is_compiled_is_kept(twice: Callable[..., None]) -> None:
     twice(after="assert sum(twice.stats.cache_hits.values()) == 1")
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_kept_it_is_compiled_all_the_same(twice: Callable[..., None]) -> None:
     nowhere = "import numba.core.caching as caching; caching.CacheImpl._locator_classes = []"
     twice(nowhere, "assert not twice.stats.cache_path")

@@ -41,8 +41,11 @@ print(shape.bytes(), peak - before)
 
 @pytest.mark.parametrize(
     ("n", "d", "q", "clusters", "kernel"),
-    [(700, 700, 3, 0, "gaussian"), (150, 6_000, 2, 0, "multiquadratic"), (1_200, 6, 2, 1, "gaussian")],
-    ids=["many columns", "more columns than rows", "clusters"],
+    [
+        pytest.param(700, 700, 3, 0, "gaussian", id="many columns"),
+        pytest.param(150, 6_000, 2, 0, "multiquadratic", id="more columns than rows", marks=pytest.mark.thorough),
+        pytest.param(1_200, 6, 2, 1, "gaussian", id="clusters", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_solve_takes_about_what_it_is_said_to(n: int, d: int, q: int, clusters: int, kernel: str) -> None:
     asked = [sys.executable, "-c", SOLVE, *map(str, (n, d, q, clusters)), kernel]
