@@ -5,6 +5,7 @@ import { h, replace, setTitle } from "../dom.js";
 import { counted } from "../format.js";
 import { columnsTable } from "./columns.js";
 import { commands } from "./commands.js";
+import { costText } from "./cost.js";
 import { showErrors } from "./errors.js";
 import { proposal } from "./proposal.js";
 import { settingsForm } from "./settings.js";
@@ -23,7 +24,11 @@ export async function show(container, datasetId, jobId, { signal }) {
   const asCommands = commands();
   const problem = h("div", { role: "alert", class: "problem card", hidden: true });
   const roles = () => columnRoles(state, catalogue);
-  const showSpec = () => asCommands.show(specOf(state, dataset, catalogue));
+  const cost = h("p", { class: "hint cost" });
+  const showSpec = () => {
+    asCommands.show(specOf(state, dataset, catalogue));
+    cost.textContent = costText(state, dataset, roles());
+  };
   const columns = columnsTable(dataset, state.features, roles, showSpec);
   let drawnRoles = "";
   const form = settingsForm(state, dataset, catalogue, () => {
@@ -71,7 +76,7 @@ export async function show(container, datasetId, jobId, { signal }) {
         "form",
         { class: "card settings", noValidate: true, onsubmit: submit, "aria-label": "Settings of the job" },
         form.element,
-        h("div", { class: "run-bar" }, problem, run),
+        h("div", { class: "run-bar" }, problem, h("div", { class: "row" }, run, cost)),
       ),
       h("div", {}, columns.element, asCommands.element),
     ),
