@@ -46,7 +46,8 @@ def test_a_dropped_csv_becomes_a_result_with_one_click(page: Page, api: Api) -> 
 def test_every_example_can_be_used_without_a_file(page: Page, example: str, rows: str, target: str) -> None:
     page.get_by_role("button", name=example).click()
     expect(page.get_by_label("Column to explain")).to_have_value(target)
-    expect(page.locator(".page-head").get_by_text(rows)).to_be_visible()  # not before: the start lists the latest tables with their rows
+    # not before: the start lists the latest tables with their rows
+    expect(page.locator(".page-head").get_by_text(rows)).to_be_visible()
     expect(page.locator(".cost")).to_contain_text(re.compile(r"features: about \d+ s on a free core"))
     spec = spec_of(page)
     assert spec == {"dataset": spec["dataset"], "paradigm": "supervised", "target": target, "kernel": "auto"}
