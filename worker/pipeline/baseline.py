@@ -19,7 +19,7 @@ from ism_core.paradigms import Targets
 from ism_jobs.data import TrainingData
 from ism_jobs.spec import SupervisedSpec
 from worker.pipeline.prepare import Preparation
-from worker.pipeline.validate import Validation
+from worker.pipeline.validate import FOLDS_AFTER_SAMPLE, Validation
 
 Document = dict[str, Any]
 Verdict = Literal["better_than_linear", "keeps", "below_linear", "no_better_than_constant"]
@@ -41,8 +41,11 @@ def baseline_document(training: TrainingData, spec: SupervisedSpec, validation: 
     rows, predictions = validation.rows, validation.predictions
     score, losses = validation.score, target.losses(rows, predictions)
     constant, constant_losses = target.constant(rows)
-    sample = _sample(rows, training.X.shape[1], spec.seed)
-    by_linear = _linear_predictions(training, spec, target, rows[sample], len(validation.scores))
+    n, d = training.X.shape
+    sample, others = _sample(rows, n, d, spec.seed)
+    folds = max(len(validation.scores), FOLDS_AFTER_SAMPLE) if len(others) else len(validation.scores)
+    learned = np.concatenate([rows[sample], others])
+    by_linear = _linear_predictions(training, spec, target, learned, folds)[: len(sample)]
     linear_losses = target.losses(rows[sample], by_linear)
     linear = 1 - float(linear_losses.mean())
     better = score - constant > CLEAR * _error(constant_losses - losses)
@@ -138,10 +141,16 @@ def _linear_predictions(training: TrainingData, spec: SupervisedSpec, target: _T
     return predictions
 
 
-def _sample(rows: Ints, d: int, seed: int) -> Ints:
-    """Return places in `rows`: all of them, or as many as the linear model takes."""
+def _sample(rows: Ints, n: int, d: int, seed: int) -> tuple[Ints, Ints]:
+    """Return places in `rows`: all of them, or as many as the linear model takes. If there is room, add other rows.
+
+    W has learned from rows that were not predicted, so the linear model does so too.
+    """
     most = int(np.clip(LINEAR_CELLS // d, FEWEST_ROWS, MOST_ROWS))
-    return np.sort(np.random.default_rng(seed).permutation(len(rows))[:most])
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.permutation(len(rows))[:most])
+    others = rng.permutation(np.setdiff1d(np.arange(n), rows))[: most - len(places)]
+    return places, others
 
 
 def _error(losses: Array) -> float:

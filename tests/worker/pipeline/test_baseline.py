@@ -46,6 +46,14 @@ def test_the_majority_class_is_named_if_the_axes_are_no_better() -> None:
     assert "linear" not in found["sentence"]
 
 
+def test_the_linear_model_also_learns_from_rows_that_were_not_predicted() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 100))
+    y, right = (X.sum(axis=1) > 0).astype(int), np.zeros(200, dtype=int)
+    some, alone = compared(X, y, right, np.arange(200)), compared(X[:200], y[:200], right)
+    assert some["linear"] > alone["linear"] + 0.02
+    assert some["constant"] == alone["constant"]
+
+
 def test_a_linear_model_that_is_better_than_a_constant_is_said_to_be() -> None:
     y = (SIGNAL[:, 0] > 0).astype(int)
     found = compared(SIGNAL, y, np.zeros(400, dtype=int))
