@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     )
     requests_per_minute: int = Field(6_000, ge=1, description="Most requests with one API key in a minute.")
     max_open_jobs: int = Field(10_000, ge=1, description="Most queued and running jobs of one API key.")
+    max_stored_bytes: ByteSize | None = Field(
+        None, ge=1, description="Most bytes of data sets and results of one API key, such as 2GiB."
+    )
     max_running_jobs: int | None = Field(
         None, ge=1, description="Most running jobs of one API key; without it, as many as there are workers."
     )

@@ -5,11 +5,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis.exceptions import RedisError
 
 from app.auth import METRICS_KEY
-from app.dependencies import OwnerDep, StoreDep
+from app.dependencies import OwnerDep, SettingsDep, StoreDep
 from app.links import LIVENESS, METRICS, READINESS
 from app.monitoring import StoreCollector
 from app.problems import problem_responses
-from app.schemas import Health, Kernels, Paradigms, Readiness
+from app.schemas import Health, Kernels, Paradigms, Quota, Quotas, Readiness
 from ism_jobs.errors import Unavailable
 from ism_jobs.spec import kernel_catalogue, paradigm_catalogue
 from ism_jobs.store import problem_of, refusal_of
@@ -38,6 +38,19 @@ def get_readiness(store: StoreDep) -> Readiness:
     if workers == 0:
         raise Unavailable("No worker is running; new jobs stay in the queue. Start a worker with `ism worker`.")
     return Readiness(workers=workers)
+
+
+@router.get(
+    "/quota", tags=["quota"], operation_id="getQuota", summary="Get what you use and may use", responses=REFUSALS
+)
+def get_quota(store: StoreDep, settings: SettingsDep, owner: OwnerDep) -> Quotas:
+    """Bytes, open jobs and running jobs of your API key, each with its limit."""
+    usage = store.quotas.usage(owner)
+    return Quotas(
+        stored_bytes=Quota(used=usage.stored_bytes, limit=settings.max_stored_bytes),
+        open_jobs=Quota(used=usage.open_jobs, limit=settings.max_open_jobs),
+        running_jobs=Quota(used=usage.running_jobs, limit=settings.max_running_jobs),
+    )
 
 
 @router.get(

@@ -17,7 +17,7 @@ from app.schemas.events import EVENT_DATA, JOB_EVENT
 from app.schemas.jobs import EstimateView, JobPage, JobPlan, JobView, PictureView, PlanView, job_view
 from app.schemas.references import resolve
 from app.schemas.results import OtherAxes, ResultView
-from app.schemas.service import Health, Kernels, Paradigms, Readiness
+from app.schemas.service import Health, Kernels, Paradigms, Quota, Quotas, Readiness
 from app.schemas.webhooks import WEBHOOK_MESSAGE, DeliveryPage, DeliveryView, WebhookSecret, WebhookTest, delivery_view
 
 __all__ = [
@@ -46,6 +46,8 @@ __all__ = [
     "Paradigms",
     "PictureView",
     "PlanView",
+    "Quota",
+    "Quotas",
     "Readiness",
     "ResultView",
     "WebhookSecret",

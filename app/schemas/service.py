@@ -18,6 +18,21 @@ class Readiness(BaseModel):
     workers: int = Field(description="The number of running workers.")
 
 
+class Quota(BaseModel):
+    """How much of something your API key uses, and how much it may use."""
+
+    used: int = Field(description="How much is used now.")
+    limit: int | None = Field(description="The most that may be used; null if there is no limit.")
+
+
+class Quotas(BaseModel):
+    """What your API key uses. Without API keys, what all callers use together."""
+
+    stored_bytes: Quota = Field(description="Bytes of data sets and results. At the limit, uploads and jobs get a 507.")
+    open_jobs: Quota = Field(description="Queued and running jobs. At the limit, new jobs get a 429.")
+    running_jobs: Quota = Field(description="Running jobs. At the limit, queued jobs wait.")
+
+
 class Kernels(BaseModel):
     """All kernels."""
 

@@ -133,7 +133,7 @@ class History:
                 continue
             fault = self.random.choice(["none", "pause", "lose tickets", "set the clock"])
             self.wire.log.append(f"{self.scheduler.elapsed:9.3f} {actor.name:12} {fault}")
-            if fault == "pause":
+            if fault == "pause" and self.workers:
                 self._pause(self.random.choice(sorted(self.workers)), self.random.random() * 30)
             elif fault == "lose tickets":
                 self.wire.server.ltrim(QUEUE, self.random.randint(1, 3), -1)

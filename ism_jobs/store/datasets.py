@@ -16,6 +16,7 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 from ism_jobs.store.arrow import pack, unpack
 from ism_jobs.store.ownership import OwnedCollection, Position
+from ism_jobs.store.quotas import USAGE_SECONDS, Quotas
 from ism_jobs.store.redis import Connection, iter_chunks, script
 from ism_jobs.tables import Description
 
@@ -63,24 +64,28 @@ class Datasets(OwnedCollection):
     def __init__(self, redis: Connection, settings: Settings) -> None:
         super().__init__(redis)
         self._seconds = settings.dataset_seconds
+        self._quotas = Quotas(redis, settings)
         self._delete_dataset = script(redis, "delete_dataset")
 
     def add(self, table: Table, name: str, size: int) -> tuple[Dataset, bool]:
         """Store a table; return its description and whether it is new."""
-        staged = keys.dataset_chunks(f"staging:{uuid4().hex}")
+        staged, stored, owner = keys.dataset_chunks(f"staging:{uuid4().hex}"), 0, self._owner or ""
+        self._quotas.check_bytes(owner)
         try:
             for batch in table:
+                packed = batch if isinstance(batch, bytes) else pack(batch)
+                stored += len(packed)
+                self._quotas.check_bytes(owner, stored, longest_age=USAGE_SECONDS)
                 with self._redis.pipeline() as pipe:
-                    pipe.rpush(staged, batch if isinstance(batch, bytes) else pack(batch))
+                    pipe.rpush(staged, packed)
                     pipe.expire(staged, STAGING_SECONDS)
                     pipe.execute()
-            owner = self._owner or ""
             id = _id(owner, table.digest())
-            return self._publish(Dataset(id, owner, name, time.time(), size, table.description()), staged)
+            return self._publish(Dataset(id, owner, name, time.time(), size, table.description()), staged, stored)
         finally:
             self._redis.delete(staged)
 
-    def _publish(self, dataset: Dataset, staged: str) -> tuple[Dataset, bool]:
+    def _publish(self, dataset: Dataset, staged: str, stored: int) -> tuple[Dataset, bool]:
         key, chunks = keys.dataset(dataset.id), keys.dataset_chunks(dataset.id)
         if self._redis.exists(key, chunks) == 2:
             extend_expiry(self._redis, dataset.id, self._seconds)
@@ -92,6 +97,7 @@ class Datasets(OwnedCollection):
                 "name": dataset.name,
                 "created": dataset.created,
                 "size": dataset.size,
+                "stored": stored,
                 "description": dataset.description.model_dump_json(),
             }
             pipe.hset(key, mapping=fields)

@@ -15,6 +15,7 @@ from ism_jobs.store.attempts import end_arguments, end_keys
 from ism_jobs.store.claims import Claims
 from ism_jobs.store.datasets import extend_expiry
 from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of
+from ism_jobs.store.quotas import USAGE_SECONDS, Quotas
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, get_chunks, script, transaction
 
@@ -28,6 +29,7 @@ class Jobs(Claims):
         super().__init__(redis, settings)
         self._open_at_last: dict[str, int] = {}  # owner: open jobs when this process last created one
         self._end_job = script(redis, "end")
+        self._quotas = Quotas(redis, settings)
         self._clock = clock  # seconds since 1970
         self._request_cancel = script(redis, "request_cancel")
         self._request_finish = script(redis, "request_finish")
@@ -62,6 +64,7 @@ class Jobs(Claims):
         def write(pipe: Connection) -> bool:
             if not ids_are_random and pipe.exists(*new_keys):
                 return False
+            self._quotas.check_bytes(owner, longest_age=USAGE_SECONDS)
             if self._open_at_last.get(owner, most) + len(records) > most * UNCHECKED_SHARE:
                 self.check_room(owner, len(records))
             pipe.multi()

@@ -93,7 +93,7 @@ def rate(owner: str) -> str:
 
 
 def dataset(id: str) -> str:
-    """Hash: schema, owner, name, created, size, description."""
+    """Hash: schema, owner, name, created, size (of the file), stored (bytes in Redis), description."""
     return f"ism:dataset:{id}"
 
 
@@ -113,7 +113,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of Record, and worker, claim, reported, notify, cancel and finish."""
+    """Hash: the fields of Record, and worker, claim, reported, notify, cancel, finish and stored (bytes of results)."""
     return f"ism:job:{id}"
 
 

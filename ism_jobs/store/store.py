@@ -9,6 +9,7 @@ from ism_jobs.settings import Settings
 from ism_jobs.store.batches import Batches
 from ism_jobs.store.datasets import Datasets
 from ism_jobs.store.jobs import Jobs
+from ism_jobs.store.quotas import Quotas
 from ism_jobs.store.rate_limits import RateLimits
 from ism_jobs.store.redis import WORK_TIMEOUT, Connection, connection, patient_connection
 from ism_jobs.store.webhooks import Webhooks
@@ -24,6 +25,7 @@ class Store:
         self.batches = Batches(redis, self.jobs)
         self.webhooks = Webhooks(redis, settings, self.jobs, self.batches)
         self.rate_limits = RateLimits(redis, settings.requests_per_minute)
+        self.quotas = Quotas(redis, settings)
         self.owner: str | None = None
 
     def of(self, owner: str) -> Self:

@@ -73,6 +73,23 @@ def test_without_keys_requests_are_not_counted(keyed: Callable[..., Settings], s
     assert store.redis.keys("ism:rate:*") == []
 
 
+def test_a_key_sees_what_it_uses_and_may_use(keyed: Callable[..., Settings]) -> None:
+    settings = keyed(max_open_jobs=3, max_running_jobs=2, max_stored_bytes=10**6)
+    alice, bob = (bearer(settings, name) for name in ("alice", "bob"))
+
+    async def ask(client: httpx.AsyncClient) -> list[dict[str, Any]]:
+        dataset = (await client.post("/datasets", content=TABLE, headers=alice)).json()["id"]
+        spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "folds": 0}
+        assert (await client.post("/jobs", json=spec, headers=alice)).status_code == 202
+        return [(await client.get("/quota", headers=owner)).json() for owner in (alice, bob)]
+
+    used, unused = answers(ask, settings)
+    assert used.pop("stored_bytes")["used"] > 0
+    assert used == {"open_jobs": {"used": 1, "limit": 3}, "running_jobs": {"used": 0, "limit": 2}}
+    assert unused["stored_bytes"] == {"used": 0, "limit": 10**6}
+    assert unused["open_jobs"]["used"] == 0
+
+
 def test_each_key_has_its_own_number_of_open_jobs(keyed: Callable[..., Settings]) -> None:
     settings = keyed(max_open_jobs=3)
     owners = [bearer(settings, name) for name in ("alice", "bob")]
