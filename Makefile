@@ -5,7 +5,7 @@
 # make check    lint; check format, types, import rules, the page's JavaScript; look for known vulnerabilities for 5 s (make audit: 5 minutes)
 # make format   apply the linter's fixes and the formatter
 # make lock     write requirements.lock of the image, which has no embedded Redis; needs Python 3.12
-# make openapi  write docs/openapi.json, which a test compares with the code
+# make openapi  write docs/openapi.json and the types of the TypeScript client, which tests compare with the code
 # make dist     build the sdist and the wheel in dist/, install the wheel into a fresh environment and run it
 # make drill    rehearse the deployment without Docker, a few minutes; needs Python 3.12
 # make containers  build the image, run docker-compose.yml and drive it, 6 minutes; makes an engine as root on Debian
@@ -35,6 +35,7 @@ UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/includ
 
 # The linter and formatter of the page's JavaScript, which Node.js fetches; biome.json has its rules.
 BIOME := npx --yes @biomejs/biome@2.3.8
+TSC := npx --yes --package typescript@5.9.3 tsc
 ON_PAGE = if $(BIOME) --version > /dev/null 2>&1; then $(BIOME) $(1); \
     else echo "The JavaScript of the page is not checked: that needs Node.js, and the network once."; fi
 
@@ -72,6 +73,7 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@$(call ON_PAGE,check --error-on-warnings)
+	@if $(TSC) --version > /dev/null 2>&1; then $(TSC) --project ism_client/typescript; fi
 	$(BIN)/python -m tools.audit 5
 
 audit: setup
@@ -90,6 +92,7 @@ lock:
 
 openapi: setup
 	$(BIN)/python -m tools.openapi
+	$(BIN)/python -m tools.typescript
 
 dist: setup
 	rm -rf dist

@@ -2,6 +2,9 @@
 
 import asyncio
 import inspect
+import json
+import shutil
+import subprocess
 from collections.abc import AsyncIterable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,9 @@ import pytest
 import ism_client
 from ism_client import ApiError, AsyncClient, Client, JobFailed
 from tests.support.openapi import DOCUMENT
+from tools import typescript
+
+WALK = Path(__file__).parent / "walk.mjs"
 
 ROWS = [f"{x},{y},{z},{'pq'[int(x > y)]}" for x, y, z in np.random.default_rng(0).integers(0, 50, (40, 3))]
 JOB = {"paradigm": "supervised", "target": "class", "kernel": "linear", "q": 1, "folds": 2}
@@ -126,6 +132,20 @@ def test_the_walk_finds_what_is_there(sync_facts: dict[str, Any]) -> None:
 
 def test_the_asynchronous_client_finds_the_same(service: str, table: Path, sync_facts: dict[str, Any]) -> None:
     assert asyncio.run(walk(AsyncClient(service), table, table.parent)) == sync_facts
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_typescript_client_finds_the_same(service: str, table: Path, sync_facts: dict[str, Any]) -> None:
+    walked = subprocess.run(["node", WALK, service, table], capture_output=True, text=True, check=False, timeout=300)
+    assert walked.returncode == 0, walked.stderr
+    found = json.loads(walked.stdout)
+    expected = json.loads(json.dumps({name: sync_facts[name] for name in found}))
+    assert found == expected | {"wrong": expected["wrong"][:2]}
+    assert len(found) > 20
+
+
+def test_the_types_of_the_typescript_client_are_those_of_the_document() -> None:
+    assert typescript.FILE.read_text(encoding="utf-8") == typescript.text(), "`make openapi` writes them"
 
 
 def test_asynchronous_jobs_are_followed_at_the_same_time(service: str, table: Path) -> None:
