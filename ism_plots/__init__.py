@@ -7,7 +7,7 @@ matplotlib is imported when the first plot is drawn.
 from ism_plots.arrows import Arrow, arrows_of
 from ism_plots.canvas import Format
 from ism_plots.embedding import embedding_plot
-from ism_plots.estimator import Svg, estimator_plot
+from ism_plots.estimator import estimator_plot
 from ism_plots.importance import Importance, importance_plot
 from ism_plots.loadings import loadings_plot
 from ism_plots.trace import trace_plot
@@ -16,7 +16,6 @@ __all__ = [
     "Arrow",
     "Format",
     "Importance",
-    "Svg",
     "arrows_of",
     "embedding_plot",
     "estimator_plot",

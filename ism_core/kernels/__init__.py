@@ -11,7 +11,6 @@ from ism_core.kernels.base import (
     parameters,
     random_maps,
     taylor_maps,
-    with_parameters,
 )
 from ism_core.kernels.family import (
     KERNELS,
@@ -62,5 +61,4 @@ __all__ = [
     "parameters",
     "random_maps",
     "taylor_maps",
-    "with_parameters",
 ]

@@ -6,7 +6,6 @@ rows (`tiles`) or over features of the rows (`features`).
 
 from ism_core.objective.alignment import aligned
 from ism_core.objective.compilation import compile_all
-from ism_core.objective.compilation import is_ready as compiled_is_ready
 from ism_core.objective.compilation import preload as preload_compiled
 from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
@@ -35,7 +34,6 @@ __all__ = [
     "aligned",
     "are_compiled",
     "compile_all",
-    "compiled_is_ready",
     "features_of",
     "kernel_matrix",
     "kernel_product",

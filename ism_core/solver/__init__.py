@@ -12,7 +12,6 @@ from ism_core.solver.result import (
     Error,
     Result,
     ReturnCapture,
-    Sparsity,
     Step,
     Stop,
     drain,
@@ -20,7 +19,7 @@ from ism_core.solver.result import (
     relay,
 )
 from ism_core.solver.solve import iter_solve, solve
-from ism_core.solver.sparse import FeatureProblems, ascend_on_supports
+from ism_core.solver.sparse import ascend_on_supports
 from ism_core.solver.stability import Resample, Stability, iter_stability, scale_of_deviations, stability
 from ism_core.solver.starts import (
     COARSE_ASCENT_DELTA,
@@ -39,12 +38,10 @@ __all__ = [
     "FINE_ASCENT_DELTA",
     "Certificate",
     "Error",
-    "FeatureProblems",
     "Resample",
     "Result",
     "ReturnCapture",
     "SolveOptions",
-    "Sparsity",
     "Stability",
     "Step",
     "Stop",
