@@ -242,9 +242,9 @@ def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precisi
     return product
 
 
-def square_sum(P: Array, kernel: Kernel | Placed[Kernel], offsets: Array, *, engine: Engine = LOCAL) -> float:
+def square_sum(P: Array, kernel: Kernel, offsets: Array) -> float:
     """Return Σ (Kij − offsets[i] − offsets[j])²."""
-    return sum(engine.run(_offset_share, items(len(P)), P, kernel, offsets))
+    return sum(LOCAL.run(_offset_share, items(len(P)), P, kernel, offsets))
 
 
 def _offset_share(share: list[int], P: Array, kernel: Kernel, offsets: Array) -> float:

@@ -137,15 +137,10 @@ def open_table(
 
 
 def read_table(
-    path: str | os.PathLike[str],
-    *,
-    filename: str | None = None,
-    content_type: str | None = None,
-    header: bool | None = None,
-    limits: Limits | None = None,
+    path: str | os.PathLike[str], *, filename: str | None = None, header: bool | None = None
 ) -> tuple[Any, Description]:
     """Return the whole table in memory, and its description."""
-    return _read(open_table(path, filename=filename, content_type=content_type, header=header, limits=limits))
+    return _read(open_table(path, filename=filename, header=header))
 
 
 def read_frame(frame: Any, names: Sequence[str] = (), *, text: Collection[str] = ()) -> tuple[Any, Description]:
