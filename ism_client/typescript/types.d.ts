@@ -958,6 +958,24 @@ export type ProgressView = {
   trying?: TryingView | null;
 };
 
+/** How much of something your API key uses, and how much it may use. */
+export type Quota = {
+  /** The most that may be used; null if there is no limit. */
+  limit: number | null;
+  /** How much is used now. */
+  used: number;
+};
+
+/** What your API key uses. Without API keys, what all callers use together. */
+export type Quotas = {
+  /** Queued and running jobs. At the limit, new jobs get a 429. */
+  open_jobs: Quota;
+  /** Running jobs. At the limit, queued jobs wait. */
+  running_jobs: Quota;
+  /** Bytes of data sets and results. At the limit, uploads and jobs get a 507. */
+  stored_bytes: Quota;
+};
+
 /** Redis answers and at least one worker is running. */
 export type Readiness = {
   /** Always ready; otherwise the response is a problem with status 503. */

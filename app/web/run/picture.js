@@ -19,7 +19,12 @@ export function livePicture(signal) {
   const element = h(
     "div",
     { class: "grid", hidden: true },
-    h("figure", { class: "card" }, h("figcaption", {}, h("h2", {}, "Preview of the best result so far"), title), canvas),
+    h(
+      "figure",
+      { class: "card" },
+      h("figcaption", {}, h("h2", {}, "Preview of the best result so far"), title),
+      canvas,
+    ),
     h("figure", { class: "card" }, h("figcaption", {}, h("h2", {}, "Most important features so far")), ranking),
   );
   let shown = null; // the points as they are drawn, also in the middle of a move
