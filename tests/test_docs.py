@@ -15,6 +15,7 @@ from sklearn.datasets import load_wine
 from app.main import create_app
 from ism_core import SupervisedISM
 from ism_jobs.settings import Settings
+from tools.local_service import running_service
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,8 +25,8 @@ PACKAGES = ("app", "ism_cli", "ism_client", "ism_core", "ism_jobs", "ism_plots",
 LONGEST_LINE = 120  # characters
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+def blocks(language: str, page: str = "README.md") -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
 
 
 @pytest.fixture
@@ -70,6 +71,23 @@ def test_the_readme_shell_runs_as_written_and_gives_what_the_library_gives(servi
         assert np.abs(embedding - shown).max() < 1e-8
     assert Path("loadings.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in Path("embedding.svg").read_text()
+
+
+def test_the_tasks_of_the_api_run_as_written(folder: Path) -> None:
+    tasks = "\n".join(blocks("sh", "docs/api.md"))
+    data = folder / "data"
+    data.mkdir()
+    with running_service(data) as (url, _):
+        variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "ISM_REDIS_DIR": str(data)}
+        command = ["bash", "-euo", "pipefail", "-c", tasks.replace("http://127.0.0.1:8000", url)]
+        done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, again = re.findall(r"^(?:first|again): (\w+)$", done.stdout, re.MULTILINE)
+    assert first == again, "posted once"
+    files = [(folder / f"{name}.csv").read_text().splitlines() for name in ("embedding", "grid", "night")]
+    embedding, grid, night = (list(csv.DictReader(lines)) for lines in files)
+    assert [len(embedding), len(grid), len(night)] == [178, 4, 6]
+    assert {row["state"] for row in grid + night} == {"succeeded"}
 
 
 def test_the_manual_lists_every_setting_and_no_other() -> None:
