@@ -2,6 +2,7 @@
 
 import pytest
 
+from ism_jobs.settings import Settings
 from ism_jobs.store import JobFilter, Record, State, Store, keys
 from tests.ism_jobs.store.test_jobs import all_pages, made
 
@@ -53,3 +54,24 @@ def test_a_job_that_comes_while_a_page_is_read_makes_no_other_appear_twice(store
     found, _ = store.jobs.page(2, None, Wanted())
     assert [record.id for record in found] == ["003", "002"]
     assert len(looks) == len(set(looks))
+
+
+def test_pages_of_jobs_in_some_states_hold_each_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ism_jobs.store.records.STATES_PER_CALL", 15)  # more than there are jobs of one time
+    states = ["succeeded", "failed", "cancelled"]
+    now = 0.0
+    store = Store(store.redis, Settings(), clock=lambda: now)
+    for moment in range(6):
+        now = float(moment)
+        made(store, *(f"{moment}{number:02}" for number in range(12)))
+    ids = [f"{moment}{number:02}" for moment in range(6) for number in range(12)]
+    for index, id in enumerate(ids):
+        store.redis.hset(keys.job(id), "state", states[index % 7 % 3])
+    store.redis.delete(keys.job("303"))
+    for wanted in (["failed"], ["failed", "cancelled"], ["queued", "succeeded"]):
+        expected = [id for index, id in enumerate(ids) if states[index % 7 % 3] in wanted and id != "303"]
+        for limit in (1, 4, 100):
+            found = all_pages(store, limit, states=frozenset(map(State, wanted)))
+            assert found == sorted(expected, reverse=True)
+    newer = JobFilter(states=frozenset([State.FAILED]), created_after=3.0)
+    assert {record.id[0] for record in store.jobs.page(100, None, newer)[0]} == {"4", "5"}
