@@ -24,6 +24,7 @@ from redis.retry import Retry
 
 from ism_cli.disk import DiskReserve
 
+PRIVATE = 0o600  # mode of the lock and the log, which other users of this machine must not read
 RESTART_SECONDS = 1.0  # delay before a dead server is restarted
 START_SECONDS = 60  # time limit for the start; a long append-only file takes a while to load
 STOP_SECONDS = 30  # time limit for the shutdown, before the server is killed
@@ -67,6 +68,13 @@ def _install_command() -> str:
         system = platform.freedesktop_os_release()
     names = [system.get("ID", ""), *system.get("ID_LIKE", "").split()]
     return next((INSTALL_COMMANDS[name] for name in names if name in INSTALL_COMMANDS), INSTALL_COMMANDS["debian"])
+
+
+def open_privately(path: str, flags: int) -> int:
+    """Open a file that only the user of this process may read and write."""
+    descriptor = os.open(path, flags, PRIVATE)
+    os.fchmod(descriptor, PRIVATE)  # an earlier release has made it for all to read
+    return descriptor
 
 
 class RedisServer:
@@ -157,7 +165,7 @@ class RedisServer:
         lock.flush()
 
     def _start(self, executable: str) -> None:
-        log = (self._folder / "redis.log").open("ab")
+        log = open(self._folder / "redis.log", "ab", opener=open_privately)  # noqa: SIM115
         self._process = subprocess.Popen(
             [
                 executable,
@@ -193,7 +201,7 @@ class RedisServer:
 
     def _take_lock(self) -> IO[str]:
         """Lock the data folder. The lock file holds the path of the socket."""
-        self._lock = (self._folder / "lock").open("a+")
+        self._lock = open(self._folder / "lock", "a+", opener=open_privately)  # noqa: SIM115
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -56,6 +56,16 @@ def test_a_folder_may_be_given_from_where_one_is(tmp_path: Path, monkeypatch: py
     assert {"lock", "redis.log"} < {path.name for path in (tmp_path / "data").iterdir()}
 
 
+def test_other_users_may_read_no_file_of_the_data_folder(tmp_path: Path) -> None:
+    for name in ("lock", "redis.log"):
+        (tmp_path / name).touch(0o644)  # by an earlier release
+    with RedisServer(tmp_path, fsync="no") as server:
+        put(server, "a", "1")
+        modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.is_file()}
+    assert {"lock", "redis.log"} <= modes.keys()
+    assert {name for name, mode in modes.items() if mode} <= {"reserve"}, "the reserve holds zeros only"
+
+
 def test_a_second_service_on_the_same_folder_is_refused(tmp_path: Path) -> None:
     with RedisServer(tmp_path, fsync="no") as server:
         put(server, "a", "1")
