@@ -134,7 +134,7 @@ export function columnsTable(dataset, features, roles, onChange) {
 
 // Why the column is not proposed as a feature.
 function hint(reason) {
-  return h("span", { class: "hint" }, `Left out: ${reason}.`);
+  return h("span", { class: "hint block" }, `Left out: ${reason}.`);
 }
 
 function typeOf(column) {

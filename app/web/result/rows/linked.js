@@ -10,6 +10,9 @@ import { fullView } from "../explorer/ranges.js";
 import { histogram } from "./histogram.js";
 
 const MAX_PAIRS = 6;
+const MAX_DISTRIBUTIONS = 3; // if there are no small plots
+const MAX_RANKED = 20; // features whose columns are looked for
+const HOW_TO_SELECT = "Drag over rows or bars to select them in all views.";
 const HEIGHT = 200; // pixels
 const MAX_DRAWN = 50_000; // rows in a small plot
 const LEAST_DRAG = 4; // pixels; a shorter one is a click
@@ -22,49 +25,26 @@ export function linkedViews(source, { onSelect, onPair, signal }) {
   const plots = axes.length > 2 ? pairs.map((pair) => pairPlot(source, pair, { onSelect, onPair })) : [];
   const columns = source.dataset?.columns.filter(({ constant }) => !constant) ?? [];
   if (!plots.length && !columns.length) return null;
-  const problem = errorLine();
-  const bars = histogram(onSelect);
-  const chosen = firstColumn(source, columns);
-  const choice = h(
-    "select",
-    { onchange: () => load() },
-    columns.map(({ name }) => h("option", { value: name, selected: name === chosen }, name)),
-  );
+  const chosen = firstColumns(source, columns).slice(0, plots.length ? 1 : MAX_DISTRIBUTIONS);
+  const distributions = chosen.map((name) => distribution(source, columns, name, onSelect, signal));
+  const views = [...distributions, ...plots];
   let state = null;
   let isVisible = false;
-  let values = null;
-
-  async function load() {
-    problem.hide();
-    const name = choice.value;
-    try {
-      const [found] = await source.columns([name]);
-      if (choice.value !== name || signal.aborted) return;
-      values = found;
-      draw();
-    } catch (error) {
-      if (!signal.aborted) problem.show(error);
-    }
-  }
 
   function draw() {
     if (!state || !isVisible || signal.aborted) return;
-    for (const plot of plots) plot.draw(state);
-    if (values) bars.draw(choice.value, values, state);
+    for (const view of views) view.draw(state);
   }
 
   const element = h(
     "section",
     { "aria-label": "Linked views" },
     h("h2", {}, "The same rows in other views"),
-    h("p", { class: "hint" }, "Drag over rows or bars to select them in all views. Click a small plot to enlarge it."),
+    h("p", { class: "hint" }, plots.length ? `${HOW_TO_SELECT} Click a small plot to enlarge it.` : HOW_TO_SELECT),
     h(
       "div",
       { class: "grid linked" },
-      columns.length
-        ? h("figure", { class: "card" }, labelled("Distribution of", choice), bars.element, problem.element)
-        : null,
-      plots.map((plot) => plot.element),
+      views.map((view) => view.element),
     ),
   );
   const observer = new IntersectionObserver(
@@ -73,7 +53,7 @@ export function linkedViews(source, { onSelect, onPair, signal }) {
       observer.disconnect();
       isVisible = true;
       draw();
-      if (columns.length) load();
+      for (const each of distributions) each.load();
     },
     { rootMargin: "200px" },
   );
@@ -95,13 +75,52 @@ export function linkedViews(source, { onSelect, onPair, signal }) {
   };
 }
 
-// The column of the most important feature.
-function firstColumn({ result }, columns) {
-  const names = new Set(columns.map(({ name }) => name));
-  const [[feature] = []] = rankedFeatures(result);
-  if (names.has(feature)) return feature;
-  const column = columns.find(({ name }) => feature?.startsWith(`${name}=`));
-  return column?.name ?? columns[0]?.name;
+// The columns of the most important features.
+function firstColumns({ result }, columns) {
+  const names = columns.map(({ name }) => name);
+  const known = new Set(names);
+  const columnOf = (feature) => (known.has(feature) ? feature : names.find((name) => feature.startsWith(`${name}=`)));
+  const ranked = rankedFeatures(result)
+    .slice(0, MAX_RANKED)
+    .map(([feature]) => columnOf(feature));
+  return [...new Set([...ranked.filter(Boolean), ...names])];
+}
+
+// The distribution of a column that the user chooses: {element, load(), draw(state)}.
+function distribution(source, columns, first, onSelect, signal) {
+  const problem = errorLine();
+  const bars = histogram(onSelect);
+  const choice = h(
+    "select",
+    { onchange: () => load() },
+    columns.map(({ name }) => h("option", { value: name, selected: name === first }, name)),
+  );
+  let values = null;
+  let state = null;
+
+  async function load() {
+    problem.hide();
+    const name = choice.value;
+    try {
+      const [found] = await source.columns([name]);
+      if (choice.value !== name || signal.aborted) return;
+      values = found;
+      draw(state);
+    } catch (error) {
+      if (!signal.aborted) problem.show(error);
+    }
+  }
+
+  function draw(next) {
+    state = next;
+    if (values && state) bars.draw(choice.value, values, state);
+  }
+
+  return {
+    element: h("figure", { class: "card" }, labelled("Distribution of", choice), bars.element, problem.element),
+    load,
+    draw,
+  };
 }
 
 function pairPlot(source, [x, y], { onSelect, onPair }) {
