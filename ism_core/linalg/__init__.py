@@ -3,7 +3,7 @@
 from ism_core.linalg import block_krylov, row_passes
 from ism_core.linalg.correlations import collinear_groups, correlations, uncorrelated_direction
 from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace
-from ism_core.linalg.scaling import SCALES, Scale, Scaling, Whitening, clipped, is_constant, standardized
+from ism_core.linalg.scaling import SCALES, Scale, Scaling, clipped, is_constant, standardized
 from ism_core.linalg.subspaces import (
     NARROW,
     RANK_TOLERANCE,
@@ -20,6 +20,7 @@ from ism_core.linalg.subspaces import (
     spectral_norm,
     with_fixed_signs,
 )
+from ism_core.linalg.whitening import Whitening
 
 __all__ = [
     "LARGEST",

@@ -1,4 +1,4 @@
-"""Preprocessing of the rows before they are projected: centering, scaling and whitening."""
+"""Preprocessing of the rows before they are projected: gross cells, centering and scaling."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ism_core.arrays import Array, Ints, as_table
 from ism_core.errors import InvalidInput
+from ism_core.linalg.whitening import Whitening
 
 Scale = Literal["standard", "whiten", "none"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
-SMALLEST_VARIANCE = 1e-6  # of the mean variance: the least that a direction counts with, shrunken or not
 NORMAL_TAIL = 2.44  # 90 % quantile over median of the absolute deviations from the median, for a normal column
 TAIL_POWER = 2  # a cell is gross if it exceeds that quantile by this power of their ratio: 9.8 deviations if normal
 MAX_GROSS_SHARE = 0.025  # of the cells of a column; more cells far outside are a group of rows, such as a rare class
@@ -26,7 +26,7 @@ class Scaling:
 
     mean: Array
     scale: Array
-    whitening: "Whitening | None" = None  # L; None stands for the identity
+    whitening: Whitening | None = None  # L; None stands for the identity
     limits: Array | None = None  # 2×d, smallest and largest value of each column, to clip with; None to clip nothing
 
     @staticmethod
@@ -133,77 +133,3 @@ def is_constant(X: Array) -> NDArray[np.bool_]:
             abs(largest), abs(smallest)
         )
     return constant
-
-
-@dataclass(frozen=True)
-class Whitening:
-    """The symmetric map L = V diag(stretches) Vᵀ + base (I − VVᵀ), after which rows vary alike in all directions.
-
-    Ledoit and Wolf's (2004) shrinkage keeps the smallest eigenvalues of the covariance away from zero if rows are few.
-    L is never formed, because d can be large.
-    """
-
-    directions: Array  # V, d×r and orthonormal
-    stretches: Array
-    base: float
-
-    @staticmethod
-    def of(X: Array, codes: Ints | None = None) -> "Whitening":
-        """Return the whitening of centered rows; with classes, of the rows minus their class means."""
-        rows = X if codes is None else _within(X, codes)
-        n, d = rows.shape
-        mean = float(np.vdot(rows, rows)) / (n * d)
-        if mean == 0:  # every row equals its class mean
-            return Whitening(np.empty((d, 0)), np.empty(0), 1.0)
-        shrinkage = _ledoit_wolf(rows) if n > 1 else 1.0
-        variances, directions = _principal(rows)
-        shrunk = (1 - shrinkage) * variances + shrinkage * mean
-        stretches = 1 / np.sqrt(np.maximum(shrunk, SMALLEST_VARIANCE * mean))
-        base = 1 / np.sqrt(max(shrinkage, SMALLEST_VARIANCE) * mean) if len(variances) < d else 0.0
-        return Whitening(directions, stretches, base)
-
-    def times(self, M: Array) -> Array:
-        """Return LM."""
-        return self._apply(M, self.stretches, self.base)
-
-    def solve(self, M: Array) -> Array:
-        """Return L⁻¹M."""
-        return self._apply(M, 1 / self.stretches, 1 / self.base if self.base else 0.0)
-
-    def _apply(self, M: Array, stretches: Array, base: float) -> Array:
-        V = self.directions
-        product: Array = V @ ((stretches - base)[:, None] * (V.T @ M))
-        return product + base * M if base else product
-
-
-def _ledoit_wolf(rows: Array) -> float:
-    """Return the shrinkage for centered rows. scikit-learn's function forms d×d matrices, even if n < d."""
-    n, d = rows.shape
-    lengths = np.einsum("ij,ij->i", rows, rows)
-    squares = rows @ rows.T if n < d else rows.T @ rows
-    variance = float(np.vdot(squares, squares)) / n**2  # the squared norm of the covariance
-    mean = float(lengths.sum()) / (n * d)
-    deviation = variance - d * mean**2
-    noise = min((float(lengths @ lengths) / n - variance) / n, deviation)
-    return max(noise / deviation, 0.0) if deviation > 0 else 0.0
-
-
-def _within(X: Array, codes: Ints) -> Array:
-    """Return the rows minus their class means."""
-    counts = np.bincount(codes)
-    sums = np.zeros((len(counts), X.shape[1]))
-    np.add.at(sums, codes, X)
-    within: Array = X - (sums / np.maximum(counts, 1)[:, None])[codes]
-    return within
-
-
-def _principal(rows: Array) -> tuple[Array, Array]:
-    """Return the variances along the principal directions, and the directions: all d of them if n ≥ d."""
-    n, d = rows.shape
-    if d <= n:
-        variances, directions = np.linalg.eigh(rows.T @ rows / n)
-        return np.maximum(variances, 0), directions
-    variances, shares = np.linalg.eigh(rows @ rows.T / n)
-    kept = variances > np.finfo(float).eps * n * variances[-1]
-    variances = variances[kept]
-    return variances, np.linalg.qr(rows.T @ shares[:, kept])[0]

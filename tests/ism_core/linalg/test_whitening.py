@@ -8,10 +8,7 @@ from sklearn.datasets import load_wine
 from ism_core import InvalidInput
 from ism_core.arrays import Array, Ints
 from ism_core.linalg import SCALES, Scale, Scaling, Whitening
-
-
-def within(X: Array, codes: Ints) -> Array:
-    return np.vstack([X[codes == c] - X[codes == c].mean(axis=0) for c in np.unique(codes)])
+from ism_core.linalg.whitening import SHRINKAGES
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 5), (30, 80)])
@@ -24,12 +21,39 @@ def test_the_map_is_the_inverse_root_of_the_shrunk_covariance(n: int, d: int, rn
     np.testing.assert_allclose(L, L.T, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n", "d"), [(60, 5), (30, 80)])
-def test_with_classes_it_is_that_of_the_rows_about_their_means(n: int, d: int, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize(("n", "d", "distance"), [(60, 5, 3.0), (60, 40, 0.4), (30, 80, 0.4), (30, 80, 3.0)])
+def test_with_classes_it_is_shrunk_as_cross_validation_of_their_indicators_prefers(
+    n: int, d: int, distance: float, rng: np.random.Generator
+) -> None:
     codes = np.arange(n) % 3
-    X = rng.standard_normal((n, d)) + 5 * codes[:, None]
+    X = rng.standard_normal((n, d)) * rng.uniform(0.2, 1, d)
+    X[:, 0] += distance * codes
+    X -= X.mean(axis=0)
+    rows = X - np.vstack([X[codes == c].mean(axis=0) for c in range(3)])[codes]
+    covariance = rows.T @ rows / n
+    shrinkage = max(ledoit_wolf(rows, assume_centered=True)[1], best_of_ridge_regressions(X, codes, covariance))
+    shrunk = (1 - shrinkage) * covariance + shrinkage * np.eye(d) * np.trace(covariance) / d
     L = Whitening.of(X, codes).times(np.eye(d))
-    np.testing.assert_allclose(L, Whitening.of(within(X, codes)).times(np.eye(d)), atol=1e-8)
+    np.testing.assert_allclose(L @ shrunk @ L, np.eye(d), atol=1e-8)
+
+
+def best_of_ridge_regressions(X: Array, codes: Ints, covariance: Array) -> float:
+    """Return the shrinkage whose ridge regression has the best generalized cross-validation, from n×n matrices."""
+    n, d = X.shape
+    Y = np.eye(3)[codes] - np.bincount(codes) / n
+    criteria = []
+    for shrinkage in SHRINKAGES:
+        penalty = shrinkage / (1 - shrinkage) * np.trace(covariance) / d
+        hat = X @ np.linalg.solve(X.T @ X + n * penalty * np.eye(d), X.T)
+        criteria.append(((Y - hat @ Y) ** 2).sum() / (n - 1 - np.trace(hat)) ** 2)
+    return SHRINKAGES[int(np.argmin(criteria))]
+
+
+def test_rows_of_one_class_are_whitened_as_rows_without_classes(rng: np.random.Generator) -> None:
+    X = rng.standard_normal((30, 4))
+    X -= X.mean(axis=0)
+    L = Whitening.of(X, np.zeros(30, dtype=int)).times(np.eye(4))
+    np.testing.assert_allclose(L, Whitening.of(X).times(np.eye(4)), atol=1e-8)
 
 
 @pytest.mark.parametrize(("n", "d"), [(60, 5), (30, 80)])
