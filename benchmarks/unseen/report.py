@@ -27,8 +27,10 @@ def as_markdown(cells: Iterable[Cell]) -> str:
     for kind in KINDS:
         scores = means(cells, kind)
         if any(ISM in row for row in scores.values()):
-            lines += [f"## {TITLES[kind]}", "", *_scores(scores, kind), *_ranks(scores, kind), *_worst(scores, kind)]
-            lines += [f"- {claim}" for claim in CLAIMS[kind](scores)] + [""]
+            lines += [f"## {TITLES[kind]}", "", *_scores(scores, kind)]
+            if any(len(row) > 1 for row in scores.values()):  # with other methods
+                lines += [*_ranks(scores, kind), *_worst(scores, kind)]
+                lines += [f"- {claim}" for claim in CLAIMS[kind](scores)] + [""]
     return "\n".join(lines)
 
 

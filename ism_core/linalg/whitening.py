@@ -103,7 +103,8 @@ def _discriminant(X: Array, codes: Ints, variances: Array, directions: Array, me
         explained = solved[:, : len(shares)] + penalty * np.linalg.solve(identity + first, squares.T).T
         trace = float(inverse.sum() + (d - len(variances)) / penalty - np.trace(squares))
         free = 1 - (1 + d - penalty * trace) / n  # share of the degrees of freedom that are left; 1 for the intercept
-        return (total - float(np.diagonal(explained) @ shares)) / max(free, SMALLEST_FREEDOM) ** 2
+        errors = total - float(np.diagonal(explained) @ shares)
+        return float(errors / max(free, SMALLEST_FREEDOM) ** 2)
 
     return min(SHRINKAGES, key=criterion)
 

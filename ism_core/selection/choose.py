@@ -36,7 +36,7 @@ from ism_core.selection.choice import (
 )
 from ism_core.selection.cross_validation import SuccessiveHalving
 from ism_core.selection.hidden_labels import iter_guided_choice
-from ism_core.selection.rule import corrected_score, decide, stacked
+from ism_core.selection.rule import FEW_ROWS_PER_COLUMN, corrected_score, decide, stacked
 from ism_core.selection.search import iter_search
 from ism_core.selection.table_kernels import TableKernels
 from ism_core.solver import (
@@ -167,12 +167,14 @@ def _iter_cross_validate(
         halving.close()
     finalists = halving.complete(paths)
     scores = stacked(finalists)
-    place, best = decide(finalists, scores, are_values=paradigm.codes is None)
+    knows_covariance = len(rows) >= FEW_ROWS_PER_COLUMN * table.shape[1]
+    rule = {"are_values": paradigm.codes is None, "prefer_whitened": knows_covariance}
+    place, best = decide(finalists, scores, **rule)
     chosen, reason = finalists[place], "It has the best score."
     if place != best:
         reason = f"It is the simplest candidate within one standard error of the best score, {scores[best].mean():.3f}."
     out_of_fold = _out_of_fold(
-        paradigm, rows[halving.order[: scores.shape[1]]], finalists, place, np.random.default_rng(seed)
+        paradigm, rows[halving.order[: scores.shape[1]]], finalists, place, rule, np.random.default_rng(seed)
     )
     candidates = kernels.candidates(paths, len(rows) * (1 - 1 / folds))
     if chosen.neighbors and chooses_width and not cut_short and len(table) >= LARGER_TABLE * len(rows):
@@ -200,9 +202,14 @@ def _iter_cross_validate(
 
 
 def _out_of_fold(
-    paradigm: Supervised, rows: Ints, finalists: list[ScoredKernel], place: int, rng: np.random.Generator
+    paradigm: Supervised,
+    rows: Ints,
+    finalists: list[ScoredKernel],
+    place: int,
+    rule: dict[str, bool],
+    rng: np.random.Generator,
 ) -> OutOfFold:
-    """Return the predictions of the chosen candidate, with its score and the corrected one."""
+    """Return the predictions of the chosen candidate, with its score and the one that is corrected for the rule."""
     predictions = np.stack([np.concatenate(point.predictions) for point in finalists])
     if paradigm.codes is not None:
         losses, variances = (predictions != paradigm.codes[rows]).astype(float), np.ones(len(rows))
@@ -212,8 +219,7 @@ def _out_of_fold(
         spread = np.where(truth.std(axis=0) > 0, truth.std(axis=0), 1.0)
         losses = (((predictions - truth) / spread) ** 2).mean(axis=2)
         variances = (((truth - truth.mean(axis=0)) / spread) ** 2).mean(axis=1)
-    are_values = paradigm.codes is None
-    corrected = corrected_score(finalists, stacked(finalists), losses, variances, rng, are_values=are_values)
+    corrected = corrected_score(finalists, stacked(finalists), losses, variances, rng, **rule)
     ends = np.cumsum([len(fold) for fold in finalists[place].scores])[:-1]
     folds = zip(np.split(losses[place], ends), np.split(variances, ends), strict=True)
     own = tuple(float(1 - loss.mean() / variance.mean()) for loss, variance in folds)

@@ -31,6 +31,13 @@ def test_whitened_rows_and_wide_kernels_are_simpler() -> None:
     assert decide(candidates, rows(80, 92, 80)) == (1, 1)
 
 
+def test_with_few_rows_for_each_column_the_better_of_the_simplest_candidates_of_both_scalings_is_chosen() -> None:
+    candidates = [candidate(scale=scale, place=place) for scale in ("standard", "whiten") for place in (0, 1)]
+    assert decide(candidates, rows(91, 91, 90, 92), prefer_whitened=False) == (0, 3)
+    assert decide(candidates, rows(90, 92, 91, 91), prefer_whitened=False) == (2, 1)
+    assert decide(candidates, rows(91, 92, 80, 80), prefer_whitened=False) == (0, 1)
+
+
 def test_for_values_the_best_candidate_of_the_smallest_good_q_is_chosen() -> None:
     candidates = [candidate(scale="whiten"), candidate(place=3, neighbors=True), candidate(q=3)]
     assert decide(candidates, rows(91, 92, 93), are_values=True) == (1, 1)
