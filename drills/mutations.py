@@ -38,11 +38,12 @@ TABLES = "tests/ism_jobs/tables"
 
 FAULTS = [
     # store
-    Fault(f"{LUA}/claim.lua", "if state ~= 'queued' then return 0 end", "if not state then return 0 end", STORE),
+    Fault(f"{LUA}/claim.lua", "if state == 'queued' then", "if state then", STORE),
+    Fault(f"{LUA}/claim.lua", "if fewest == 0 then break end", "if fewest then break end", STORE),
     Fault(f"{LUA}/end.lua", "redis.call('SREM', KEYS[6], ARGV[1])\n", "", STORE),
     Fault(
         "ism_jobs/store/attempts.py",
-        "if (state, claim) != (State.RUNNING.encode(), self._claim.encode()):",
+        "if (state, claim) != (State.RUNNING.encode(), self._claim_token.encode()):",
         "if state != State.RUNNING.encode():",
         STORE,
     ),
