@@ -13,12 +13,35 @@ KNOWN_SHARE = 0.9  # of the rows with a target that must have a value of the col
 SAMPLE_ROWS = 200  # first rows that are compared; they already tell most columns from the target
 
 
-def copies_of(table: pa.Table, features: Sequence[str], targets: Sequence[str]) -> list[str]:
-    """Return the features that are one of the targets in other words.
+def copies_of(table: pa.Table, features: Sequence[str], targets: Sequence[Any]) -> list[str]:
+    """Return the features that are one of the target columns in other words.
 
     Such a feature is the target with its values renamed, or an increasing or decreasing function of it.
     """
-    return [name for name in features if any(is_copy(table.column(name), table.column(target)) for target in targets)]
+    found = set()
+    for target in targets:
+        pair = _equal_rows(target)
+        for name in features:
+            if not _differ(table.column(name), pair) and is_copy(table.column(name), target):
+                found.add(name)
+    return [name for name in features if name in found]
+
+
+def _equal_rows(target: Any) -> tuple[int, int] | None:
+    """Return two of the first rows with the same value of the target: a copy has one value there, too."""
+    first: dict[Any, int] = {}
+    for row, value in enumerate(target.slice(0, SAMPLE_ROWS).to_pylist()):
+        if value is not None and first.setdefault(value, row) < row:
+            return first[value], row
+    return None
+
+
+def _differ(column: Any, pair: tuple[int, int] | None) -> bool:
+    """Return whether a column has two different values in these rows."""
+    if pair is None:
+        return False
+    one, other = (column[row].as_py() for row in pair)
+    return one is not None and other is not None and one != other and one == one and other == other
 
 
 def is_copy(column: Any, target: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ism_jobs.checks import column_use
-from ism_jobs.data.copies import is_copy
+from ism_jobs.data.copies import copies_of
 from ism_jobs.data.encoding import Encoding
 from ism_jobs.data.imputation import imputed
 from ism_jobs.data.source import Array
@@ -85,7 +85,7 @@ def _copies(table: pa.Table, features: Sequence[str], y: Any) -> list[str]:
     targets = [_target(column) for column in values.reshape(len(values), -1).T]
     if any(len(target) != table.num_rows for target in targets):
         return []  # the estimator refuses such a y
-    return [name for name in features if any(is_copy(table.column(name), target) for target in targets)]
+    return copies_of(table, features, targets)
 
 
 def _target(values: Any) -> pa.ChunkedArray:

@@ -52,7 +52,11 @@ class TrainingData:
                 f"Only {with_target} of {description.rows} rows have a value in all targets; at least 2 are needed."
             )
             raise InvalidSpec(sentence, [FieldError("target", sentence)])
-        copies = copies_of(table, roles.features, targets) if spec.features == "auto" else []
+        copies = (
+            copies_of(table, roles.features, [table.column(name) for name in targets])
+            if spec.features == "auto"
+            else []
+        )
         features = [name for name in roles.features if name not in copies]
         if not features:
             sentence = f"All features copy the target: {listed(copies, quoted=True)}. Name those to use in features."
