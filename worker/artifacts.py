@@ -3,6 +3,7 @@
 import json
 import platform
 from dataclasses import asdict, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -49,6 +50,12 @@ def tables_of(outcome: Outcome) -> dict[str, pa.Table]:
     return tables
 
 
+@cache
+def _versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that compute; finding them takes longer than a small solve."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
 def result_document(outcome: Outcome) -> dict[str, Any]:
     """Return the result document: everything but the large tables."""
     result = outcome.result
@@ -72,7 +79,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "rows": len(outcome.training.rows),
         "missed": outcome.missed,
         "baseline": outcome.baseline,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}},
+        "versions": _versions(),
     }
     if result.sparsity is not None:
         document["sparsity"] = {

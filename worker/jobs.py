@@ -44,23 +44,30 @@ def run(id: str) -> None:
     Queued tickets store the path of this function, so it must stay `worker.jobs.run`.
     """
     settings = Settings()
-    store = Store.open_patiently(settings)
-    attempt = store.jobs.claim_next(id, os.environ.get("RQ_WORKER_ID", ""))
+    run_in(Store.open_patiently(settings), settings, id, os.environ.get("RQ_WORKER_ID", ""))
+
+
+def run_in(store: Store, settings: Settings, id: str, worker: str) -> bool:
+    """Run a job for a worker, as `run` does. Return whether this process may run another one."""
+    attempt = store.jobs.claim_next(id, worker)
     if attempt is None:
-        return
+        return True
+    structlog.contextvars.clear_contextvars()
     structlog.contextvars.bind_contextvars(job=attempt.job, attempt=attempt.number)
     log.info("job started")
+    succeeded = False
     try:
         with JobTrace(attempt.record, attempt.number) as tracing:
-            _run_attempt(store, attempt.record, attempt, settings, tracing)
+            succeeded = _run_attempt(store, attempt.record, attempt, settings, tracing)
     except LostAttempt:
         log.warning("job has ended or was taken over; this attempt stops")
     store.jobs.let_next_start()
     telemetry.flush()
+    return succeeded
 
 
-def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> None:
-    """Run the job and record its end, or put it back into the queue."""
+def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> bool:
+    """Run the job and record its end, or put it back into the queue. Return whether it succeeded."""
     try:
         _solve_and_save(store, record, attempt, settings, tracing)
     except JobReturned:
@@ -79,6 +86,9 @@ def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Setti
         else:
             log.info("job failed", reason=problem.detail)
         attempt.fail(problem.document())
+    else:
+        return True
+    return False
 
 
 def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> None:

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -16,13 +17,16 @@ from rq.exceptions import StopRequested
 from rq.job import Job as Ticket
 from rq.serializers import JSONSerializer
 from rq.utils import utcformat
+from rq.worker import WorkerStatus
 from rq.worker_registration import register
 
 from ism_core.objective import preload_compiled
+from ism_jobs.errors import Problem
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Store, redis_time
 from worker import jobs
+from worker.horse import Horse
 from worker.process_limits import ProcessWatchdog
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
@@ -30,7 +34,7 @@ RQ_WAIT_MARGIN = 15  # RQ waits for a ticket for worker_ttl minus this many seco
 
 
 class JobWorker(Worker):
-    """Forks a process for each job. The numerics are imported before, so that a job starts as soon as it is forked.
+    """Runs each job in its `Horse`. The numerics are imported before that is forked, so that a job starts at once.
 
     While Redis is unreachable or full, a running job continues and its worker waits.
     """
@@ -42,6 +46,8 @@ class JobWorker(Worker):
         self._stop_event = stop_event
         self._store = Store.open(settings)
         self._overdue = threading.Event()  # set if a job did not return in time at shutdown
+        self._horse: Horse | None = None
+        self._next_heartbeat = 0.0
         self._cancelled = False  # whether the job was already cancelled at the last heartbeat
         super().__init__(
             QUEUE_NAMES,
@@ -59,9 +65,14 @@ class JobWorker(Worker):
     def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
         """Send the commands of a heartbeat together, because each write may wait for Redis's disk.
 
+        Between small jobs there is no heartbeat if the last one is recent.
+
         The heartbeat has the time of Redis, and registers the worker again: if the clock of Redis was set forward, the
         entry of the worker has expired.
         """
+        if pipeline is None and time.monotonic() < self._next_heartbeat:
+            return
+        self._next_heartbeat = time.monotonic() + self._settings.heartbeat_interval / 2
         seen = utcformat(redis_time(self.connection))
         with self.connection.pipeline(transaction=False) as own:
             pipe = own if pipeline is None else pipeline
@@ -81,8 +92,49 @@ class JobWorker(Worker):
         super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
         self._store.jobs.sweep_if_due()
 
-    def maintain_heartbeats(self, job: Ticket) -> None:
-        """Also renew the lease of the job, and requeue jobs of dead workers.
+    def execute_job(self, job: Ticket, queue: Queue) -> None:
+        """Run a job in the process that waits for one, or in a new one, and delete its ticket."""
+        self.set_state(WorkerStatus.BUSY)
+        try:
+            self._run_ticket(job)
+        finally:
+            self._horse_pid = 0
+            self.set_state(WorkerStatus.IDLE)
+
+    def _run_ticket(self, ticket: Ticket) -> None:
+        self._cancelled = False
+        if self._horse is None or not self._horse.is_ready():
+            self._horse = Horse(self.setup_work_horse_signals, self._job_runner())
+        self._horse_pid = self._horse.pid
+        settings = self._settings
+        limits = (settings.job_time_limit, settings.memory_per_job, settings.stall_seconds)
+        with ProcessWatchdog(self.horse_pid, *limits) as watchdog:
+            self._horse.start(ticket.args[0])
+            while (ended_well := self._horse.wait(settings.heartbeat_interval)) is None:
+                self._keep_alive()
+        self._horse_pid = 0
+        if watchdog.problem is not None:
+            self.dismiss_horse()  # it was killed, perhaps just after the job had ended
+        if not ended_well:
+            self._recover(watchdog.problem)
+        try:
+            self.connection.delete(ticket.key)
+        except RedisError as error:
+            log.warning("ticket not deleted", reason=str(error))
+
+    def _job_runner(self) -> Callable[[str], bool]:
+        """Return the function that runs jobs in a horse, which keeps its connection to Redis."""
+        store: Store | None = None
+
+        def run(id: str) -> bool:
+            nonlocal store
+            store = store or Store.open_patiently(self._settings)
+            return jobs.run_in(store, self._settings, id, self.name)
+
+        return run
+
+    def _keep_alive(self) -> None:
+        """Renew the lease of the job and requeue jobs of dead workers.
 
         The job process is killed if it has not reacted to a cancellation.
         """
@@ -93,28 +145,16 @@ class JobWorker(Worker):
             if cancelled and self._cancelled:
                 self.kill_horse()  # it was cancelled before the last heartbeat and has not reacted
             self._cancelled = cancelled
-            super().maintain_heartbeats(job)
+            self.heartbeat()
             self._store.jobs.sweep_if_due()
         except RedisError as error:
             log.warning("heartbeat failed", reason=str(error))
 
-    def set_current_job_working_time(self, current_job_working_time: float, pipeline: object = None) -> None:
-        """Keep the time in this process only, because nothing reads it from Redis."""
-        self.current_job_working_time = current_job_working_time
-
-    def monitor_work_horse(self, job: Ticket, queue: Queue) -> None:
-        """When the process has ended but its job has not, requeue the job or record it as failed."""
-        self._cancelled = False
-        settings = self._settings
-        limits = (settings.job_time_limit, settings.memory_per_job, settings.stall_seconds)
-        with ProcessWatchdog(self.horse_pid, *limits) as watchdog:
-            try:
-                super().monitor_work_horse(job, queue)
-            except RedisError as error:  # the process has ended, so only the bookkeeping of RQ is incomplete
-                log.warning("end of job process not recorded", reason=str(error))
+    def _recover(self, problem: Problem | None) -> None:
+        """Requeue the job whose process has ended, or record it as failed."""
         while True:
             try:
-                self._store.jobs.recover(self.name, crashed=not self._overdue.is_set(), problem=watchdog.problem)
+                self._store.jobs.recover(self.name, crashed=not self._overdue.is_set(), problem=problem)
             except RedisError as error:
                 log.warning("waiting for Redis to record the end of a job", reason=str(error))
                 if self._stop_event.is_set():
@@ -122,6 +162,15 @@ class JobWorker(Worker):
                 time.sleep(self.max_connection_wait_time)
             else:
                 return
+
+    def dismiss_horse(self) -> None:
+        """End the process that waits for jobs."""
+        if self._horse is not None:
+            self._horse.dismiss()
+
+    def set_state(self, state: str, pipeline: object = None) -> None:
+        """Keep the state in this process only: nothing reads it from Redis, and each write may wait for its disk."""
+        self._state = state
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Also record that no further worker should start in this process."""
@@ -172,7 +221,11 @@ def work(settings: Settings) -> None:
     while not stop_event.is_set():
         try:
             time.sleep(pause)
-            JobWorker(settings, stop_event).work(logging_level="WARNING")  # worker.jobs logs what happens to jobs
+            worker = JobWorker(settings, stop_event)
+            try:
+                worker.work(logging_level="WARNING")  # worker.jobs logs what happens to jobs
+            finally:
+                worker.dismiss_horse()
         except RedisError as error:
             log.warning("worker is waiting for Redis", reason=str(error))
         except StopRequested:  # the previous worker has received the signal

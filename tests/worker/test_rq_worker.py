@@ -19,7 +19,7 @@ from rq.utils import utcformat
 
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
-from ism_jobs.store import Record, State, Store, keys, redis_time, unpack
+from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys, redis_time, unpack
 from ism_jobs.tables import open_table
 
 SECONDS = 60  # to wait for anything
@@ -251,18 +251,17 @@ def test_a_worker_ends_a_job_that_does_not_listen(own_redis: str, kept: Store, d
 
 
 def test_a_worker_that_redis_has_failed_stops_when_it_is_told_to_before_the_next_follows(
-    own_redis: str, kept: Store, dataset: str, tmp_path: Path
+    own_redis: str, kept: Store, tmp_path: Path
 ) -> None:
-    """The one that failed was about to run a job, and would now wait for its end."""
-    kept.jobs.create([("unheard", {"dataset": dataset} | SHORT)])
-    ticket = kept.jobs.get("unheard").ticket
-    kept.redis.set(f"rq:executions:{ticket}", "not a set: nothing can be added")
+    """The signal reaches the one that failed, which has left its loop."""
+    queue = f"rq:queue:{QUEUE_NAMES[-1]}"
+    kept.redis.set(queue, "not a list: nothing can be taken from it")
     log = tmp_path / "worker.log"
     with worker(own_redis, log) as process:
         wait(lambda: "WRONGTYPE" in log.read_text())
         process.terminate()
         assert process.wait(SECONDS) == 0
-    kept.jobs.cancel("unheard")
+    kept.redis.delete(queue)
 
 
 def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_path: Path) -> None:

@@ -10,10 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -23,20 +20,15 @@ from pydantic import BaseModel
 from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
-from sklearn.datasets import load_breast_cancer, load_wine
 
+from benchmarks.service.jobs import steady_posts, tiny_jobs, two_workers, wine
+from benchmarks.service.local import api_process, memory, peak, percentiles, service, upload, wine_csv
 from ism_cli.embedded import RedisServer
-from ism_jobs.spec import JOB_SPEC
-from ism_jobs.tables import read_table
-from tools.local_service import free_port, running_service
-from worker.pipeline import iter_run
+from tools.local_service import free_port
 
 POSTS, CLIENTS = 400, 8  # requests of one round, and threads that send them
 ROUNDS = 5  # the median of the rounds counts
-WINE_RUNS = 20  # jobs for the median latency
-LATENCY_GOAL = 1.5  # POST to result over the pipeline in process
 RATE_GOAL = 0.8  # accepted jobs per second over those of a bare route
-JOBS = 40  # jobs that one and two workers share
 CSV_MEGABYTES = 200  # size of the large upload
 
 
@@ -46,6 +38,8 @@ def main() -> None:
         acceptance(Path(folder))
         wine(Path(folder))
         two_workers(Path(folder))
+        tiny_jobs(Path(folder))
+        steady_posts(Path(folder))
 
 
 def large_upload(folder: Path) -> None:
@@ -83,7 +77,7 @@ def acceptance(folder: Path) -> None:
                 sys.executable,
                 "-m",
                 "uvicorn",
-                "benchmarks.service:bare_app",
+                "benchmarks.service.__main__:bare_app",
                 "--factory",
                 "--port",
                 str(bare),
@@ -130,67 +124,6 @@ def bare_app() -> FastAPI:
     return app
 
 
-def wine(folder: Path) -> None:
-    """Measure the time from POST to result for Wine with given settings, and of the same pipeline in process."""
-    path = folder / "wine.csv"
-    path.write_bytes(wine_csv())
-    table, description = read_table(path)
-    given = {"paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2, "scale": "standard"}
-    spec = JOB_SPEC.validate_python({**given, "dataset": "wine"})
-    with service(folder / "wine", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
-        posted = {**given, "dataset": upload(url, wine_csv())}
-        times = []
-        for _ in range(WINE_RUNS + 1):
-            through = run(client, posted)
-            began = time.perf_counter()
-            deque(iter_run(table, spec, description), maxlen=0)
-            times.append((through, time.perf_counter() - began))
-    through, inside = (1000 * statistics.median(side) for side in zip(*times[1:], strict=True))  # the first warms up
-    print(f"Wine, POST to result: {through:.0f} ms; the same solve and validation in process: {inside:.0f} ms")
-    print(f"  ratio {through / inside:.2f}; goal: at most {LATENCY_GOAL}")
-
-
-def two_workers(folder: Path) -> None:
-    """Measure the speed-up of two workers over one on many jobs."""
-    seconds = {}
-    for workers in (1, 2):
-        with service(folder / f"workers{workers}", workers) as url, httpx.Client(base_url=url, timeout=600) as client:
-            dataset = upload(url, cancer_csv())
-            spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 2}
-            run(client, {**spec, "folds": 0})
-            began = time.perf_counter()
-            batch = client.post("/batches", json=[{**spec, "seed": seed} for seed in range(JOBS)]).json()
-            while client.get(f"/batches/{batch['id']}").json()["states"].get("succeeded") != JOBS:
-                time.sleep(0.05)
-            seconds[workers] = time.perf_counter() - began
-    print(f"{JOBS} jobs (WDBC, 5 folds): 1 worker {seconds[1]:.1f} s, 2 workers {seconds[2]:.1f} s")
-    print(f"  speed-up {seconds[1] / seconds[2]:.2f}")
-
-
-@contextmanager
-def service(folder: Path, workers: int) -> Iterator[str]:
-    """Run `ism serve` with one thread per worker, so that only the number of workers matters."""
-    folder.mkdir()
-    with running_service(folder, workers=workers, ISM_WORKER_THREADS="1", ISM_LOG_LEVEL="warning") as (url, _):
-        yield url
-
-
-def upload(url: str, content: bytes) -> str:
-    answer = httpx.post(f"{url}/datasets", content=content, headers={"content-type": "text/csv"}, timeout=60)
-    answer.raise_for_status()
-    return str(answer.json()["id"])
-
-
-def run(client: httpx.Client, spec: dict[str, object]) -> float:
-    """Return the seconds from POST to the downloaded result."""
-    began = time.perf_counter()
-    job = client.post("/jobs", json=spec).json()["id"]
-    state = client.get(f"/jobs/{job}", params={"wait": 60}).json()["state"]
-    assert state == "succeeded"
-    client.get(f"/jobs/{job}/result").raise_for_status()
-    return time.perf_counter() - began
-
-
 def posts_per_second(url: str, body: dict[str, object], posts: int) -> float:
     def post(_: int) -> None:
         assert client.post(f"{url}/jobs", json=body).status_code == 202
@@ -213,37 +146,6 @@ def latencies(url: str, done: threading.Event, seconds: float = 600) -> list[flo
     return taken
 
 
-def percentiles(taken: list[float]) -> str:
-    p50, p99 = (1000 * float(np.percentile(taken, percent)) for percent in (50, 99))
-    return f"median {p50:.1f} ms, 99th percentile {p99:.1f} ms ({len(taken)} requests)"
-
-
-def api_process(url: str) -> int:
-    """Return the id of the API process, which has the service's port in its environment."""
-    port = url.rsplit(":", 1)[1]
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            arguments = (path.parent / "cmdline").read_bytes().split(b"\0")
-            if b"api" in arguments and f"ISM_PORT={port}".encode() in path.read_bytes().split(b"\0"):
-                return int(path.parent.name)
-        except OSError:
-            continue
-    raise AssertionError(f"No API process has the port {port}.")
-
-
-def memory(process: int) -> float:
-    return _kilobytes(process, "VmRSS:")
-
-
-def peak(process: int) -> float:
-    return _kilobytes(process, "VmHWM:")
-
-
-def _kilobytes(process: int, name: str) -> float:
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return next(1024 * float(line.split()[1]) for line in lines if line.startswith(name))
-
-
 def await_answer(url: str) -> None:
     for _ in range(600):
         try:
@@ -262,21 +164,6 @@ def write_large(path: Path) -> None:
         while file.tell() < CSV_MEGABYTES * 10**6:
             block = rng.normal(size=(2000, 50))
             file.writelines(",".join(f"{value:.6g}" for value in row) + f",{'ab'[int(row[0] > 0)]}\n" for row in block)
-
-
-def wine_csv() -> bytes:
-    return _csv(load_wine())
-
-
-def cancer_csv() -> bytes:
-    return _csv(load_breast_cancer())
-
-
-def _csv(table: object) -> bytes:
-    names = [*table.feature_names, "class"]  # type: ignore[attr-defined]
-    rows = zip(table.data.tolist(), table.target, strict=True)  # type: ignore[attr-defined]
-    lines = [",".join(names), *(",".join(map(repr, row)) + f",{table.target_names[y]}" for row, y in rows)]  # type: ignore[attr-defined]
-    return "\n".join(lines).encode()
 
 
 if __name__ == "__main__":
