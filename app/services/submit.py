@@ -18,7 +18,16 @@ from app.webhooks import url_refusal
 from ism_jobs.checks import check_all
 from ism_jobs.errors import FieldError, InvalidSpec, NotFound
 from ism_jobs.settings import Settings
-from ism_jobs.spec import JobSpec, Place, PostedBatch, SupervisedSpec, expand, read_one, read_stored_spec
+from ism_jobs.spec import (
+    JobSpec,
+    Place,
+    PostedBatch,
+    SupervisedSpec,
+    expand,
+    read_one,
+    read_stored_spec,
+    stored_document,
+)
 from ism_jobs.store import Record, Store
 from ism_jobs.tables import Description
 
@@ -47,7 +56,7 @@ class Submission:
         return cls(
             read.specs,
             read.places,
-            [spec.model_dump(mode="json") for spec in read.specs],
+            [stored_document(spec) for spec in read.specs],
             [new_id(f"job {index}") for index in range(len(read.specs))],
             new_id("batch") if is_batch else None,
             read.label,
@@ -202,7 +211,7 @@ def _check_same(store: Store, submission: Submission, records: list[Record]) -> 
 def _is_same(submission: Submission, record: Record, document: dict[str, Any]) -> bool:
     """Return whether a job was posted by the same request. Jobs of the first schema version have no hash of it."""
     if record.posted is None:
-        return read_stored_spec(record.spec, record.schema).model_dump(mode="json") == document
+        return stored_document(read_stored_spec(record.spec, record.schema)) == document
     return record.posted == submission.posted
 
 

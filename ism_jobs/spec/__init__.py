@@ -20,7 +20,7 @@ from ism_jobs.spec.paradigms import (
     SupervisedSpec,
     UnsupervisedSpec,
 )
-from ism_jobs.spec.stored import read_stored_spec
+from ism_jobs.spec.stored import read_stored_spec, stored_document
 
 __all__ = [
     "GRID_FIELDS",
@@ -49,4 +49,5 @@ __all__ = [
     "read_stored_spec",
     "refusal",
     "simple_kernel",
+    "stored_document",
 ]

@@ -14,11 +14,22 @@ Migration = Callable[[Document], Document]
 MIGRATIONS: dict[int, Migration] = {1: dict}
 
 
+# Fields that release 0.2.0 does not have. It takes a stored spec with one of them for another request, so they are
+# stored only if they differ from these defaults.
+LATER_FIELDS = {"notify": None, "priority": 0}
+
+
 def migrate(document: Document, schema: int, migrations: Mapping[int, Migration] = MIGRATIONS) -> Document:
     """Return a stored document in the latest version, after one migration for each version in between."""
     for version in range(schema, max(migrations) + 1):
         document = migrations[version](document)
     return document
+
+
+def stored_document(spec: JobSpec) -> Document:
+    """Return the document of a spec as it is stored."""
+    document = spec.model_dump(mode="json")
+    return {name: value for name, value in document.items() if value != LATER_FIELDS.get(name, ...)}
 
 
 def read_stored_spec(document: Document, schema: int = schema_versions.JOB) -> JobSpec:
