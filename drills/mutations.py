@@ -71,7 +71,7 @@ FAULTS = [
     ),
     Fault(
         "ism_core/solver/ascent/loop.py",
-        "self.change < delta and self.point.gradient < GRADIENT_PER_DELTA * delta",
+        "self.change < delta and is_stationary(self.point, delta)",
         "self.change < delta",
         ASCENT,
     ),
