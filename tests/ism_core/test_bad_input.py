@@ -145,7 +145,7 @@ CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
     "random features of local scales": (
         fit(kernel="relative_gaussian", approximation={"features": 64}),
         "approximation",
-        ["relative gaussian"],
+        ["relative Gaussian"],
     ),
     "unknown engine": (fit(engine="spark"), "engine", ["'spark'", "local", "dask"]),
     "engine of another kind": (fit(engine=4), "engine", ["4"]),

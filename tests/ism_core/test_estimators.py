@@ -77,17 +77,20 @@ class Counted(Threads):
         return self
 
 
-def test_how_exact_it_is_and_where_it_is_done_may_be_chosen(estimator: Any, raw: Labelled) -> None:
+def test_how_exact_it_is_and_where_it_is_done_may_be_chosen(
+    estimator: Any, raw: Labelled, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = estimator.fit(raw.X, raw.y).result_
     assert plain.method == "tiles"
     single = clone(estimator).set_params(precision="single", tolerance=0).fit(raw.X, raw.y).result_
     assert single.error.objective > plain.error.objective
     random = clone(estimator).set_params(approximation={"features": 256}).fit(raw.X, raw.y).result_
     assert random.method == "random features"
+    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)  # less work stays in this process
     engine = Counted()
     elsewhere = clone(estimator).set_params(engine=engine).fit(raw.X, raw.y).result_
     assert engine.asked > 0
-    np.testing.assert_array_equal(elsewhere.W, plain.W)
+    np.testing.assert_allclose(elsewhere.W, plain.W, atol=1e-8)
 
 
 def test_attributes_have_the_shapes_they_promise(estimator: Any, raw: Labelled) -> None:

@@ -21,6 +21,7 @@ from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.checkpoint import unpack_trace
+from worker.telemetry import JobTrace
 
 QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 ODD_JOBS = """
@@ -286,10 +287,10 @@ def test_a_job_for_whose_result_there_is_no_room_fails_with_a_sentence(
     assert attempt is not None
     monkeypatch.setattr(jobs, "FULL_STORE_SECONDS", 0.0)
     monkeypatch.setattr(
-        jobs, "_solve_and_save", lambda store, record, attempt, settings: jobs._save_artifacts(attempt, {"W": b"w"})
+        jobs, "_solve_and_save", lambda store, record, attempt, *others: jobs._save_artifacts(attempt, {"W": b"w"})
     )
-    with redis.full():
-        jobs._run_attempt(kept, kept.jobs.get("noroom"), attempt, Settings())
+    with redis.full(), JobTrace(attempt.record, attempt.number) as tracing:
+        jobs._run_attempt(kept, kept.jobs.get("noroom"), attempt, Settings(), tracing)
         record = kept.jobs.get("noroom")
     assert record.state is State.FAILED
     assert record.error["status"] == 507
