@@ -36,7 +36,7 @@ from tools.local_service import running_service
 FIRST_PICTURE_SECONDS = 0.5  # goal for every table
 FOLDS = 5  # of scikit-learn's cross-validation
 AXES = 2  # of NCA and PLS
-SETTLING_SECONDS = 0.5  # from the result to the end of the process of the job, whose CPU time counts from then on
+SETTLING_SECONDS = 0.5  # from the result to the end of what the job still does, such as telling its end
 
 
 class PLSAxes(PLSRegression):  # type: ignore[misc]
@@ -120,16 +120,26 @@ def measure(client: httpx.Client, table: Table, service: int) -> tuple[pd.DataFr
 
 
 def worker_seconds(service: int) -> float:
-    """Return the CPU seconds of the workers of a service, with those of the processes of jobs that have ended."""
-    ticks = 0
+    """Return the CPU seconds of the workers of a service, with those of the processes of their jobs."""
+    ticks: dict[int, int] = {}
+    parents: dict[int, int] = {}
+    workers: set[int] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[1]) == service and b"worker" in (folder / "cmdline").read_bytes().split(b"\0"):
-                ticks += sum(map(int, fields[11:15]))  # of the process and its children, in user and system mode
+            is_worker = b"worker" in (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:  # it has just ended
             continue
-    return ticks / os.sysconf("SC_CLK_TCK")
+        number = int(folder.name)
+        parents[number] = int(fields[1])
+        ticks[number] = sum(map(int, fields[11:15]))  # of the process and its ended children, in user and system mode
+        if is_worker and parents[number] == service:
+            workers.add(number)
+
+    def works(number: int) -> bool:
+        return number in workers or (number in parents and works(parents[number]))
+
+    return sum(ticks[number] for number in ticks if works(number)) / os.sysconf("SC_CLK_TCK")
 
 
 def peer(frame: pd.DataFrame, table: Table) -> tuple[float, float]:
