@@ -269,8 +269,8 @@ class Job(JobFields):
         return run(self._transformed(rows, format, names, header))
 
     def cancel(self) -> Self:
-        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has ended
-        otherwise.
+        """Cancel the job; a running job stops after its current iteration. Raises ApiError (409) if it has
+        already succeeded or failed.
         """
         return run(self._do("cancel"))
 

@@ -46,7 +46,7 @@ async def post_batch(
     idempotency_key: IdempotencyKey = None,
     validate_only: ValidateOnly = False,
 ) -> Response:
-    """A grid (a spec with lists of values) makes a job of each combination. A list of specs and grids makes them all.
+    """A grid (a spec with lists of values) makes a job of each combination. A list makes the jobs of each.
 
     All jobs are queued, or none. `{"jobs": …, "label": …}` names the batch.
     """

@@ -192,7 +192,8 @@ async def project_job_rows(
     sandbox: SandboxDep,
     format: FormatParameter = None,
 ) -> Response:
-    """The rows are filled in, encoded and scaled as in the job. A W with one 1 returns a standardized feature."""
+    """The rows are filled in, encoded and scaled as in the job. If a column of W is 1 for one feature
+    and 0 elsewhere, the answer has this feature as the job scaled it."""
     chosen = negotiate_format(request, format, TABLE_FORMATS)
     await run_sync(store.datasets.get, record.dataset)  # 404 if the table has been deleted
     model = await run_sync(store.jobs.artifact, record, "model")

@@ -44,9 +44,9 @@ def strategy_within(
     ----------
     tolerances
         Relative errors of J and Φ(W)W that are allowed, in order of preference. Without far rows, the first one for
-        which truncated features are cheaper than all pairs is used. Exact pairs of far rows are used if they make that
-        at least FAR_GAIN times cheaper; then it is the first tolerance whose cost is at most PREFERENCE times that of
-        the cheapest one. If there is none, the strategy is exact.
+        which truncated features are cheaper than all pairs is used. If exact pairs of far rows make truncation at least
+        FAR_GAIN times cheaper, they are used, with the first tolerance whose cost is at most PREFERENCE times the
+        lowest cost. If there is none, the strategy is exact.
     size
         |J| and ‖Φ(W)W‖; estimated from a sample of the rows if they are not given.
     """

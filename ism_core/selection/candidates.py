@@ -46,9 +46,9 @@ class ScoredKernel:
         return is_ahead(np.concatenate(self.scores[:seen]), np.concatenate(other.scores[:seen]), errors)
 
     def may_lead(self, other: "ScoredKernel") -> bool:
-        """Tell whether it can lead a candidate that saw more folds by a standard error after these folds.
+        """Tell whether it can still end a standard error ahead of `other`, which has seen more folds.
 
-        It is assumed to avoid half of the other candidate's errors in the remaining folds.
+        It is assumed to avoid half of the errors of `other` in the remaining folds.
         """
         seen = len(self.scores)
         lead = np.concatenate([*self.scores, np.concatenate(other.scores[seen:])]) - np.concatenate(other.scores)

@@ -3,8 +3,8 @@
 With few rows, W takes a few steps for each clustering until the clustering settles, then ascends to convergence. With
 many rows a clustering costs more than a step, so W takes one step for each (`ClusteringAscent`): first on a subsample
 from W = I, then on all rows with coarse features until W and Y settle, then exactly until they settle again. If a
-number of starts is given, the subsample uses the method for few rows until it converges. That takes twice as long and
-ends in poor clusters less often.
+number of starts is given, the subsample is solved as if it were all rows: that takes twice as long, but poor clusters
+are rarer.
 """
 
 from collections.abc import Generator

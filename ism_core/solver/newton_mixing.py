@@ -1,9 +1,9 @@
 """Newton mixing: faster fixed points of Φ if Γ changes with W, from a combination of the last few Φs.
 
-W and Y in turn approach their common fixed point by a few hundredths a round if eigenvalues lie close together. Each
-round leaves W, Φ(W) and the residual G = (I − WWᵀ)Φ(W)W, which is half the gradient of J and 0 at the fixed point. On
+If eigenvalues lie close together, each round removes only a few hundredths of the distance to the fixed point. A round
+leaves W, Φ(W) and the residual G = (I − WWᵀ)Φ(W)W, which is half the gradient of J and 0 at the fixed point. On
 the space of the steps s from this W to the last ones, the residuals show the Hessian: G there − G here = H s. A plain
-round assumes −M instead, the eigengaps of its own Φ. In units of M, H is
+round takes −M for H, where M holds the eigengaps of its Φ. In units of M, H is
 
     −1   along directions in which a plain round is right
      0   along directions in which it is too short: Newton's step −H⁻¹G is longer
@@ -64,7 +64,7 @@ class NewtonMixing:
 
 
 def _newton_shares(here: _Round, others: list[_Round]) -> Array:
-    """The combination of the steps to the other rounds that is Newton's step."""
+    """Return the coefficients that combine the steps to the other rounds into Newton's step."""
     steps = np.array([each.W.ravel() for each in others])
     changes = np.array([(each.residual - here.residual).ravel() for each in others])
     gaps = np.array([(project_out(here.W, each.phi @ here.W) - each.residual).ravel() for each in others])

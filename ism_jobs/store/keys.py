@@ -24,7 +24,7 @@ def queued(schema: int) -> str:
 
 
 def waiting_owners(schema: int) -> str:
-    """Set: the owners that have queued jobs with a place; owners without may be among them."""
+    """Set: the owners with queued jobs that have a place. One with none left may remain until a claim removes it."""
     return f"ism:jobs:waiting:{schema}"
 
 

@@ -142,7 +142,7 @@ def _linear_predictions(training: TrainingData, spec: SupervisedSpec, target: _T
 
 
 def _sample(rows: Ints, n: int, d: int, seed: int) -> tuple[Ints, Ints]:
-    """Return places in `rows`: all of them, or as many as the linear model takes. If there is room, add other rows.
+    """Return places in `rows` that the linear model predicts, and other rows that it learns from too.
 
     W has learned from rows that were not predicted, so the linear model does so too.
     """

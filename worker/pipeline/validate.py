@@ -62,7 +62,7 @@ class Validation:
         )
 
     def corrected(self, known: OutOfFold, share: float) -> "Validation":
-        """Return the score of chosen settings without the optimism of the share of rows that the choice used."""
+        """Return the score minus the optimism of the choice, times the share of the rows that the choice used."""
         return replace(self, method="bootstrap", score=self.score - known.optimism * share)
 
     def document(self) -> dict[str, Any]:

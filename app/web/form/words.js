@@ -62,7 +62,7 @@ export const OPTIONS = {
 // Hints of parameters whose description in the API names its values.
 export const HINTS = {
   target_kind: "Text, and whole numbers with at most 20 distinct values, are classes; other numbers are values.",
-  missing: "Rows without a value to explain are always left out, unless the job is not run.",
+  missing: "Rows without a target value are left out, unless incomplete rows stop the job.",
   categorical: "Two levels become one 0/1 feature, and ordered levels (low, medium, high) one number.",
   dates: "A date becomes one number, or a number for each of its parts.",
   scale: "Standardized features have mean 0 and standard deviation 1.",

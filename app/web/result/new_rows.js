@@ -88,7 +88,7 @@ function unusualRows(source, axes, onPick) {
     h(
       "p",
       { class: "hint" },
-      "The per cent are the share of the table's rows that are nearer to their neighbors, in the axes, than the new row is to its own. 95 % or more is unusual.",
+      "The percentage says how many of the table's rows lie closer to their neighbors, in the axes, than this row does. From 95 % the row is unusual.",
     ),
     table(heads, rows.slice(0, SHOWN_AT_FIRST).map(line), title),
     rows.length > SHOWN_AT_FIRST ? expandable(`All ${counted(rows.length, "new row")}`, all) : null,

@@ -82,8 +82,8 @@ class Tickets:
     def balance(self, schema: int, most_checked: int = 0) -> None:
         """Let there be as many tickets as jobs that may start.
 
-        There may be a few more, because those that workers have just taken are written again. They start no job before
-        its turn.
+        A ticket that a worker has just taken is not seen and is written again, so there may be a few too many. They
+        start no job before its turn.
         """
         if missing := self.trim(schema, most_checked):
             jobs = [id.decode() for id in self._redis.zrange(keys.queued(schema), 0, missing - 1)]
