@@ -21,6 +21,7 @@ from worker.progress import Progress
 
 SECONDS = 20  # an answer that takes longer is none: the client gives up
 JOB = {"paradigm": "supervised", "target": "c", "kernel": "linear", "q": 1, "folds": 0, "max_iter": 3}
+ENDLESS = {"kernel": "multiquadratic", "max_iter": 100_000, "delta": 1e-300, "starts": 1_000}
 
 
 @pytest.fixture(scope="module")
@@ -191,15 +192,19 @@ def test_a_full_redis_refuses_new_objects_and_allows_deletes(faulty: Api, redis:
 def test_a_job_that_waits_or_runs_can_be_cancelled_when_redis_is_full(
     faulty: Api, redis: FaultyRedis, store: Store
 ) -> None:
+    busy = faulty.submit(dataset=faulty.upload(rows(70, 2_000))["id"], **JOB | ENDLESS)  # so the worker takes no other
+    until(lambda: faulty.get(f"/jobs/{busy}").json()["state"] == "running")
     store.redis.hset(keys.dataset("wine"), mapping={"name": "what the jobs name"})
-    for id in ("waits", "runs"):
+    for id in ("runs", "waits"):
         store.jobs.create([(id, spec_of("wine"))])
-        store.redis.lpop(f"rq:queue:{QUEUE_NAMES[-1]}")
-    assert store.jobs.claim("runs", "the test") is not None
+        if id == "runs":
+            assert store.jobs.claim("runs", "the test") is not None
     with redis.full():
         assert faulty.post("/jobs/waits/cancel").json()["state"] == "cancelled"
         assert faulty.post("/jobs/runs/cancel").status_code == 202
     assert redis.direct.hexists(keys.job("runs"), "cancel")
+    faulty.post(f"/jobs/{busy}/cancel")
+    faulty.ended(busy)
 
 
 def test_the_embedded_redis_holds_no_more_than_it_may(tmp_path: Path) -> None:
