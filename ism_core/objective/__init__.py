@@ -11,6 +11,7 @@ from ism_core.objective.data import EvaluationOptions, Precision
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
 from ism_core.objective.neighbors import ISOLATION, ClassNeighborGamma, NeighborGamma, ValueNeighborGamma
 from ism_core.objective.pairs import TILE, pairs_of
+from ism_core.objective.partitions import ArrayPartitions, Partitions
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.strategies import Method
@@ -22,12 +23,14 @@ __all__ = [
     "COMPILED_BLOCK",
     "ISOLATION",
     "TILE",
+    "ArrayPartitions",
     "ClassNeighborGamma",
     "EvaluationOptions",
     "Magnitudes",
     "Method",
     "NeighborGamma",
     "NeighborProblem",
+    "Partitions",
     "Precision",
     "Problem",
     "ValueNeighborGamma",
