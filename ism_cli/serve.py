@@ -19,6 +19,7 @@ from ism_jobs.settings import Settings
 
 KILL_AFTER = 10  # extra seconds after ISM_SHUTDOWN_SECONDS before workers are killed
 READY_TRIES, READY_PAUSE = 600, 0.1  # polls of /readyz before the greeting, and seconds between polls: one minute
+KEYS = "ISM_API_KEYS"  # environment variable with credentials that only the API needs
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -73,11 +74,12 @@ def api(**options: Any) -> None:
 def worker(**options: Any) -> None:
     """Run only workers, on the Redis of ISM_REDIS_URL. On SIGTERM, running jobs return to the queue."""
     stop_with_supervisor()
-    settings = settings_from(options)
+    settings = settings_from(options).model_copy(update={"api_keys": None})
     environment = _environment(settings, settings.required_redis_url)
     if settings.workers > 1:
         sys.exit(Supervisor(_worker_parts(settings, environment), settings.shutdown_seconds + KILL_AFTER).run())
     os.environ.update(environment)  # job processes read their settings from the environment
+    os.environ.pop(KEYS, None)
     for variable in THREAD_VARIABLES:  # before numpy is imported, which reads them once
         os.environ[variable] = str(settings.threads_per_worker)
     from ism_jobs.logs import configure
@@ -125,7 +127,9 @@ def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
 
 
 def _worker_parts(settings: Settings, environment: Mapping[str, str]) -> list[Part]:
-    return [Part(f"worker {number}", ["worker"], environment) for number in range(1, settings.workers + 1)]
+    """Return the workers, which get no API keys: a job needs none."""
+    without_keys = {name: value for name, value in environment.items() if name != KEYS}
+    return [Part(f"worker {number}", ["worker"], without_keys) for number in range(1, settings.workers + 1)]
 
 
 def _greet(settings: Settings, keys: bool) -> None:

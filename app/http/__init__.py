@@ -1,14 +1,12 @@
 """HTTP details that are the same for every route: negotiation, paging, pages, security headers, exception handlers."""
 
+from app.http.etags import TAGS, etag_matches, etag_of, not_modified
 from app.http.exception_handlers import install_exception_handlers
 from app.http.negotiation import (
     VARY_ACCEPT,
-    etag_matches,
-    etag_of,
     file_response,
     file_responses,
     negotiate_format,
-    not_modified,
 )
 from app.http.pages import install_page, install_swagger
 from app.http.pagination import decode_cursor, page_end
@@ -18,6 +16,7 @@ from app.http.uvicorn_limits import MAX_READ_BYTES, ConnectionLimits, headers_to
 __all__ = [
     "MAX_READ_BYTES",
     "PICTURE_POLICY",
+    "TAGS",
     "VARY_ACCEPT",
     "ConnectionLimits",
     "add_security_headers",

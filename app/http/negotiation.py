@@ -1,12 +1,12 @@
-"""Responses that carry a file: content negotiation, ETags and byte ranges."""
+"""Responses that carry a file: content negotiation and byte ranges."""
 
-import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fastapi import HTTPException, Request, Response
 
+from app.http.etags import TAGS, etag_matches, etag_of, not_modified
 from app.problems import problem_responses
 from ism_jobs.errors import FieldError, InvalidParameter, NotAcceptable
 
@@ -62,26 +62,23 @@ def _quality(text: str) -> float:
     return min(float(text), 1.0) if re.fullmatch(r"[01](\.\d{0,3})?", text) else 1.0
 
 
-def etag_of(*parts: Any) -> str:
-    """Return the entity tag of one version of a resource."""
-    return '"' + hashlib.sha256(repr(parts).encode()).hexdigest()[:24] + '"'
-
-
-def etag_matches(request: Request, etag: str) -> bool:
-    """Return whether the caller already has this version (If-None-Match)."""
-    known = [part.strip().removeprefix("W/") for part in request.headers.get("if-none-match", "").split(",")]
-    return etag in known or "*" in known
-
-
-def not_modified(etag: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a 304 response."""
-    return Response(status_code=304, headers={"ETag": etag, **(headers or {})})
-
-
 def file_response(
-    request: Request, body: bytes, format: str, filename: str, etag: str, headers: Mapping[str, str] | None = None
+    request: Request,
+    body: bytes,
+    format: str,
+    filename: str,
+    headers: Mapping[str, str] | None = None,
+    name: Hashable = None,
 ) -> Response:
-    """Return a file, or the byte range of it that was requested."""
+    """Return a file, the byte range of it that was requested, or a 304 if the caller has it.
+
+    `name` names a file that never changes: `TAGS` then remembers its tag.
+    """
+    etag = etag_of(body)
+    if name is not None:
+        TAGS.add(name, etag)
+    if request.method in ("GET", "HEAD") and etag_matches(request, etag):
+        return not_modified(etag, headers)
     headers = {
         "ETag": etag,
         "Accept-Ranges": "bytes",

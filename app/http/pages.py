@@ -2,14 +2,19 @@
 
 import base64
 import hashlib
+import os
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import HTMLResponse
-from starlette.staticfiles import StaticFiles
+from fastapi.responses import FileResponse, HTMLResponse
+from starlette.datastructures import Headers
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
+from starlette.types import Scope
 
+from app.http.etags import etag_of
 from app.http.security_headers import PAGE_POLICY, content_security_policy
 from app.links import DOCS, DOCS_FILES, PAGE, PAGE_FILES, prefix
 
@@ -22,7 +27,7 @@ _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 def install_page(app: FastAPI) -> None:
     """Add the page and its files. They contain no data and need no key; the API calls of the page do."""
-    files = StaticFiles(directory=WEB)
+    files = _Files(directory=WEB)
 
     async def page(request: Request) -> Response:
         answer = await files.get_response("index.html", request.scope)
@@ -31,6 +36,24 @@ def install_page(app: FastAPI) -> None:
 
     app.add_route(PAGE, page, include_in_schema=False)
     app.mount(PAGE_FILES, files)
+
+
+class _Files(StaticFiles):
+    """Static files with tags of their bytes; those of starlette are made of size and time."""
+
+    def file_response(
+        self, full_path: str | os.PathLike[str], stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """Return the file, or a 304 if the caller has it."""
+        etag = _tag(str(full_path), stat_result.st_mtime_ns, stat_result.st_size)
+        response = FileResponse(full_path, status_code, {"ETag": etag}, stat_result=stat_result)
+        is_known = self.is_not_modified(response.headers, Headers(scope=scope))
+        return NotModifiedResponse(response.headers) if is_known else response
+
+
+@lru_cache
+def _tag(path: str, changed: int, size: int) -> str:
+    return etag_of(Path(path).read_bytes())
 
 
 def install_swagger(app: FastAPI) -> None:

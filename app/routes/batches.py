@@ -9,12 +9,9 @@ from app.dependencies import CheckSandboxDep, SettingsDep, StoreDep
 from app.http import (
     VARY_ACCEPT,
     decode_cursor,
-    etag_matches,
-    etag_of,
     file_response,
     file_responses,
     negotiate_format,
-    not_modified,
     page_end,
 )
 from app.problems import problem_responses
@@ -95,10 +92,7 @@ def get_batch(
     chosen = negotiate_format(request, format, ("json", "csv"))
     view = read_batch(store, id)
     body = view.model_dump_json().encode() if chosen == "json" else write_table(batch_table(view), "csv")
-    etag = etag_of(body)
-    if etag_matches(request, etag):
-        return not_modified(etag, VARY_ACCEPT)
-    return file_response(request, body, chosen, f"batch-{id}", etag, VARY_ACCEPT)
+    return file_response(request, body, chosen, f"batch-{id}", VARY_ACCEPT)
 
 
 @router.post(

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from app.dependencies import SandboxDep, StoreDep
-from app.http import VARY_ACCEPT, etag_matches, etag_of, file_response, file_responses, negotiate_format, not_modified
+from app.http import TAGS, VARY_ACCEPT, file_response, file_responses, negotiate_format, not_modified
 from app.problems import problem_responses
 from app.routes.parameters import TABLE_FORMATS, TABLE_SCHEMA, DatasetId, FormatParameter
 from app.sandbox import select_rows
@@ -57,11 +57,11 @@ async def get_rows(
         sentence = "NPY holds numbers only, but all of these columns are text; use json, csv or parquet."
         raise InvalidParameter(sentence, [FieldError("format", sentence)])
     names = [one.name for one in columns]
-    etag = etag_of(dataset.id, names, chosen, offset, limit)
-    if etag_matches(request, etag):
+    name = (dataset.id, *names, chosen, offset, limit)
+    if etag := TAGS.known(request, name):
         return not_modified(etag, VARY_ACCEPT)
     body = await sandbox.run(select_rows, store.datasets.iter_packed(dataset.id), names, chosen, offset, limit)
-    return file_response(request, body, chosen, f"rows-{dataset.id}", etag, VARY_ACCEPT)
+    return file_response(request, body, chosen, f"rows-{dataset.id}", VARY_ACCEPT, name)
 
 
 @router.post(

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import AsyncIterable
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Header, Query, Request, Response
@@ -93,48 +93,52 @@ def _states(text: str | None) -> frozenset[State] | None:
     "/{id}",
     operation_id="getJob",
     summary="Get a job",
+    response_model=JobView,
     responses={304: {"description": "Not modified"}, **problem_responses(404, 422)},
 )
 async def get_job(
     request: Request,
-    response: Response,
     record: JobDep,
     store: StoreDep,
     events: EventsDep,
     wait: Annotated[float, Query(ge=0, le=MAX_WAIT_SECONDS, description="Seconds to wait for the job to end.")] = 0.0,
-) -> Any:
+) -> Response:
     """With `wait`, the response comes when the job ends or the time is over.
 
     With `wait` and If-None-Match, it also comes when the job changes. The position in the queue is then checked every
     few seconds.
     """
-    view, etag = await run_sync(_view_and_etag, store, record)
+    body, etag = await run_sync(_body_and_etag, store, record)
     any_change = "if-none-match" in request.headers
     if wait and not record.state.ended and (not any_change or etag_matches(request, etag)):
-        view, etag = await _wait_for_change(request, store, events, record.id, wait, any_change)
+        body, etag = await _wait_for_change(request, store, events, record.id, wait, any_change)
     if etag_matches(request, etag):
         return not_modified(etag)
-    response.headers["ETag"] = etag
-    return view
+    return Response(body, media_type="application/json", headers={"ETag": etag})
 
 
-def _view_and_etag(store: Store, record: Record) -> tuple[JobView, str]:
-    position = store.jobs.position(record) if record.state is State.QUEUED else None
-    return job_view(record, position), etag_of(record.id, record.version, position)
+def _view(store: Store, record: Record) -> JobView:
+    return job_view(record, store.jobs.position(record) if record.state is State.QUEUED else None)
+
+
+def _body_and_etag(store: Store, record: Record) -> tuple[bytes, str]:
+    body = _view(store, record).model_dump_json().encode()
+    return body, etag_of(body)
 
 
 async def _wait_for_change(
     request: Request, store: Store, events: Events, id: str, seconds: float, any_change: bool
-) -> tuple[JobView, str]:
+) -> tuple[bytes, str]:
     """Wait until the job ends, differs from the version that the caller knows, or the time is over."""
     deadline = time.monotonic() + seconds
     last = await events.last(id)
     while True:
-        view, etag = await run_sync(lambda: _view_and_etag(store, store.jobs.get(id)))
+        record = await run_sync(store.jobs.get, id)
+        body, etag = await run_sync(_body_and_etag, store, record)
         now = time.monotonic()
-        if view.state.ended or now >= deadline or (any_change and not etag_matches(request, etag)):
-            return view, etag
-        polls_queue = any_change and view.state is State.QUEUED
+        if record.state.ended or now >= deadline or (any_change and not etag_matches(request, etag)):
+            return body, etag
+        polls_queue = any_change and record.state is State.QUEUED
         next_look = min(deadline, now + (QUEUE_POLL_SECONDS if polls_queue else LONGEST_WAIT))
         while (left := next_look - time.monotonic()) > 0 and (news := await events.after(id, last, left)):
             last = news[-1].id
@@ -243,7 +247,7 @@ async def follow_job(
                 except NotFound:  # the job was deleted meanwhile
                     return
                 if not record.state.ended:
-                    view, _ = await run_sync(_view_and_etag, store, record)
+                    view = await run_sync(_view, store, record)
                     yield ServerSentEvent(id=last, event="state", raw_data=view.model_dump_json())
             elif record.state.ended and not news:  # the final state comes after all other events
                 yield ServerSentEvent(id=last, event="state", raw_data=job_view(record).model_dump_json())

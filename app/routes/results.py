@@ -1,6 +1,7 @@
 """The results of a job: the result document, tables, model, plots, and the projection of new rows."""
 
 import json
+from collections.abc import Hashable
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
@@ -11,10 +12,9 @@ from app import uploads
 from app.dependencies import FinishedJobDep, SandboxDep, SettingsDep, StoreDep, TransformSandboxDep
 from app.http import (
     PICTURE_POLICY,
+    TAGS,
     VARY_ACCEPT,
     content_security_policy,
-    etag_matches,
-    etag_of,
     file_response,
     file_responses,
     negotiate_format,
@@ -88,13 +88,13 @@ async def get_model(
 ) -> Response:
     """The model projects new rows. It consists of mean, scale and W, as NPZ or ONNX."""
     chosen = negotiate_format(request, format, ("npz", "onnx"))
-    etag = _etag(record, "model", chosen)
-    if etag_matches(request, etag):
+    name = _name(record, "model", chosen)
+    if etag := TAGS.known(request, name):
         return not_modified(etag, VARY_ACCEPT)
     body = await run_sync(store.jobs.artifact, record, "model")
     if chosen == "onnx":
         body = await sandbox.run(export_onnx, body)
-    return file_response(request, body, chosen, f"model-{record.id}", etag, VARY_ACCEPT)
+    return file_response(request, body, chosen, f"model-{record.id}", VARY_ACCEPT, name)
 
 
 @router.get(
@@ -113,15 +113,15 @@ async def get_plot(
     sandbox: SandboxDep,
 ) -> Response:
     """The embedding with features as arrows, the importance or loadings of features, or the trace of the iteration."""
-    etag = _etag(record, "plot", plot, format)
-    if etag_matches(request, etag):
+    name = _name(record, "plot", plot, format)
+    if etag := TAGS.known(request, name):
         return not_modified(etag)
     source = PLOT_SOURCES.get(plot)
     table = await run_sync(store.jobs.artifact, record, source) if source else None
     result = await run_sync(store.jobs.result, record)
     body = await sandbox.run(draw_plot, plot, table, format, record.spec, result)
     headers = {"Content-Security-Policy": content_security_policy(PICTURE_POLICY)}
-    return file_response(request, body, format, f"{plot}-{record.id}", etag, headers)
+    return file_response(request, body, format, f"{plot}-{record.id}", headers, name)
 
 
 @router.get(
@@ -140,7 +140,7 @@ async def get_report(request: Request, record: FinishedJobDep, store: StoreDep, 
     url = str(request.base_url).rstrip("/") + prefix()
     body = await sandbox.run(render_report, job, result, dataset, embedding, url)
     headers = {"Content-Security-Policy": content_security_policy(REPORT_POLICY)}
-    return file_response(request, body, "html", f"report-{record.id}", etag_of(body), headers)
+    return file_response(request, body, "html", f"report-{record.id}", headers)
 
 
 @router.post(
@@ -171,7 +171,7 @@ async def transform_rows(
         limits = table_limits(settings)
         (body,), notes = await sandbox.receive(_with_value, project_upload, upload, model, chosen, limits, ranges)
     headers = {"ISM-Notes": json.dumps(notes), **VARY_ACCEPT}
-    return file_response(request, body, chosen, f"transformed-{record.id}", etag_of(body), headers)
+    return file_response(request, body, chosen, f"transformed-{record.id}", headers)
 
 
 @router.post(
@@ -200,7 +200,7 @@ async def project_job_rows(
     embedding = await run_sync(store.jobs.artifact, record, "embedding")
     table = store.datasets.iter_packed(record.dataset)
     projected = await sandbox.run(project_rows, table, model, embedding, body.W, chosen)
-    return file_response(request, projected, chosen, f"projected-{record.id}", etag_of(projected), VARY_ACCEPT)
+    return file_response(request, projected, chosen, f"projected-{record.id}", VARY_ACCEPT)
 
 
 @router.get(
@@ -226,8 +226,8 @@ async def get_table(
     """One table of the result as JSON, CSV, NPY (numeric columns only) or Parquet."""
     offered = tuple(format for format in TABLE_FORMATS if (table, format) != ("metrics", "npy"))
     chosen = negotiate_format(request, format, offered)
-    etag = _etag(record, table, chosen)
-    if etag_matches(request, etag):
+    name = _name(record, table, chosen)
+    if etag := TAGS.known(request, name):
         return not_modified(etag, VARY_ACCEPT)
     if table == "metrics" and chosen == "json":
         body = json.dumps((record.summary or {}).get("metrics", {})).encode()
@@ -235,7 +235,7 @@ async def get_table(
         packed = await run_sync(store.jobs.artifact, record, table)
         run: Any = run_sync if len(packed) < INLINE_BYTES else sandbox.run
         body = await run(convert_table, packed, chosen, LABEL_COLUMNS[table])
-    return file_response(request, body, chosen, f"{table}-{record.id}", etag, VARY_ACCEPT)
+    return file_response(request, body, chosen, f"{table}-{record.id}", VARY_ACCEPT, name)
 
 
 def _with_value(answer: Answer) -> tuple[list[bytes], Any]:
@@ -262,6 +262,6 @@ def _ranges(store: Store, record: Record) -> dict[str, tuple[float, float]]:
     return {name: (low, high) for name, (low, high) in ends.items() if low is not None and high is not None}
 
 
-def _etag(record: Record, *parts: str) -> str:
-    """Return an entity tag made of names only: the results of an attempt never change."""
-    return etag_of(record.id, record.attempt, *parts)
+def _name(record: Record, *parts: str) -> Hashable:
+    """Return the name of a file that never changes, because the results of an attempt never do."""
+    return (record.id, record.attempt, *parts)

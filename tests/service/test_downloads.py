@@ -1,5 +1,6 @@
 """What a job found, in every format: the same numbers, cacheable, in parts, and as pictures and models."""
 
+import hashlib
 import io
 import json
 import xml.etree.ElementTree as ET
@@ -167,6 +168,19 @@ def test_what_is_made_when_asked_for_comes_in_parts_too(api: Api, done: str, pat
     answer = api.get(f"/jobs/{done}/{path}", headers={"Range": f"bytes=10-{size}", "If-Range": etag})
     assert (answer.status_code, answer.content) == (206, whole.content[10:])
     assert api.get(f"/jobs/{done}/{path}", headers={"If-None-Match": etag}).status_code == 304
+
+
+@pytest.mark.parametrize("path", ["", "/W", "/embedding?format=parquet", "/model", "/plots/trace.svg", "/report.html"])
+def test_a_tag_names_the_bytes(api: Api, done: str, path: str) -> None:
+    answer = api.get(f"/jobs/{done}{path}")
+    assert answer.headers["etag"] == f'"{hashlib.sha256(answer.content).hexdigest()[:32]}"'
+
+
+def test_the_tag_of_a_job_changes_with_its_links(api: Api, done: str) -> None:
+    answer = api.get(f"/jobs/{done}")
+    behind_proxy = api.get(f"/jobs/{done}", headers={"X-Forwarded-Prefix": "/ism"})
+    assert answer.content != behind_proxy.content
+    assert answer.headers["etag"] != behind_proxy.headers["etag"]
 
 
 def test_each_format_has_a_version_of_its_own(api: Api, done: str) -> None:

@@ -44,6 +44,18 @@ def command_lines() -> str:
     return "\n".join(found)
 
 
+def environments(command: str) -> list[str]:
+    """Those of all processes of a command."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if command in (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"):
+                found.append((process / "environ").read_bytes().decode(errors="replace"))
+        except OSError:
+            continue  # it has ended, or belongs to another user
+    return found
+
+
 def test_a_running_service_shows_no_secret(url: str, tmp_path: Path) -> None:
     settings = {"ISM_REDIS_URL": url, "ISM_API_KEYS": f"alice:{KEY}", "ISM_LOG_LEVEL": "debug"}
     with running_service(tmp_path, workers=1, **settings) as (service, _):
@@ -56,11 +68,14 @@ def test_a_running_service_shows_no_secret(url: str, tmp_path: Path) -> None:
                 said.append(client.post("/datasets", content=b"x,y\n1,2\n2,3\n"))
                 said.append(client.post("/jobs", content=b"{"))
         lines = command_lines()
+        workers = [text for text in environments("ism_cli.main worker") if url in text]
         assert "ism_cli.main" in lines
     assert {answer.status_code for answer in said} == {200, 201, 401, 404, 422}
     shown = "\n".join([lines, (tmp_path / "serve.log").read_text(), *(f"{one.headers} {one.text}" for one in said)])
     assert "alice" in shown, "the log tells whose request it was"
     assert [secret for secret in SECRETS if secret in shown] == []
+    assert workers
+    assert not [text for text in workers if KEY in text], "a job needs no API key"
 
 
 @pytest.mark.parametrize("wrong", ["redis://:{}/x@127.0.0.1/0", "http://:{}@127.0.0.1/0", "{}"])
