@@ -99,6 +99,11 @@ class CandidateView(BaseModel):
     error: float | None = Field(description="The standard error of the score, if known.")
     seconds: float = Field(description="The time it took in all folds, in seconds.")
     chosen: bool = Field(description="Whether this combination was chosen.")
+    W: list[list[float]] | None = Field(
+        None,
+        description="The weights of the features, features × axes, that it learned from some of the rows; only of the"
+        " best candidates whose axes differ. `POST /jobs/{id}/project` shows the rows in these axes.",
+    )
 
 
 class ChoiceView(BaseModel):

@@ -260,6 +260,8 @@ export type BestView = {
 
 /** One combination of settings that was tried. */
 export type CandidateView = {
+  /** The weights of the features, features × axes, that it learned from some of the rows; only of the best candidates whose axes differ. `POST /jobs/{id}/project` shows the rows in these axes. */
+  W?: number[][] | null;
   /** Whether this combination was chosen. */
   chosen: boolean;
   /** The standard error of the score, if known. */

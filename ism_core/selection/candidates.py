@@ -9,12 +9,18 @@ from ism_core.linalg import Scale
 from ism_core.selection.rule import is_ahead, standard_error
 
 WHITENED_START = 0.5  # of the median distance: the widest kernel on whitened rows (tuned on Wine, WDBC, Cancer, Iris)
+MOST_LOADINGS = 20_000  # entries of loadings that a candidate keeps, 160 KB
 # Of that distance: the first width. With wider kernels the ascent moves away from the start, towards noise in the
 # class means.
 INTERACTION_WIDTH = 0.7
 
 
 PathKey = tuple[Scale, int, bool, bool, int]  # scale, q, neighbors, interactions, fold
+
+
+def few_loadings(loadings: Array | None) -> Array | None:
+    """Return the loadings of a candidate if they are few enough to be kept, else None."""
+    return loadings if loadings is not None and loadings.size <= MOST_LOADINGS else None
 
 
 @dataclass(eq=False)
@@ -29,6 +35,7 @@ class ScoredKernel:
     scores: list[Array] = field(default_factory=list)  # one array per fold, with a score for each row
     predictions: list[Array] = field(default_factory=list)  # one array per fold: the SVM's class or values of each row
     seconds: float = 0.0
+    loadings: Array | None = None  # of the last fold, if they are few: d×q weights of the scaled features
     goes_on: bool = True  # whether it is scored in the next fold
 
     @property

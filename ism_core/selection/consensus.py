@@ -19,6 +19,7 @@ from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel, KernelWithWidth, Polynomial
 from ism_core.linalg import Scale, Scaling
 from ism_core.paradigms import Unsupervised
+from ism_core.selection.candidates import few_loadings
 from ism_core.selection.choice import Candidate, Choice, Leader, Trial
 from ism_core.solver import Result, ReturnCapture, iter_solve, widest_width, with_width
 
@@ -77,8 +78,8 @@ def iter_consensus(
         reason = "The search was finished early before the first candidate was tried; this is the default setting."
         return Choice("consensus", (usual,), usual, 0, reason, cut_short=True)
     candidates = tuple(
-        Candidate(each, scale, axes, False, score, error, taken)
-        for each, score, error, taken in zip(kernels, *_agreement(found), seconds, strict=False)
+        Candidate(each, scale, axes, False, score, error, taken, loadings=few_loadings(one.loadings(scaling.whitening)))
+        for each, one, score, error, taken in zip(kernels, found, *_agreement(found), seconds, strict=False)
     )
     leader = _leader(found, scaling, scale, rows)
     assert leader is not None

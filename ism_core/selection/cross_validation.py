@@ -13,7 +13,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import SharedWork
 from ism_core.kernels import Kernel
 from ism_core.paradigms import Supervised
-from ism_core.selection.candidates import CandidatePath, ScoredKernel
+from ism_core.selection.candidates import CandidatePath, ScoredKernel, few_loadings
 from ism_core.selection.choice import Leader, SearchControl, SearchFinished, Trial
 from ism_core.selection.fold_paths import SIGNIFICANT, FoldPaths, FoldScore
 from ism_core.selection.scoring import splits
@@ -195,6 +195,7 @@ class SuccessiveHalving:
         point.scores.append(found.scores)
         point.predictions.append(found.predictions)
         point.seconds += found.seconds
+        point.loadings = few_loadings(found.loadings)
         self._tried += 1
         if self._best is None or point is self._best or point.is_ahead_of(self._best, 0.0):
             self._best = point

@@ -41,6 +41,7 @@ class TableKernels:
                 point.error,
                 point.seconds,
                 path.interactions,
+                point.loadings,
             )
             for path in paths
             for point in path.points

@@ -10,6 +10,7 @@ from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import Journal, OutOfFold, Settings, iter_settings, never
 from ism_jobs.spec import JobSpec, read_stored_spec
+from worker.pipeline.stops import stops_of, weights_document
 from worker.to_core import kernel_document, kernel_of
 
 Document = dict[str, Any]
@@ -98,8 +99,12 @@ def trial_document(trial: Trial) -> Document:
     }
 
 
-def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
-    """Describe the candidates, the chosen one, the reason, and the spec that repeats the result without a choice."""
+def choice_document(choice: Choice, spec: JobSpec, seconds: float, X: Array) -> Document:
+    """Describe the candidates, the chosen one, the reason, and the spec that repeats the result without a choice.
+
+    The stops of a tour have their weights. X has the rows that are not scaled yet.
+    """
+    weights = {id(stop): weights_document(stop) for stop in stops_of(choice, X)}
     return {
         "criterion": choice.criterion,
         "reason": choice.reason,
@@ -118,6 +123,7 @@ def choice_document(choice: Choice, spec: JobSpec, seconds: float) -> Document:
                 "error": candidate.error,
                 "seconds": candidate.seconds,
                 "chosen": candidate is choice.chosen,
+                **({"W": weights[id(candidate)]} if id(candidate) in weights else {}),
             }
             for candidate in choice.candidates
         ],

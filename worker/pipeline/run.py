@@ -170,7 +170,7 @@ def _iter_choose(
             yield ProgressEvent(progress, "picture", picture)
     chosen, choice = trials.value
     if choice is not None:
-        trace.choice = choice_document(choice, chosen, clock.elapsed - began)
+        trace.choice = choice_document(choice, chosen, clock.elapsed - began, X)
         trace.out_of_fold = out_of_fold_document(choice.out_of_fold)
         trace.journal.clear()
         row = {name: value for name, value in trace.choice.items() if name != "candidates"}

@@ -53,6 +53,10 @@ def test_jobs_and_library_choose_the_same(chosen: tuple[list[ProgressEvent], Out
     spec = document["spec"]
     assert (spec["kernel"], spec["scale"], spec["q"]) == (taken["kernel"], taken["scale"], taken["q"])
     assert isinstance(spec["delta"], float)
+    stops = [np.array(each["W"]) for each in document["candidates"] if "W" in each]
+    assert stops
+    assert {stop.shape[0] for stop in stops} == {len(NAMES)}
+    assert not any("W" in each for each in document["candidates"] if each["chosen"])
     json.dumps(document, allow_nan=False)
 
 
