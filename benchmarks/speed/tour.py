@@ -61,7 +61,7 @@ def measure(page: Page, url: str, job: str, rows: int) -> str:
     page.goto(f"{url}/#/jobs/{job}")
     page.wait_for_selector(f".scatter-plot[data-drawn='{rows}']", timeout=PATIENCE)
     drawn = time.perf_counter() - began
-    page.get_by_role("button", name="Drag arrows").click()
+    page.get_by_role("button", name="Tour", exact=True).click()
     page.wait_for_selector(".arrows .handle", timeout=PATIENCE)
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})

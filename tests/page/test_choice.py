@@ -1,14 +1,21 @@
-"""Settings chosen from the data: the progress of the choice, its candidates, and running again with it."""
+"""Settings chosen from the data: the progress of the choice, its candidates, a tour of them, and running again."""
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, check_accessible, check_fits
-from tests.page.jobs import WINE, done, drawn
+from tests.page.jobs import WINE, done, drawn, eventually, pixels
 from tests.support.api import Api
 from tools.browser import LOOKS
 
 FEW = "\n".join(WINE.splitlines()[:1] + WINE.splitlines()[1::3])
+GEODESIC = """async ([one, other]) => {
+    const { geodesic } = await import(new URL("page/result/tour/frames.js", document.baseURI).href);
+    const frame = (W) => ({ W, rows: W[0].map((_, axis) => W.map((row) => row[axis])) });
+    const path = geodesic(frame(one), frame(other));
+    return { angles: path.angles, W: [0, 0.5, 1].map((t) => path.at(t).W), rows: path.at(0.5).rows.map((a) => [...a]) };
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +84,57 @@ def test_the_progress_of_a_choice_counts_the_fits(api: Api, opened: Opener) -> N
     expect(page.locator("h1 .badge")).to_have_text("cancelled")
 
 
+def test_the_axes_turn_to_another_candidate_and_back(result: Page, api: Api, job: str) -> None:
+    choice = api.get(f"/jobs/{job}/result").json()["choice"]
+    stops = sorted((each for each in choice["candidates"] if each["W"]), key=lambda each: -each["score"])
+    assert stops
+    before = pixels(result)
+    result.get_by_role("button", name="Tour", exact=True).click()
+    candidates = result.get_by_role("region", name="Other candidates")
+    expect(candidates.locator("tbody tr")).to_have_count(len(stops))
+    expect(candidates.locator("tbody tr").first).to_contain_text(f"{stops[0]['score']:.3f}")
+    first = candidates.get_by_role("button").first
+    first.click()
+    expect(first).to_have_attribute("aria-pressed", "true")
+    expect(result.locator(".scatter-plot .xtitle")).to_have_text("axis 1, turned")
+    eventually(result, lambda: pixels(result) != before)
+    result.get_by_role("button", name="Back to the optimum").click()
+    expect(first).to_have_attribute("aria-pressed", "false")
+    expect(result.locator(".scatter-plot .xtitle")).to_contain_text("contributes")
+    eventually(result, lambda: pixels(result) == before)
+
+
+def test_a_feature_that_is_left_out_changes_the_score_as_the_table_says(result: Page) -> None:
+    result.get_by_role("button", name="Tour", exact=True).click()
+    line = result.get_by_role("region", name="Without one feature").locator("tbody tr").first
+    score = line.locator("td").nth(1).text_content()
+    line.get_by_role("button").click()
+    expect(result.locator(".tour-score")).to_contain_text(f"quick accuracy: {score} (optimum")
+
+
+@pytest.mark.parametrize("axes", [(2, 2), (3, 1), (2, 4)], ids=str)
+def test_a_geodesic_turns_every_principal_angle_evenly(page: Page, axes: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    one, other = (np.linalg.qr(rng.standard_normal((6, q)))[0] for q in axes)
+    q = min(axes)
+    found = page.evaluate(GEODESIC, [one.tolist(), other.tolist()])
+    cosines = np.linalg.svd(one.T @ other[:, :q], compute_uv=False)
+    assert np.sort(found["angles"]) == pytest.approx(np.sort(np.arccos(cosines))[:q])
+    start, middle, end = map(np.array, found["W"])
+    assert start == pytest.approx(one, abs=1e-12)
+    half = np.linalg.svd(one.T @ middle, compute_uv=False)[: axes[0]]
+    assert np.sort(np.arccos(half.clip(max=1)))[-q:] == pytest.approx(np.sort(found["angles"]) / 2, abs=1e-7)
+    assert end @ end.T @ other[:, :q] == pytest.approx(other[:, :q], abs=1e-12)  # it contains the other axes
+    np.testing.assert_allclose(np.transpose(found["rows"]), middle, atol=1e-12)  # rows turn like W
+
+
 @pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
 def test_a_choice_fits_every_window_and_is_accessible(
     opened: Opener, job: str, viewport: dict[str, int], dark: bool
 ) -> None:
     page = drawn(opened(f"#/jobs/{job}", viewport=viewport, dark=dark), 60)
     page.locator(".chosen").scroll_into_view_if_needed()
+    page.get_by_role("button", name="Tour", exact=True).click()
+    expect(page.get_by_role("region", name="Without one feature")).to_be_visible()
     check_fits(page)
     check_accessible(page)

@@ -166,7 +166,7 @@ def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: 
 
 def test_dragging_an_arrow_turns_the_axes_and_the_optimum_comes_back(result: Page) -> None:
     before = pixels(result)
-    result.get_by_role("button", name="Drag arrows").click()
+    result.get_by_role("button", name="Tour", exact=True).click()
     told = result.locator(".explorer [role=status]")
     expect(told).to_contain_text("J: 100.0 % of the optimum")
     handle = result.locator(".arrows .handle").first

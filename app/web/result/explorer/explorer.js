@@ -21,7 +21,7 @@ import { jitter } from "./points.js";
 import { scatter } from "./scatter.js";
 import { scatter3d } from "./scatter3d.js";
 import { tooltip } from "./tooltip.js";
-import { tour } from "./tour.js";
+import { tour } from "../tour/tour.js";
 
 const MAX_MARKS = 256; // indices of marks are bytes
 
@@ -64,9 +64,15 @@ export function explorer(source, signal) {
     },
     onPick: (index) => pick(index, false),
   });
-  const drag = tour(source, entries, (moved, vectors) =>
-    plot2d.move({ ...state().points, ...coordinates(moved) }, vectors),
-  );
+  const drag = tour(source, entries, ({ rows: moved, vectors, isAway, hasArrived }) => {
+    const { titles, muted } = state();
+    const [x, y] = tourAxes();
+    const turned = { titles: { x: `axis ${x + 1}, turned`, y: `axis ${y + 1}, turned` }, muted: {} };
+    const points = { ...state().points, x: moved[x], y: moved[y] };
+    const arrows = { entries, canDrag: drag.canDrag, vectors };
+    plot2d.move({ points, arrows, ...(isAway ? turned : { titles, muted }), hasArrived });
+  });
+  const tourAxes = () => (hasTwoAxes ? [shown.x, shown.y] : [0, 1]);
   const onDragArrow = (index, vector) => (vector ? drag.drag(index, vector) : undefined);
   const plot2d = scatter({
     signal,
@@ -191,15 +197,15 @@ export function explorer(source, signal) {
     shown.arrows = event.target.value;
     draw();
   };
-  const tourButton = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "Drag arrows");
-  tourButton.title = "Change the weight of a feature by dragging its arrow, and see what depends on it.";
+  const tourButton = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "Tour");
+  tourButton.title = "Turn the axes: drag arrows, leave a feature out, or visit other candidates.";
   tourButton.addEventListener("click", async () => {
     if (tourButton.getAttribute("aria-pressed") === "true") return draw();
     problem.hide();
     arrowsField.querySelector("select").value = shown.arrows = "weights";
     try {
       await draw();
-      await drag.start(shown.x, shown.y);
+      await drag.start(...tourAxes());
       tourButton.setAttribute("aria-pressed", "true");
     } catch (error) {
       problem.show(error);
@@ -211,7 +217,8 @@ export function explorer(source, signal) {
     draw();
   };
   const dragModes = dragModeButtons(plot2d);
-  if (hasTwoAxes && source.dataset && hasUnitColumns(result.W)) dragModes.append(tourButton);
+  const hasPlane = hasTwoAxes || (source.picture && result.picture);
+  if (hasPlane && source.dataset) dragModes.append(tourButton);
   const controls2d = [labelled("Find row", h("input", { type: "number", min: 0, onchange: onFind }))];
   const arrowsField = arrowsSelect(shown.arrows, Boolean(result.structure), onArrows);
   if (hasTwoAxes) controls2d.push(arrowsField);
@@ -262,11 +269,6 @@ export function explorer(source, signal) {
       element.scrollIntoView({ block: "start" });
     },
   };
-}
-
-// Whether the columns of W have length 1, as a tour needs it; those of whitened rows do not.
-function hasUnitColumns(W) {
-  return W[0].every((_, axis) => Math.abs(W.reduce((sum, row) => sum + row[axis] ** 2, 0) - 1) < 1e-6);
 }
 
 function allMarks() {

@@ -237,10 +237,12 @@ export function scatter({
       if (!same || isScaled) isWhole = true;
       return drawFrame();
     },
-    // Draws points and arrows that have moved, in the same view.
-    move(points, vectors) {
-      state = { ...state, points, arrows: { ...state.arrows, vectors } };
-      scheduleDraw();
+    // Draws points and arrows that have moved, in the same view until they have arrived.
+    move({ points, arrows, titles, muted, hasArrived }) {
+      const hasNewTitles = titles.x !== state.titles.x || titles.y !== state.titles.y;
+      state = { ...state, points, titles, muted, arrows };
+      isWhole = hasArrived;
+      return hasArrived || hasNewTitles ? drawFrame() : scheduleDraw();
     },
     // What dragging does: "lasso", "zoom", "pan" or false.
     setDragMode(mode) {
