@@ -70,8 +70,9 @@ def _call_all() -> None:
     from ism_core.gamma import Gamma, LabelGamma
     from ism_core.kernels import Gaussian, Kernel, Taylor
     from ism_core.objective import pairs, tiles
-    from ism_core.objective.data import Precision
+    from ism_core.objective.data import DTYPES, Precision
     from ism_core.objective.feature_blocks import features_of
+    from ism_core.objective.neighbors import ClassNeighborGamma
 
     global _ready
     _ready = True  # in this process, which waits for it
@@ -83,6 +84,9 @@ def _call_all() -> None:
     for precision in get_args(Precision):
         tiles.half_gradient(*placed, np.eye(2), precision=precision, engine=ALONE)
         tiles.kernel_product(P, kernel, P, precision=precision, engine=ALONE)
+        neighbors = pairs.neighbor_pairs_of(P, kernel, ClassNeighborGamma.of(classes), DTYPES[precision], ALONE)
+        assert neighbors is not None
+        neighbors.row_coefficients()
     features = features_of(Taylor(2, 3, 1.0), P, rows=10**9)
     features.times(features.gathered(P))
 

@@ -25,9 +25,36 @@ class NeighborGamma(Gamma):
     def counted(self) -> Array:
         """The columns whose sums over the neighbors of each row, weighted by K, determine Γ and J."""
 
+    @property
     @abstractmethod
+    def compared(self) -> tuple[Ints, Array]:
+        """The class or the values of each row; the other of the two is empty."""
+
     def at(self, sums: Array) -> tuple[Gamma, float]:
         """Return Γ and J, given the sums of the counted columns over the other rows, for every row."""
+        return self.fixed(*self.split(sums))
+
+    @abstractmethod
+    def split(self, sums: Array) -> tuple[Array, Array]:
+        """Return `own` and `degrees`, as `weights` takes them, given the sums of the counted columns."""
+
+    @abstractmethod
+    def weights(self, own: Array, degrees: Array) -> tuple[Array, Array, float]:
+        """Return the weights w (n×t), the offsets o and J.
+
+        2 Γij = Σt (yit wjt + wit yjt) + oi + oj, where Σt is over the values, or over the class if i and j have one.
+
+        Parameters
+        ----------
+        own
+            Σj Kij yj over the other rows, or the sum of K over those of row i's class.
+        degrees
+            The sum of K over all other rows.
+        """
+
+    @abstractmethod
+    def fixed(self, own: Array, degrees: Array) -> tuple[Gamma, float]:
+        """Return Γ and J, given the same."""
 
     @abstractmethod
     def by_chance(self, K: Array) -> float:
@@ -64,13 +91,22 @@ class ClassNeighborGamma(NeighborGamma):
         onehot: Array = np.eye(self.codes.max() + 1)[self.codes]
         return onehot
 
-    def at(self, sums: Array) -> tuple[Gamma, float]:
+    @property
+    def compared(self) -> tuple[Ints, Array]:
+        return self.codes, np.empty((len(self.codes), 0))
+
+    def split(self, sums: Array) -> tuple[Array, Array]:
         sums = np.maximum(sums, 0)
-        weights = 1 / (sums.sum(axis=1) + ISOLATION)
-        shares = sums[np.arange(len(sums)), self.codes] * weights
-        offsets = shares * weights
-        gamma = Gamma(*_symmetric(self.counted, weights[:, None] * self.counted, -offsets[:, None]))
-        return gamma, float(shares.sum())
+        return sums[np.arange(len(sums)), self.codes, None], sums.sum(axis=1)
+
+    def weights(self, own: Array, degrees: Array) -> tuple[Array, Array, float]:
+        weights = 1 / (degrees + ISOLATION)
+        shares = own[:, 0] * weights
+        return weights[:, None], -shares * weights, float(shares.sum())
+
+    def fixed(self, own: Array, degrees: Array) -> tuple[Gamma, float]:
+        weights, offsets, objective = self.weights(own, degrees)
+        return Gamma(*_symmetric(self.counted, weights * self.counted, offsets[:, None])), objective
 
     def by_chance(self, K: Array) -> float:
         counts = self.counted.sum(axis=0)
@@ -106,14 +142,24 @@ class ValueNeighborGamma(NeighborGamma):
     def rank(self) -> int:
         return 2 * int(self.values.shape[1]) + 2
 
-    def at(self, sums: Array) -> tuple[Gamma, float]:
-        weights = 1 / (np.maximum(sums[:, -1], 0) + ISOLATION)
-        predicted = sums[:, :-1] * weights[:, None]
+    @property
+    def compared(self) -> tuple[Ints, Array]:
+        return np.empty(0, dtype=np.intp), self.values
+
+    def split(self, sums: Array) -> tuple[Array, Array]:
+        return sums[:, :-1], sums[:, -1]
+
+    def weights(self, own: Array, degrees: Array) -> tuple[Array, Array, float]:
+        nearness = 1 / (np.maximum(degrees, 0) + ISOLATION)
+        predicted = own * nearness[:, None]
         errors = self.values - predicted
-        weighted = 2 * weights[:, None] * errors
-        offsets = -np.einsum("it,it->i", weighted, predicted)
-        gamma = Gamma(*_symmetric(self.values, weighted, offsets[:, None]))
-        return gamma, float(np.vdot(self.values, self.values) - np.vdot(errors, errors))
+        weights = 2 * nearness[:, None] * errors
+        objective = float(np.vdot(self.values, self.values) - np.vdot(errors, errors))
+        return weights, -np.einsum("it,it->i", weights, predicted), objective
+
+    def fixed(self, own: Array, degrees: Array) -> tuple[Gamma, float]:
+        weights, offsets, objective = self.weights(own, degrees)
+        return Gamma(*_symmetric(self.values, weights, offsets[:, None])), objective
 
     def by_chance(self, K: Array) -> float:
         n, total = len(K), float(np.vdot(self.values, self.values))

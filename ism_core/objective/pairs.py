@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ism_core.arrays import Array, Dtype, Tile, buffers
+from ism_core.engines import Engine, Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import (
     Form,
@@ -28,6 +29,7 @@ from ism_core.kernels import (
     Squared,
 )
 from ism_core.objective.compilation import is_ready
+from ism_core.objective.neighbors import NeighborGamma
 
 logger = logging.getLogger(__name__)
 
@@ -75,14 +77,43 @@ class Pairs(Protocol):
 
 def pairs_of(P: Array, kernel: Kernel, gamma: Gamma | None = None, dtype: Dtype = np.float64) -> Pairs:
     """Return the pairs of projected rows P, compiled if they are many and the kernel's terms have compiled code."""
-    # callers who choose single precision evaluate often
-    fewest = COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // 2
-    if len(P) >= fewest and kernel.terms and all(type(term) in COMPILED_TERMS for _, term in kernel.terms):
+    are_many = len(P) >= _fewest_compiled(dtype)
+    if are_many and kernel.terms and all(type(term) in COMPILED_TERMS for _, term in kernel.terms):
         module = load_compiled("pairs")
         if module is not None:
             pairs: Pairs = module.CompiledPairs(P, kernel, gamma, dtype)
             return pairs
     return NumpyPairs(P, kernel, gamma, dtype)
+
+
+class NeighborPairs(Protocol):
+    """Sums over the pairs for a Γ that counts neighbors, with both of its passes over the pairs."""
+
+    def sums(self) -> tuple[Array, Array]:
+        """Return the sums over the other rows that `NeighborGamma.weights` takes: `own` and `degrees`."""
+
+    def row_coefficients(self) -> tuple[Array, float]:
+        """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W)."""
+
+
+def neighbor_pairs_of(
+    P: Array, kernel: Kernel, gamma: NeighborGamma, dtype: Dtype, engine: Engine
+) -> NeighborPairs | None:
+    """Return the pairs of projected rows P if the kernel is one Gaussian and compiled code is ready, else None."""
+    if len(P) < _fewest_compiled(dtype) or len(kernel.terms) != 1 or not isinstance(engine, Threads):
+        return None
+    weight, term = kernel.terms[0]
+    module = load_compiled("neighbors") if isinstance(term, Gaussian) else None
+    if module is None:
+        return None
+    found: NeighborPairs = module.CompiledNeighborPairs(P, gamma, weight, term, dtype, engine)
+    return found
+
+
+def _fewest_compiled(dtype: Dtype) -> int:
+    """Return the number of rows from which compiled code pays."""
+    # callers who choose single precision evaluate often
+    return COMPILED_ROWS if dtype is np.float64 else COMPILED_ROWS // 2
 
 
 class NumpyPairs:

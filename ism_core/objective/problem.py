@@ -11,9 +11,9 @@ from ism_core.engines import ALONE, Placed, own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
-from ism_core.objective.data import EvaluationOptions, Precision, ProblemData, Projections
+from ism_core.objective.data import DTYPES, EvaluationOptions, Precision, ProblemData, Projections
 from ism_core.objective.neighbors import NeighborGamma
-from ism_core.objective.pairs import compiled_load_failure
+from ism_core.objective.pairs import compiled_load_failure, neighbor_pairs_of
 from ism_core.objective.plan import exact_strategy, strategy_within
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
 from ism_core.objective.truncation import Magnitudes
@@ -262,8 +262,13 @@ class NeighborProblem(Problem):
         return self.column_sums(C), objective
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
-        if self.data.few_rows is not None and self.data.engine_for(self.half_gradient_flops) is ALONE:
-            return self.data.few_rows.neighbor_coefficients(self.projections.projected(W))
+        data, gamma, engine = self.data, self.gamma, self.data.engine_for(self.half_gradient_flops)
+        assert isinstance(gamma, NeighborGamma)
+        P = data.projections.projected(W)
+        if data.few_rows is not None and engine is ALONE:
+            return data.few_rows.neighbor_coefficients(P)
+        if (pairs := neighbor_pairs_of(P, data.kernel, gamma, DTYPES[data.options.precision], engine)) is not None:
+            return pairs.row_coefficients()
         fixed, objective = self._at(W)
         return fixed.row_coefficients(W)[0], objective
 
@@ -282,15 +287,9 @@ class NeighborProblem(Problem):
         """Return the strategy with Γ fixed at its value for W, and J(W)."""
         data, gamma = self.data, self.gamma
         assert isinstance(gamma, NeighborGamma)
-        affinity = tiles.kernel_product(
-            data.projections.projected(W),
-            data.placed_kernel,
-            gamma.counted,
-            precision=data.options.precision,
-            engine=data.engine_for(self.half_gradient_flops),
-        )
-        affinity -= sum(weight for weight, _ in self.kernel.terms) * gamma.counted  # of a row to itself: f(0) = 1
-        fixed, objective = gamma.at(affinity)
+        P, engine = data.projections.projected(W), data.engine_for(self.half_gradient_flops)
+        sums = tiles.neighbor_sums(P, data.placed_kernel, gamma, precision=data.options.precision, engine=engine)
+        fixed, objective = gamma.fixed(*sums)
         return self.strategy.on(replace(data, gamma=fixed)), objective
 
 

@@ -14,7 +14,8 @@ from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel
 from ism_core.linalg import row_passes
 from ism_core.objective.data import DTYPES, Precision
-from ism_core.objective.pairs import TILE, Pairs, blocks, items, pairs_of, panels_of
+from ism_core.objective.neighbors import NeighborGamma
+from ism_core.objective.pairs import TILE, Pairs, blocks, items, neighbor_pairs_of, pairs_of, panels_of
 
 GATHERED_ROWS = 64  # rows that are scaled at a time: they stay in the first-level cache
 DIAGONAL_FINENESS = 2  # tiles on the diagonal are smaller, since pairs below it cost products with X in vain
@@ -240,6 +241,18 @@ def _product_share(share: list[int], P: Array, kernel: Kernel, V: Array, precisi
         for rows, columns in tiles:
             pairs.values_times(rows, columns, factor, product[rows], None if rows == columns else product[columns])
     return product
+
+
+def neighbor_sums(
+    P: Array, kernel: Placed[Kernel], gamma: NeighborGamma, *, precision: Precision, engine: Engine
+) -> tuple[Array, Array]:
+    """Return the sums of K over the other rows that `NeighborGamma.weights` takes: `own` and `degrees`."""
+    compiled = neighbor_pairs_of(P, kernel.here, gamma, DTYPES[precision], engine)
+    if compiled is not None:
+        return compiled.sums()
+    sums = kernel_product(P, kernel, gamma.counted, precision=precision, engine=engine)
+    sums -= sum(weight for weight, _ in kernel.here.terms) * gamma.counted  # of a row to itself: f(0) = 1
+    return gamma.split(sums)
 
 
 def square_sum(P: Array, kernel: Kernel, offsets: Array) -> float:

@@ -25,6 +25,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Term
 from ism_core.objective import pairs
 from ism_core.objective.compiled import features as compiled_features
+from ism_core.objective.compiled import neighbors as compiled_neighbors
 from ism_core.objective.compiled import tiles as compiled
 from ism_core.objective.compiled.pairs import CompiledPairs
 from ism_core.objective.pairs import NumpyPairs
@@ -129,7 +130,7 @@ def test_tiles_of_any_shape_are_those_of_numpy(
             np.testing.assert_allclose(each, true, atol=limit * (1 + np.abs(true).max()))
 
 
-@pytest.mark.parametrize("module", [compiled, compiled_features])
+@pytest.mark.parametrize("module", [compiled, compiled_features, compiled_neighbors])
 def test_what_is_kept_on_disk_knows_of_every_file_it_is_compiled_from(module: ModuleType) -> None:
     folder = Path(compiled.__file__).parent
     found = {name: hashlib.sha256((folder / f"{name}.py").read_bytes()).hexdigest()[:16] for name in module.PARTS}
