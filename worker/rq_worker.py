@@ -24,13 +24,14 @@ from ism_core.objective import preload_compiled
 from ism_jobs.errors import Problem
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
-from ism_jobs.store import QUEUE_NAMES, Store, redis_time
+from ism_jobs.store import QUEUE_NAMES, Record, Store, redis_time
 from worker import jobs
 from worker.horse import Horse
 from worker.process_limits import ProcessWatchdog
 
 PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
 RQ_WAIT_MARGIN = 15  # RQ waits for a ticket for worker_ttl minus this many seconds
+LOOK_SECONDS = 0.4  # between two looks whether a running job is to be cancelled; it is killed at the second
 
 
 class JobWorker(Worker):
@@ -48,7 +49,9 @@ class JobWorker(Worker):
         self._overdue = threading.Event()  # set if a job did not return in time at shutdown
         self._horse: Horse | None = None
         self._next_heartbeat = 0.0
-        self._cancelled = False  # whether the job was already cancelled at the last heartbeat
+        self._renew_at = 0.0  # when the lease of the running job is renewed next
+        self._job: Record | None = None  # the running job, once it has been looked at
+        self._cancelled = False  # whether the last look at the running job found that it is to be cancelled
         super().__init__(
             QUEUE_NAMES,
             connection=self._store.redis,
@@ -102,7 +105,8 @@ class JobWorker(Worker):
             self.set_state(WorkerStatus.IDLE)
 
     def _run_ticket(self, ticket: Ticket) -> None:
-        self._cancelled = False
+        self._job, self._cancelled = None, False
+        self._renew_at = time.monotonic() + self._settings.heartbeat_interval
         if self._horse is None or not self._horse.is_ready():
             self._horse = Horse(self.setup_work_horse_signals, self._job_runner())
         self._horse_pid = self._horse.pid
@@ -110,8 +114,8 @@ class JobWorker(Worker):
         limits = (settings.job_time_limit, settings.memory_per_job, settings.stall_seconds)
         with ProcessWatchdog(self.horse_pid, *limits) as watchdog:
             self._horse.start(ticket.args[0])
-            while (ended_well := self._horse.wait(settings.heartbeat_interval)) is None:
-                self._keep_alive()
+            while (ended_well := self._horse.wait(LOOK_SECONDS)) is None:
+                self._look_after()
         self._horse_pid = 0
         if watchdog.problem is not None:
             self.dismiss_horse()  # it was killed, perhaps just after the job had ended
@@ -133,20 +137,21 @@ class JobWorker(Worker):
 
         return run
 
-    def _keep_alive(self) -> None:
-        """Renew the lease of the job and requeue jobs of dead workers.
-
-        The job process is killed if it has not reacted to a cancellation.
-        """
+    def _look_after(self) -> None:
+        """Kill the job process if it does not react to a cancellation; keep its lease, and this worker, alive."""
         if self._stop_requested:
             self.kill_horse(signal.SIGTERM)  # again, because the first signal may have come before the handler was set
         try:
-            cancelled = self._store.jobs.renew_lease(self.name)
+            self._job = self._job or self._store.jobs.held_by(self.name)
+            cancelled = self._job is not None and self._store.jobs.is_cancel_requested(self._job.id)
             if cancelled and self._cancelled:
-                self.kill_horse()  # it was cancelled before the last heartbeat and has not reacted
+                self.kill_horse()
             self._cancelled = cancelled
-            self.heartbeat()
-            self._store.jobs.sweep_if_due()
+            if time.monotonic() >= self._renew_at:
+                self._renew_at = time.monotonic() + self._settings.heartbeat_interval
+                self._store.jobs.renew_lease(self.name)
+                self.heartbeat()
+                self._store.jobs.sweep_if_due()
         except RedisError as error:
             log.warning("heartbeat failed", reason=str(error))
 

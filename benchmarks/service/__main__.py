@@ -21,7 +21,7 @@ from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
-from benchmarks.service.jobs import steady_posts, tiny_jobs, two_workers, wine
+from benchmarks.service.jobs import cancellations, steady_posts, tiny_jobs, two_workers, wine
 from benchmarks.service.local import api_process, memory, peak, percentiles, service, upload, wine_csv
 from ism_cli.embedded import RedisServer
 from tools.local_service import free_port
@@ -40,6 +40,7 @@ def main() -> None:
         two_workers(Path(folder))
         tiny_jobs(Path(folder))
         steady_posts(Path(folder))
+        cancellations(Path(folder))
 
 
 def large_upload(folder: Path) -> None:

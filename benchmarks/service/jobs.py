@@ -1,4 +1,4 @@
-"""Jobs from POST to result: latency, two workers, many tiny jobs."""
+"""Jobs from POST to result: latency, two workers, many tiny jobs; and how soon they are cancelled."""
 
 import os
 import statistics
@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
+import numpy as np
 
 from benchmarks.service.local import cancer_csv, percentiles, processes, service, upload, wine_csv
 from ism_jobs.spec import JOB_SPEC
@@ -20,6 +21,9 @@ LATENCY_GOAL = 1.5  # POST to result over the pipeline in process
 JOBS = 40  # jobs that one and two workers share
 TINY_JOBS = 200  # jobs of 40 rows with all settings given, for two workers
 TINY_GOAL = 25.0  # of them per second
+CANCELLED_JOBS = 10  # of each kind
+CANCELLED_ROWS, CANCELLED_COLUMNS = 10_000, 20  # of their table
+CANCEL_GOAL = 1.0  # seconds
 STEADY_RATE, STEADY_SECONDS = 50, 20  # posts per second, and for how long, while two workers run the jobs
 
 
@@ -97,6 +101,35 @@ def steady_posts(folder: Path) -> None:
         used = (cpu_seconds(api) - before) / len(taken)
     print(f"POST /jobs at {STEADY_RATE} per second, 2 workers busy: {percentiles(taken)}")
     print(f"  {1000 * used:.1f} ms of CPU each in the API")
+
+
+def cancellations(folder: Path) -> None:
+    """Measure the time from POST cancel to the end of a job, at random moments of a choice and of a long solve."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(CANCELLED_ROWS, CANCELLED_COLUMNS)).round(4)
+    names = [f"x{column}" for column in range(CANCELLED_COLUMNS)]
+    lines = [",".join(map(str, row)) + f",{'ab'[int(row[0] * row[1] > 0)]}" for row in X.tolist()]
+    with service(folder / "cancel", 1) as url, httpx.Client(base_url=url, timeout=60) as client:
+        table = "\n".join([",".join([*names, "class"]), *lines]).encode()
+        choosing = {"dataset": upload(url, table), "paradigm": "supervised", "target": "class"}
+        solving = choosing | {"kernel": "gaussian", "q": 3, "scale": "standard", "tolerance": 0, "delta": 1e-9}
+        for kind, spec in (("a choice", choosing), ("a solve by all pairs", solving)):
+            taken = [cancelled(client, spec, float(moment)) for moment in rng.uniform(0, 3, CANCELLED_JOBS)]
+            middle, longest = statistics.median(taken), max(taken)
+            print(f"Cancelled during {kind}: median {middle:.2f} s, longest {longest:.2f} s; goal: {CANCEL_GOAL:.0f} s")
+
+
+def cancelled(client: httpx.Client, spec: dict[str, object], moment: float) -> float:
+    """Cancel a job so many seconds after it started; return the seconds until it has ended."""
+    job = client.post("/jobs", json=spec).json()["id"]
+    while client.get(f"/jobs/{job}").json()["started"] is None:
+        time.sleep(0.01)
+    time.sleep(moment)
+    began = time.perf_counter()
+    client.post(f"/jobs/{job}/cancel").raise_for_status()
+    state = client.get(f"/jobs/{job}", params={"wait": 60}).json()["state"]
+    assert state == "cancelled", state
+    return time.perf_counter() - began
 
 
 def tiny_spec(url: str) -> dict[str, object]:

@@ -75,11 +75,13 @@ class Claims(JobReader):
         raw = self._redis.hgetall(keys.job(id.decode())) if id else None
         return Record.parsed(id.decode(), raw) if raw else None
 
-    def renew_lease(self, worker: str) -> bool:
-        """Renew the lease of the job that a worker runs; return whether that job is to be cancelled."""
+    def is_cancel_requested(self, id: str) -> bool:
+        """Return whether a client has asked a running job to stop."""
+        return bool(self._redis.hexists(keys.job(id), "cancel"))
+
+    def renew_lease(self, worker: str) -> None:
+        """Renew the lease of the job that a worker runs."""
         record = self.held_by(worker)
-        if record is None:
-            return False
-        arguments = [record.id, worker, self._settings.lease_seconds]
-        names = [keys.job(record.id), keys.running(record.schema)]
-        return bool(self._renew_lease(keys=names, args=arguments) == 2)
+        if record is not None:
+            arguments = [record.id, worker, self._settings.lease_seconds]
+            self._renew_lease(keys=[keys.job(record.id), keys.running(record.schema)], args=arguments)
