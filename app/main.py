@@ -22,7 +22,7 @@ from app.links import DOCS_FILES
 from app.middleware import RequestMiddleware
 from app.openapi import DESCRIPTION, install_openapi
 from app.routes import METRICS_ROUTER, ROUTERS
-from app.sandbox import SECRETS, SandboxPool
+from app.sandbox import SECRETS, SandboxPool, SharedMemory
 from app.webhooks import Sender
 from ism_jobs import telemetry
 from ism_jobs.logs import configure
@@ -44,8 +44,9 @@ def create_app(settings: Settings) -> FastAPI:
         app.state.events = Events.open(settings)
         # One pool for each kind of work, so that no kind waits for another: reading uploads, projecting files, checking
         # specs against tables, and drawing and converting results.
+        memory = SharedMemory(settings.memory_of_sandbox)
         for name in ("upload_sandbox", "transform_sandbox", "check_sandbox", "sandbox"):
-            setattr(app.state, name, SandboxPool(settings))
+            setattr(app.state, name, SandboxPool(settings, memory))
         app.state.sandbox.warm_up()
         sending = asyncio.create_task(Sender(app.state.store, settings).run())
         yield

@@ -22,6 +22,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from ism_cli.checksums import Checksums, DamagedFile
 from ism_cli.disk import DiskReserve
 
 PRIVATE = 0o600  # mode of the lock and the log, which other users of this machine must not read
@@ -33,6 +34,13 @@ REWRITE_RATIO = 1.5  # size of the append-only file over that of the data from w
 ANSWER_SECONDS = 2.0  # time limit for a command of this process
 LOW_MEMORY = 1  # memory limit in bytes with which Redis refuses everything that needs room, and allows deletions
 SOCKET_PATH_LIMIT = 100  # bytes; Linux allows 107
+# What Redis and Valkey log about damaged files, about a file whose end they have removed, and when they are ready.
+DAMAGE = (
+    *("Bad file format", "Unknown command", "Unexpected end of file", "Wrong RDB checksum", "Wrong signature"),
+    "Unrecoverable error, aborting",
+)
+CUT = "aof-load-truncated is enabled"
+LOADED = "Ready to accept connections"
 INSTALL_COMMANDS = {  # by ID or ID_LIKE in /etc/os-release
     "alpine": "apk add valkey",
     "arch": "pacman -S valkey",
@@ -85,6 +93,9 @@ class RedisServer:
         self._fsync = fsync  # "always": acknowledged writes are on disk
         self._memory = memory  # limit in bytes; 0 is no limit
         self._reserve = DiskReserve(self._folder, reserve)
+        self._checksums = Checksums(self._folder)
+        self._log_length = 0  # of the server's log, before it was started last
+        self._has_loaded = False  # whether the server has read its files
         self._is_limited = False  # whether Redis has been told that the disk is low
         self._tried_rewrite = 0.0
         self._died: float | None = None
@@ -107,9 +118,13 @@ class RedisServer:
     def __enter__(self) -> Self:
         try:
             self._prepare()
+            self._checksums.check()
             self._reserve.update()
             self._start(find_executable())
             self._wait()
+        except DamagedFile as error:
+            self.__exit__(None, None, None)
+            raise NoRedis(str(error)) from None
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -123,6 +138,9 @@ class RedisServer:
             )
             click.echo(f"The disk of {self._folder} {state}.", err=True)
         self.restart_if_dead()
+        self._has_loaded = self._has_loaded or LOADED in self._logged()
+        if self._has_loaded:
+            self._checksums.update_if_due()
         if self._reserve.is_low or self._is_limited:
             with suppress(RedisError), _client(self._socket) as client:  # it may be starting; the next call tries again
                 self._adapt(client)
@@ -149,6 +167,8 @@ class RedisServer:
             self._died = None
         elif self._died is None:
             self._died = time.monotonic()
+            if (damage := self._damage()) is not None:
+                click.echo(damage, err=True)
         elif time.monotonic() - self._died >= RESTART_SECONDS:
             self._died = None
             self._start(find_executable())
@@ -166,6 +186,8 @@ class RedisServer:
 
     def _start(self, executable: str) -> None:
         log = open(self._folder / "redis.log", "ab", opener=open_privately)  # noqa: SIM115
+        self._log_length, self._has_loaded = log.tell(), False
+        self._checksums.forget_lengths()
         self._process = subprocess.Popen(
             [
                 executable,
@@ -193,6 +215,8 @@ class RedisServer:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+            if self._process.returncode == 0:
+                self._checksums.update(all=True)
         self._reserve.release()
         if self._socket_folder is not None:
             shutil.rmtree(self._socket_folder, ignore_errors=True)
@@ -228,8 +252,33 @@ class RedisServer:
                 except RedisError:
                     time.sleep(0.02)
                 else:
+                    self._say_what_was_cut()
                     return
-        raise NoRedis(f"Redis did not start; see {self._folder / 'redis.log'}.")
+        raise NoRedis(self._damage() or f"Redis did not start; see {self._folder / 'redis.log'}.")
+
+    def _damage(self) -> str | None:
+        """Return a sentence on the damage that the server has found in its files, or None if it has found none."""
+        if not any(sign in self._logged() for sign in DAMAGE):
+            return None
+        return (
+            f"Redis cannot read its files, which are damaged; restore a backup of {self._folder}. "
+            f"{self._folder / 'redis.log'} names the file."
+        )
+
+    def _say_what_was_cut(self) -> None:
+        if CUT in self._logged():
+            click.echo(
+                "Redis has removed the end of its append-only file, because the last command in it was not complete. "
+                "After a power loss that is a command that was not acknowledged. If data is missing, restore a backup "
+                f"of {self._folder}; its redis.log has the details.",
+                err=True,
+            )
+
+    def _logged(self) -> str:
+        """Return what the server has logged since its start."""
+        with (self._folder / "redis.log").open("rb") as log:
+            log.seek(self._log_length)
+            return log.read().decode(errors="replace")
 
 
 def _client(socket: Path) -> Redis:

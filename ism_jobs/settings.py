@@ -4,6 +4,7 @@ docs/operations.md lists them all; a test compares the two.
 """
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -11,22 +12,13 @@ from urllib.parse import urlsplit
 from pydantic import ByteSize, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from ism_jobs.memory import Part, memory_of_machine, memory_plan
+
 DAY = 86_400  # seconds
-CONTAINER_MEMORY_LIMITS = (  # of Linux control groups, version 2 and version 1, as a container sees them
-    Path("/sys/fs/cgroup/memory.max"),
-    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-)
 
 
 def _data_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "ism"
-
-
-def _memory() -> int:
-    """Return the bytes of memory of this machine, or of the container in which this process runs."""
-    limits = [path.read_text().strip() for path in CONTAINER_MEMORY_LIMITS if path.exists()]
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([machine, *(int(limit) for limit in limits if limit.isdigit())])
 
 
 class Settings(BaseSettings):
@@ -78,7 +70,7 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(6_000, ge=1, description="Most requests with one API key in a minute.")
     max_open_jobs: int = Field(10_000, ge=1, description="Most queued and running jobs of one API key.")
     max_stored_bytes: ByteSize | None = Field(
-        None, ge=1, description="Most bytes of data sets and results of one API key, such as 2GiB."
+        None, ge=1, description="Most bytes of data sets and jobs of one API key, such as 2GiB."
     )
     max_running_jobs: int | None = Field(
         None, ge=1, description="Most running jobs of one API key; without it, as many as there are workers."
@@ -115,6 +107,9 @@ class Settings(BaseSettings):
     child_seconds: int = Field(300, ge=1, description="Longest time to parse one file or draw one plot, in seconds.")
     child_memory: ByteSize | None = Field(
         None, ge=2**26, description="Most memory to parse one file or draw one plot, such as 2GiB."
+    )
+    sandbox_memory: ByteSize | None = Field(
+        None, ge=2**26, description="Most memory of all sandbox processes of one API process together, such as 2GiB."
     )
     children: int = Field(
         2, ge=1, description="Sandbox processes that one API key may use at once for each kind of work."
@@ -199,15 +194,25 @@ class Settings(BaseSettings):
 
     @property
     def memory_per_job(self) -> int:
-        """Bytes of memory for one job."""
-        return self.job_memory or _memory() // max(1, self.workers)
+        """Bytes of memory for one job; by default, as if only workers ran on this machine."""
+        return self.job_memory or self.memory_plan({"jobs"})["jobs"] // max(1, self.workers)
+
+    @property
+    def memory_of_sandbox(self) -> int:
+        """Bytes of memory for all sandbox processes together; by default, as if only the API ran on this machine."""
+        return self.sandbox_memory or self.memory_plan({"sandbox"})["sandbox"]
 
     @property
     def memory_per_child(self) -> int:
         """Bytes of memory to parse one file or draw one plot."""
-        return self.child_memory or _memory() // (2 * self.children)
+        return min(self.child_memory or self.memory_of_sandbox, self.memory_of_sandbox)
 
-    @property
-    def memory_of_redis(self) -> int:
-        """Bytes of memory for the Redis that `ism serve` starts."""
-        return self.redis_memory or _memory() // 2
+    def memory_plan(self, parts: Collection[Part]) -> dict[Part, int]:
+        """Return the bytes of the parts of the service that run on this machine, and of the rest."""
+        jobs = None if self.job_memory is None else self.job_memory * max(1, self.workers)
+        sizes: dict[Part, int | None] = {"jobs": jobs, "redis": self.redis_memory, "sandbox": self.sandbox_memory}
+        assigned: dict[Part, int] = {part: int(size) for part, size in sizes.items() if size is not None}
+        plan = memory_plan(memory_of_machine(), parts, assigned)
+        if self.sandbox_memory is None and self.child_memory is not None and self.child_memory > plan.get("sandbox", 0):
+            plan = memory_plan(memory_of_machine(), parts, assigned | {"sandbox": int(self.child_memory)})
+        return plan

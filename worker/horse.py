@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from ism_jobs.logs import log
-from worker.process_limits import resident_bytes
+from ism_jobs.processes import resident_bytes
 
 MOST_JOBS = 200  # that one process runs
 SMALL_SECONDS = 2.0  # a job that takes longer is not small; its process ends, with all the memory that it has touched

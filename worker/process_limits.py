@@ -5,18 +5,16 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ism_jobs.errors import OutOfMemory, Problem, TimeOver
 from ism_jobs.logs import log
+from ism_jobs.processes import computed_nanoseconds, resident_bytes
 
 POLL_SECONDS = 0.1  # between two polls of the memory of the process
 MIN_SAMPLE_SHARE = 0.05  # smallest share of the rows that the error message recommends
 STALL_CHECKS = 10  # number of checks of the CPU time within `stall_seconds`
-PROCESS_GROUP = 2  # index of the process group in /proc/…/stat, after the name of the process
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class ProcessWatchdog:
@@ -67,24 +65,6 @@ class ProcessWatchdog:
         if not self._done.is_set():
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
-
-
-def resident_bytes(pid: int) -> int:
-    """Return the resident memory of a process in bytes; 0 if it has ended or the system has no /proc."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_BYTES
-    except (OSError, IndexError):
-        return 0
-
-
-def computed_nanoseconds(pid: int) -> int:
-    """Return the time that a process and the others of its group have computed; 0 if the system does not tell."""
-    group, total = str(pid), 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, IndexError):  # the process has ended
-            if (folder / "stat").read_text().rpartition(")")[2].split()[PROCESS_GROUP] == group:
-                total += sum(int((task / "schedstat").read_text().split()[0]) for task in (folder / "task").iterdir())
-    return total
 
 
 def _too_long(seconds: float) -> TimeOver:

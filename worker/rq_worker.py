@@ -1,12 +1,12 @@
 """The worker process: an RQ worker that detects lost jobs within seconds and requeues its own job at shutdown."""
 
-import ctypes
+import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -23,13 +23,13 @@ from rq.worker_registration import register
 from ism_core.objective import preload_compiled
 from ism_jobs.errors import Problem
 from ism_jobs.logs import log
+from ism_jobs.processes import die_with_parent
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Record, Store, redis_time
 from worker import jobs
 from worker.horse import Horse
 from worker.process_limits import ProcessWatchdog
 
-PR_SET_PDEATHSIG = 1  # from <sys/prctl.h>
 RQ_WAIT_MARGIN = 15  # RQ waits for a ticket for worker_ttl minus this many seconds
 LOOK_SECONDS = 0.4  # between two looks whether a running job is to be cancelled; it is killed at the second
 
@@ -108,7 +108,7 @@ class JobWorker(Worker):
         self._job, self._cancelled = None, False
         self._renew_at = time.monotonic() + self._settings.heartbeat_interval
         if self._horse is None or not self._horse.is_ready():
-            self._horse = Horse(self.setup_work_horse_signals, self._job_runner())
+            self._horse = Horse(partial(self._set_up_horse, os.getpid()), self._job_runner())
         self._horse_pid = self._horse.pid
         settings = self._settings
         limits = (settings.job_time_limit, settings.memory_per_job, settings.stall_seconds)
@@ -185,9 +185,9 @@ class JobWorker(Worker):
     def set_shutdown_requested_date(self) -> None:
         """Do not write the date to Redis, which may be unreachable."""
 
-    def setup_work_horse_signals(self) -> None:
+    def _set_up_horse(self, parent: int) -> None:
         """In the job process: SIGTERM returns the job to the queue at its next step."""
-        die_with_parent()
+        die_with_parent(parent)
         prefer_for_oom_kill()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: jobs.stop_requested.set())
@@ -204,12 +204,6 @@ class JobWorker(Worker):
         self._overdue.set()
         if self.horse_pid:
             self.kill_horse()
-
-
-def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent dies (Linux only)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def prefer_for_oom_kill() -> None:

@@ -2,7 +2,7 @@
 
 from app.sandbox.confinement import SECRETS
 from app.sandbox.drawing import PLOT_SOURCES, PlotFormat, draw_plot
-from app.sandbox.limits import table_limits
+from app.sandbox.limits import SharedMemory, table_limits
 from app.sandbox.messages import Answer, Upload
 from app.sandbox.pool import SandboxPool
 from app.sandbox.report import REPORT_POLICY, render_report
@@ -24,6 +24,7 @@ __all__ = [
     "Answer",
     "PlotFormat",
     "SandboxPool",
+    "SharedMemory",
     "TableFormat",
     "Upload",
     "convert_table",

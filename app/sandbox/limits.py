@@ -1,19 +1,76 @@
-"""Limits of a sandbox process: the memory it may use, and the size of the tables it may read."""
+"""Limits of sandbox processes: the memory that one and all of them may use, and the size of tables they may read."""
 
 import ctypes
 import resource
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pyarrow as pa
 
+from ism_jobs.logs import log
+from ism_jobs.processes import resident_bytes
 from ism_jobs.settings import Settings
 from ism_jobs.tables import Limits
 
 DATA_PAGES = 5  # index of the data and stack pages in /proc/self/statm
 M_MMAP_THRESHOLD = -3  # from <malloc.h>
 MMAP_BYTES = 1 << 17  # allocations from this size on are returned to the system when they are freed: glibc's default
+POLL_SECONDS = 0.1  # between two polls of the memory of all sandbox processes
+
+
+class SharedMemory:
+    """Keeps the memory of all sandbox processes together below a limit: beyond it, the largest is killed.
+
+    What a process has of the fork server does not count: it was copied without taking up memory.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._held_at_start: dict[BaseProcess, int] = {}
+        self._killed: set[BaseProcess] = set()
+        self._is_watching = False
+
+    @contextmanager
+    def watch(self, process: BaseProcess) -> Iterator[None]:
+        """Count a process that has just started."""
+        with self._lock:
+            self._held_at_start[process] = resident_bytes(process.pid or 0)
+            if not self._is_watching:
+                self._is_watching = True
+                threading.Thread(target=self._watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._held_at_start[process]
+                self._killed.discard(process)
+
+    def has_killed(self, process: BaseProcess) -> bool:
+        """Return whether a process was killed because all together used too much memory."""
+        return process in self._killed
+
+    def _watch(self) -> None:
+        pause = threading.Event()
+        while True:
+            pause.wait(POLL_SECONDS)
+            with self._lock:
+                if not self._held_at_start:
+                    self._is_watching = False
+                    return
+                self._check()
+
+    def _check(self) -> None:
+        held = {each: resident_bytes(each.pid or 0) - start for each, start in self._held_at_start.items()}
+        if sum(held.values()) > self.most:
+            largest = max(held, key=held.__getitem__)
+            log.warning("sandbox processes use too much memory together", bytes=sum(held.values()), most=self.most)
+            self._killed.add(largest)
+            largest.kill()
 
 
 def limit_memory(allowed: int) -> None:

@@ -24,7 +24,7 @@ import structlog
 
 from app.problems import internal_error
 from app.sandbox.confinement import confine
-from app.sandbox.limits import limit_memory
+from app.sandbox.limits import SharedMemory, limit_memory
 from app.sandbox.messages import (
     LAST_CHUNK,
     Answer,
@@ -62,11 +62,13 @@ class SandboxPool:
     function returns bytes or what JSON can hold; or it is a generator that yields bytes and returns what JSON can hold.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, memory: SharedMemory | None = None) -> None:
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload(PRELOADED)
-        self._settings = settings.model_copy(update={"redis_url": None, "api_keys": None})
+        sizes = {"sandbox_memory": settings.memory_of_sandbox, "child_memory": settings.memory_per_child}
+        self._settings = settings.model_copy(update={"redis_url": None, "api_keys": None} | sizes)
         self._seconds = settings.child_seconds
+        self._memory = memory or SharedMemory(settings.memory_of_sandbox)  # that pools share
         self.slots = FairSlots(settings.children)
         self._threads = anyio.CapacityLimiter(self.slots.total)
         self._owner = ""
@@ -126,14 +128,18 @@ class SandboxPool:
         timer.daemon = True
         timer.start()
         try:
-            _send_chunks(sink, chunks)
-            return consume(Answer(receiver))
-        except BrokenAnswer:
-            process.join(EXIT_SECONDS)
-            code = process.exitcode
-            log.error("sandbox process died", function=function.__name__, code=code, expired=expired.is_set())
-            seconds = self._seconds if expired.is_set() else None
-            raise _problem_of_end(code, seconds, reads_file=folder is not None) from None
+            with self._memory.watch(process):
+                try:
+                    _send_chunks(sink, chunks)
+                    return consume(Answer(receiver))
+                except BrokenAnswer:
+                    process.join(EXIT_SECONDS)
+                    if self._memory.has_killed(process):
+                        raise _too_large_together(self._memory.most) from None
+                    code = process.exitcode
+                    log.error("sandbox process died", function=function.__name__, code=code, expired=expired.is_set())
+                    seconds = self._seconds if expired.is_set() else None
+                    raise _problem_of_end(code, seconds, reads_file=folder is not None) from None
         finally:
             timer.cancel()
             process.kill()
@@ -203,3 +209,10 @@ def _run_in_sandbox(
 
 def _too_large(settings: Settings) -> TooLarge:
     return TooLarge(f"The request needs more memory than the limit of {settings.memory_per_child:,} bytes; {ADVICE}")
+
+
+def _too_large_together(most: int) -> Unavailable:
+    return Unavailable(
+        f"All requests that read or draw at the moment need more than {most:,} bytes of memory together; try again in a"
+        f" moment, or {ADVICE}"
+    )

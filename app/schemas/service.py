@@ -28,7 +28,7 @@ class Quota(BaseModel):
 class Quotas(BaseModel):
     """What your API key uses. Without API keys, what all callers use together."""
 
-    stored_bytes: Quota = Field(description="Bytes of data sets and results. At the limit, uploads and jobs get a 507.")
+    stored_bytes: Quota = Field(description="Bytes of data sets and jobs. At the limit, uploads and jobs get a 507.")
     open_jobs: Quota = Field(description="Queued and running jobs. At the limit, new jobs get a 429.")
     running_jobs: Quota = Field(description="Running jobs. At the limit, queued jobs wait.")
 

@@ -974,7 +974,7 @@ export type Quotas = {
   open_jobs: Quota;
   /** Running jobs. At the limit, queued jobs wait. */
   running_jobs: Quota;
-  /** Bytes of data sets and results. At the limit, uploads and jobs get a 507. */
+  /** Bytes of data sets and jobs. At the limit, uploads and jobs get a 507. */
   stored_bytes: Quota;
 };
 

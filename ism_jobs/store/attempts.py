@@ -26,7 +26,6 @@ class Attempt:
         self.number = number
         self._claim_token = claim_token  # unique, even if the job is deleted and another job gets its id
         self._reports = 0
-        self._stored = 0  # bytes of artifacts
         self.finish_requested = False  # whether a client has asked to finish early, with the best result so far
         self.record = record
         self._redis = redis
@@ -81,7 +80,6 @@ class Attempt:
 
         Small ones share a transaction, since each transaction may wait for Redis's disk.
         """
-        self._stored += sum(map(len, artifacts.values()))
         large = {name: value for name, value in artifacts.items() if len(value) > CHUNK_BYTES}
         small = {name: value for name, value in artifacts.items() if name not in large}
         for group in ({name: value} for name, value in large.items()):
@@ -103,8 +101,7 @@ class Attempt:
 
     def succeed(self, summary: Mapping[str, Any], artifacts: list[str]) -> None:
         """End the job with its results."""
-        texts = {"summary": json.dumps(summary), "artifacts": json.dumps(artifacts), "stored": str(self._stored)}
-        self._end(State.SUCCEEDED, **texts)
+        self._end(State.SUCCEEDED, summary=json.dumps(summary), artifacts=json.dumps(artifacts))
 
     def fail(self, problem: Mapping[str, Any]) -> None:
         """End the job with a problem document."""
@@ -149,6 +146,8 @@ def end_keys(record: Record) -> list[str]:
         keys.open_jobs(record.owner),
         keys.WEBHOOK_NOTICES,
         keys.waiting(record.owner, record.schema),
+        keys.picture(record.id),
+        keys.artifact_keys(record.id),
     ]
 
 

@@ -113,7 +113,7 @@ def dataset_jobs(id: str) -> str:
 
 
 def job(id: str) -> str:
-    """Hash: the fields of Record, and worker, claim, reported, notify, cancel, finish and stored (bytes of results)."""
+    """Hash: the fields of Record; worker, claim, reported, notify, cancel, finish; stored (bytes, at its end)."""
     return f"ism:job:{id}"
 
 

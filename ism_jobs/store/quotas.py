@@ -20,7 +20,7 @@ USAGE_SECONDS = 5.0  # how old the sum of bytes may be while jobs are posted or 
 class Usage:
     """What an owner uses."""
 
-    stored_bytes: int  # of data sets and of the results of jobs
+    stored_bytes: int  # of data sets, and of all that jobs hold
     open_jobs: int
     running_jobs: int
 
@@ -38,7 +38,7 @@ class Quotas:
         running_jobs = [keys.running(schema) for schema in range(1, schema_versions.JOB + 1)]
         bytes, open, running = self._usage(
             keys=[keys.datasets(owner), keys.jobs(owner), keys.open_jobs(owner), *running_jobs],
-            args=[owner, keys.dataset("%s"), keys.job("%s")],
+            args=[owner, keys.dataset("%s"), keys.job("%s"), *keys.of_job("%s")],
         )
         return Usage(int(bytes), int(open), int(running))
 
@@ -55,7 +55,7 @@ class Quotas:
         used = self._known[owner][1]
         if used + max(more, 1) > self._most_bytes:
             raise StoreFull(
-                f"Data sets and results of one API key may have {self._most_bytes:,} bytes together; yours have"
+                f"Data sets and jobs of one API key may have {self._most_bytes:,} bytes together; yours have"
                 f" {used:,}{f', and this data set has {more:,} or more' if more else ''}. Delete data sets or jobs that"
                 " are no longer needed."
             )

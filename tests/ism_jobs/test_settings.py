@@ -99,13 +99,14 @@ def test_memory_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, given: 
     ("limits", "memory"),
     [(["max\n"], 2**34), (["8589934592\n"], 2**33), ([str(2**63 - 4096)], 2**34), ([], 2**34), (["max", "1024"], 1024)],
 )
-def test_workers_share_the_memory_of_the_machine_or_the_container(
+def test_workers_without_other_parts_share_the_memory_of_the_machine_or_the_container(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limits: list[str], memory: int
 ) -> None:
     monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**22}.__getitem__)
     paths = [tmp_path / str(place) for place in range(2)]
     for path, limit in zip(paths, limits, strict=False):
         path.write_text(limit)
-    monkeypatch.setattr("ism_jobs.settings.CONTAINER_MEMORY_LIMITS", tuple(paths))
-    assert Settings(workers=1).memory_per_job == Settings(workers=0).memory_per_job == memory
-    assert Settings(workers=2).memory_per_job == memory // 2
+    monkeypatch.setattr("ism_jobs.memory.CONTAINER_MEMORY_LIMITS", tuple(paths))
+    share = max(2**26, memory * 4 // 5)
+    assert Settings(workers=1).memory_per_job == Settings(workers=0).memory_per_job == share
+    assert Settings(workers=2).memory_per_job == share // 2

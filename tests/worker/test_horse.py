@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -105,6 +107,25 @@ def test_a_process_ends_after_many_jobs_and_after_a_long_one(
     other = horse()
     assert run(other, "succeed")
     assert not other.is_ready()
+
+
+ORPHAN = """
+import os, sys, time
+from ism_jobs.processes import die_with_parent
+
+parent = os.getpid()
+if os.fork():
+    os._exit(0)
+while os.getppid() == parent:
+    time.sleep(0.01)
+die_with_parent(parent)
+print("lives")
+"""
+
+
+def test_a_process_whose_parent_is_dead_before_it_can_ask_for_a_signal_ends() -> None:
+    done = subprocess.run([sys.executable, "-c", ORPHAN], capture_output=True, text=True, timeout=SECONDS, check=True)
+    assert done.stdout == done.stderr == ""
 
 
 def test_a_process_ends_with_its_orders(tmp_path: Path) -> None:

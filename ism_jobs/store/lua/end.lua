@@ -1,6 +1,6 @@
 -- End a job: it has succeeded, failed or been cancelled.
 -- KEYS: job, queued, running, events, checkpoint, open jobs of the data set, totals, batch, open jobs of the owner,
---       notices of webhooks, queued jobs of the owner
+--       notices of webhooks, queued jobs of the owner, picture, set of the artifacts' keys
 -- ARGV: id, expected state, expected attempt or claim token, new state, seconds to keep the job, events kept,
 --       then names and values of fields to set
 -- Returns 1, or 0 if the job is in another state or held by another attempt.
@@ -29,6 +29,11 @@ if started then
   redis.call('HINCRBYFLOAT', KEYS[7], 'waiting_seconds', started - created)
   redis.call('HINCRBYFLOAT', KEYS[7], 'running_seconds', time - started)
 end
+local held = 0  -- bytes that the job holds until it expires
+for _, key in ipairs({KEYS[1], KEYS[4], KEYS[12], unpack(redis.call('SMEMBERS', KEYS[13]))}) do
+  held = held + (redis.call('MEMORY', 'USAGE', key) or 0)
+end
+redis.call('HSET', KEYS[1], 'stored', held)
 redis.call('EXPIRE', KEYS[1], ARGV[5])
 redis.call('EXPIRE', KEYS[4], ARGV[5])
 redis.call('EXPIRE', KEYS[8], ARGV[5])

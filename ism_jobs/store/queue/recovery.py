@@ -24,7 +24,7 @@ DUE_AFTER = 0.9  # of an interval; workers do not wake up at the same moment of 
 LOSSES_PER_CRASH = 10
 FIELDS_RESET_BY_RETRY = (  # fields that a retry deletes
     *("worker", "error", "finished", "started", "cancel", "finish", "progress", "best"),
-    *("crashes", "losses", "progressed", "setback_at"),
+    *("crashes", "losses", "progressed", "setback_at", "stored"),
 )
 
 Announce = Callable[[Connection, str], None]  # adds an event to a pipeline: the state of this job has changed

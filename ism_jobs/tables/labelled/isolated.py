@@ -1,19 +1,17 @@
 """Run a function in a process of its own, because the C library that reads Stata and SPSS files can crash on damage."""
 
-import ctypes
 import json
 import os
 import signal
-import sys
 import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ism_jobs.errors import FieldError, InvalidTable, Problem, StoreFull, TooLarge
+from ism_jobs.processes import die_with_parent
 
 PROBLEMS = {problem.__name__: problem for problem in (InvalidTable, StoreFull, TooLarge)}  # that a reader raises
-DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def run_isolated(function: Callable[[], Any]) -> Any | None:
@@ -22,11 +20,12 @@ def run_isolated(function: Callable[[], Any]) -> Any | None:
     MemoryError and the exceptions in PROBLEMS are raised again.
     """
     receiver, sender = os.pipe()
+    parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about threads: the child uses none of the parent's
         child = os.fork()
     if child == 0:
-        _answer(function, sender)
+        _answer(function, sender, parent)
     os.close(sender)
     try:
         with os.fdopen(receiver, "rb") as pipe:
@@ -39,11 +38,10 @@ def run_isolated(function: Callable[[], Any]) -> Any | None:
     return _value(json.loads(answer))
 
 
-def _answer(function: Callable[[], Any], sender: int) -> None:
+def _answer(function: Callable[[], Any], sender: int, parent: int) -> None:
     """Write the value or the problem as JSON, and end this process."""
     try:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        die_with_parent(parent)
         try:
             answer: dict[str, Any] = {"value": function()}
         except Problem as problem:

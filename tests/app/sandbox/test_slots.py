@@ -63,7 +63,8 @@ def test_slow_uploads_of_one_key_hold_up_no_other_key_and_no_job(
     assert asyncio.run(ask()) == [201, 202]
 
 
-def test_a_free_slot_goes_to_the_key_that_holds_fewest() -> None:
+def test_a_free_slot_goes_to_the_key_that_holds_fewest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.sandbox.slots.MOST_PROCESSES", 3)
     slots = FairSlots(2)
     order: list[str] = []
 
@@ -88,6 +89,27 @@ def test_a_free_slot_goes_to_the_key_that_holds_fewest() -> None:
             for event in done:
                 event.set()
         assert slots.in_use == 0
+
+    anyio.run(run)
+
+
+def test_a_key_that_holds_no_slot_waits_for_no_other_key() -> None:
+    slots = FairSlots(2)
+    order: list[str] = []
+
+    async def work(key: str, done: anyio.Event) -> None:
+        async with slots.hold(key):
+            order.append(key)
+            await done.wait()
+
+    async def run() -> None:
+        done = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            for key in "aabbcccdd":
+                tasks.start_soon(work, key, done)
+                await anyio.wait_all_tasks_blocked()
+            assert order == ["a", "a", "b", "c", "d"], "slow requests of two keys do not hold up a third"
+            done.set()
 
     anyio.run(run)
 

@@ -22,6 +22,10 @@ def spec(dataset: str) -> dict[str, object]:
     return {"dataset": dataset, "paradigm": "unsupervised", "clusters": 2}
 
 
+def held(store: Store, job: str) -> int:
+    return sum(store.redis.memory_usage(key) for key in store.redis.scan_iter(f"ism:job:{job}*"))
+
+
 def bytes_of(store: Store, owner: str) -> int:
     return store.quotas.usage(owner).stored_bytes
 
@@ -34,14 +38,38 @@ def test_bytes_open_and_running_jobs_of_an_owner_are_counted(store: Store, tmp_p
     alice.jobs.create([("a", spec(dataset)), ("b", spec(dataset))])
     attempt = store.jobs.claim("a", "w1")
     assert attempt is not None
-    assert store.quotas.usage("alice") == Usage(table, 2, 1)
+    assert store.quotas.usage("alice") == Usage(table + held(store, "a"), 2, 1)
     attempt.save_artifacts({"W": b"12345", "trace": b"678"})
     attempt.succeed({}, ["W", "trace"])
-    assert store.quotas.usage("alice") == Usage(table + 8, 1, 0)
+    usage = store.quotas.usage("alice")
+    assert (usage.open_jobs, usage.running_jobs) == (1, 0)
+    assert usage.stored_bytes == pytest.approx(table + held(store, "a"), abs=300)  # the record has this number, too
     assert store.quotas.usage("bob") == store.quotas.usage("") == Usage(0, 0, 0)
     alice.jobs.delete("a")
     store.redis.delete(keys.dataset(dataset))  # it expires
     assert bytes_of(store, "alice") == 0
+
+
+def test_all_that_a_job_holds_is_counted_while_it_runs_and_when_it_has_ended(store: Store, tmp_path: Path) -> None:
+    alice = store.of("alice")
+    dataset = added(alice, tmp_path, 10)
+    alice.jobs.create([("a", spec(dataset))])
+    attempt = store.jobs.claim("a", "w1")
+    assert attempt is not None
+    before = bytes_of(store, "alice") - held(store, "a")
+    attempt.save_checkpoint(bytes(50_000))
+    attempt.save_picture(bytes(20_000))
+    for step in range(100):
+        attempt.report({}, "step", {"row": [step] * 50})
+    during = bytes_of(store, "alice")
+    assert during > before + 50_000 + 20_000 + 100 * 150, "checkpoint, picture and events"
+    assert during == pytest.approx(before + held(store, "a"), abs=2_000)
+    attempt.fail({"detail": "No."})
+    assert bytes_of(store, "alice") == pytest.approx(during - 50_000, abs=2_000), "the checkpoint is gone"
+    alice.jobs.retry("a")
+    alice.jobs.cancel("a")
+    assert bytes_of(store, "alice") == pytest.approx(during - 50_000, abs=2_000), "it is not counted twice"
+    assert bytes_of(store, "bob") == 0
 
 
 def test_an_owner_with_too_many_bytes_is_refused_until_it_deletes_some(store: Store, tmp_path: Path) -> None:
