@@ -129,7 +129,7 @@ FAULTS = [
         "app/web/form/errors.js",
         "field.showError(message);",
         "messages.push(message);",
-        "tests/page/test_form.py -k error",
+        "tests/page/test_form_errors.py",
     ),
 ]
 

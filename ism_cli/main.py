@@ -27,7 +27,7 @@ COMMANDS = {
     "submit": LazyCommand("ism_cli.commands.remote:submit", "Post a job, or a grid of jobs."),
     "watch": LazyCommand("ism_cli.commands.remote:watch", "Follow a job until it ends, then show its result."),
     "get": LazyCommand("ism_cli.commands.remote:get", "Download all results of a job."),
-    "report": LazyCommand("ism_cli.commands.remote:report", "Write the report of a job as one HTML file."),
+    "report": LazyCommand("ism_cli.commands.remote:report", "Write the report of a job as one HTML file, or as PDF."),
     "jobs": LazyCommand("ism_cli.commands.remote:jobs", "List jobs."),
     "compare": LazyCommand("ism_cli.commands.remote:compare", "List the jobs of a batch, best first."),
     "finish": LazyCommand("ism_cli.commands.remote:finish", "End searches and keep the best results so far."),

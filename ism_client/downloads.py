@@ -13,6 +13,7 @@ PLOTS = ("embedding", "importance", "loadings", "trace")
 TABLE_FORMATS = ("json", "csv", "npy", "npz", "parquet")
 MODEL_FORMATS = ("npz", "onnx")
 PLOT_FORMATS = ("svg", "png")
+REPORT_FORMATS = ("html", "pdf")
 
 
 def result_path(job_id: str, name: str, format: str) -> tuple[str, dict[str, str]]:
@@ -26,14 +27,14 @@ def result_path(job_id: str, name: str, format: str) -> tuple[str, dict[str, str
         return path_of("jobs", job_id, "model"), {"format": format}
     if name in PLOTS and format in PLOT_FORMATS:
         return path_of("jobs", job_id, "plots", f"{name}.{format}"), {}
-    if name == "report" and format == "html":
-        return path_of("jobs", job_id, "report.html"), {}
+    if name == "report" and format in REPORT_FORMATS:
+        return path_of("jobs", job_id, f"report.{format}"), {}
     if name == "result" and format == "json":
         return path_of("jobs", job_id, "result"), {}
     raise ValueError(
         f'There is no "{name}" in the format "{format}". There are {", ".join(TABLES)} as {", ".join(TABLE_FORMATS)}; '
         f"plots of {', '.join(PLOTS)} as {', '.join(PLOT_FORMATS)}; model as {', '.join(MODEL_FORMATS)}; "
-        "result as json; report as html."
+        f"result as json; report as {', '.join(REPORT_FORMATS)}."
     )
 
 

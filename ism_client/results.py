@@ -202,7 +202,7 @@ class Result(ResultFields):
         return run(self._plot(name, format))
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
-        """Write the report of the job: one HTML file that needs no network."""
+        """Write the report of the job: one HTML file that needs no network, or a PDF if the path ends in .pdf."""
         return run(download(self._http, self.job_id, "report", path))
 
 

@@ -6,7 +6,8 @@ pyplot is not used, because it keeps figures alive and looks for a display. The 
 import io
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ STYLE: Any = {
     "figure.constrained_layout.h_pad": 0.03,
     "figure.constrained_layout.w_pad": 0.03,
     "svg.hashsalt": "ism",
+    "pdf.fonttype": 42,  # fonts that can be searched and copied
 }
 
 _drawing = threading.Lock()  # matplotlib's style and the warning filters are global to the process
@@ -60,9 +62,7 @@ def render(draw: Callable[["Figure"], None], format: Format) -> bytes:
     from matplotlib.figure import Figure
 
     file = io.BytesIO()
-    with _drawing, warnings.catch_warnings(), matplotlib.rc_context(STYLE):
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        warnings.filterwarnings("ignore", message="Matplotlib currently does not support .* natively")
+    with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         draw(figure)
@@ -72,6 +72,17 @@ def render(draw: Callable[["Figure"], None], format: Format) -> bytes:
         metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
         figure.savefig(file, format=format, dpi=DPI, metadata=metadata)
     return file.getvalue()
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Use the style of all plots until the block ends; one thread draws at a time."""
+    import matplotlib
+
+    with _drawing, warnings.catch_warnings(), matplotlib.rc_context(STYLE):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support .* natively")
+        yield
 
 
 def set_size(figure: "Figure", width: float, height: float) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 EXECUTABLES = ("chromium", "chromium-browser", "google-chrome")
 WIDE, NARROW = {"width": 1600, "height": 900}, {"width": 380, "height": 800}
 LOOKS = {"wide": (WIDE, False), "narrow-dark": (NARROW, True)}  # window size and whether the color scheme is dark
+EVERY_LOOK = {**LOOKS, "wide-dark": (WIDE, True), "narrow": (NARROW, False)}
 PATIENCE = 180_000  # milliseconds to wait for a change on the page on a busy machine
 FLAGS = [
     "--no-sandbox",

@@ -20,6 +20,7 @@ MEDIA_TYPES = {
     "npz": "application/x-npz",
     "onnx": "application/x-onnx",
     "html": "text/html; charset=utf-8",
+    "pdf": "application/pdf",
     "svg": "image/svg+xml",
     "png": "image/png",
 }

@@ -10,7 +10,7 @@ from app.problems import problem_responses
 from app.routes.parameters import TABLE_FORMATS, TABLE_SCHEMA, DatasetId, FormatParameter
 from app.sandbox import select_rows
 from app.schemas import DifferencesView, Groups, GroupView
-from app.services import compare_groups
+from app.services import compare_groups, selected_rows
 from ism_jobs.errors import FieldError, InvalidParameter
 from ism_jobs.sentences import did_you_mean, listed, named, nearest
 from ism_jobs.store import Dataset
@@ -73,12 +73,8 @@ async def get_rows(
 async def compare_rows(dataset: DatasetDep, groups: Groups, store: StoreDep, sandbox: SandboxDep) -> DifferencesView:
     """Compare the means of numbers and the shares of texts in each group with those in all other rows."""
     columns = _columns(dataset, groups.columns)
-    rows = dataset.description.rows
-    last = max(map(max, groups.groups))
-    if last >= rows:
-        sentence = f"There is no row {last:,}; the table has {rows:,} rows, and the first is row 0."
-        raise InvalidParameter(sentence, [FieldError("groups", sentence)])
-    found = await sandbox.run(compare_groups, store.datasets.iter_packed(dataset.id), columns, groups.groups)
+    rows = selected_rows(groups, dataset.description.rows)
+    found = await sandbox.run(compare_groups, store.datasets.iter_packed(dataset.id), columns, rows)
     return DifferencesView(groups=[GroupView.model_validate(group) for group in found])
 
 

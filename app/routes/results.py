@@ -40,6 +40,7 @@ from app.sandbox import (
     export_onnx,
     project_rows,
     project_upload,
+    render_pdf_report,
     render_report,
     table_limits,
 )
@@ -133,14 +134,25 @@ async def get_plot(
 )
 async def get_report(request: Request, record: FinishedJobDep, store: StoreDep, sandbox: SandboxDep) -> Response:
     """One HTML file without network: the question, columns, picture, ranking, tests, candidates, how to repeat it."""
-    job = job_view(record).model_dump(mode="json")
-    result = await run_sync(store.jobs.result, record)
-    dataset = await run_sync(_table_document, store, record)
-    embedding = await run_sync(store.jobs.artifact, record, "embedding")
-    url = str(request.base_url).rstrip("/") + prefix()
-    body = await sandbox.run(render_report, job, result, dataset, embedding, url)
+    job, result, dataset, embedding = await run_sync(_report_parts, store, record)
+    body = await sandbox.run(render_report, job, result, dataset, embedding, _service_url(request))
     headers = {"Content-Security-Policy": content_security_policy(REPORT_POLICY)}
     return file_response(request, body, "html", f"report-{record.id}", headers)
+
+
+@router.get(
+    "/report.pdf",
+    operation_id="getPdfReport",
+    summary="Get a report as PDF",
+    response_class=Response,
+    responses={**file_responses("pdf", description="The report"), **problem_responses(404, 409, 422)},
+)
+async def get_pdf_report(request: Request, record: FinishedJobDep, store: StoreDep, sandbox: SandboxDep) -> Response:
+    """A few pages to print or to attach: plots, ranking, tests, certificate, settings, and how to repeat the job."""
+    job, result, dataset, embedding = await run_sync(_report_parts, store, record)
+    trace = await run_sync(store.jobs.artifact, record, "trace")
+    body = await sandbox.run(render_pdf_report, job, result, dataset, embedding, trace, _service_url(request))
+    return file_response(request, body, "pdf", f"report-{record.id}")
 
 
 @router.post(
@@ -241,6 +253,16 @@ async def get_table(
 def _with_value(answer: Answer) -> tuple[list[bytes], Any]:
     """Return the parts of an answer and its value."""
     return list(answer), answer.value
+
+
+def _report_parts(store: Store, record: Record) -> tuple[Any, Any, Any, bytes]:
+    """Return what a report is made of: the documents of the job, its result and its table, and the embedding."""
+    job, result = job_view(record).model_dump(mode="json"), store.jobs.result(record)
+    return job, result, _table_document(store, record), store.jobs.artifact(record, "embedding")
+
+
+def _service_url(request: Request) -> str:
+    return str(request.base_url).rstrip("/") + prefix()
 
 
 def _table_document(store: Store, record: Record) -> dict[str, Any] | None:

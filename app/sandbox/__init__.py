@@ -6,6 +6,7 @@ from app.sandbox.limits import SharedMemory, table_limits
 from app.sandbox.messages import Answer, Upload
 from app.sandbox.pool import SandboxPool
 from app.sandbox.report import REPORT_POLICY, render_report
+from app.sandbox.report_pdf import render_pdf_report
 from app.sandbox.tasks import (
     TableFormat,
     convert_table,
@@ -34,6 +35,7 @@ __all__ = [
     "ingest",
     "project_rows",
     "project_upload",
+    "render_pdf_report",
     "render_report",
     "select_rows",
     "table_limits",

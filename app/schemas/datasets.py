@@ -76,11 +76,20 @@ class Groups(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    groups: list[Annotated[list[Row], Field(min_length=1)]] = Field(
+    groups: list[Annotated[list[Row], Field(min_length=1)]] | None = Field(
+        None,
         description="The row numbers of each group.",
         min_length=1,
         max_length=MAX_GROUPS,
         examples=[[[0, 1, 2], [5, 8]]],
+    )
+    masks: list[str] | None = Field(
+        None,
+        description="The rows of each group as bits in base64, instead of `groups`: a bit for each row of the table,"
+        " the first row in the lowest bit of the first byte. They are short if the table is long.",
+        min_length=1,
+        max_length=MAX_GROUPS,
+        examples=[["BwE="]],
     )
     columns: list[str] | None = Field(None, description="The columns to compare; all by default.", examples=[["x"]])
 

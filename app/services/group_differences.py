@@ -1,5 +1,7 @@
 """Differences between groups of rows and all other rows, per column and in standard deviations."""
 
+import base64
+import binascii
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -9,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.schemas import DifferenceView, GroupView
+from app.schemas import DifferenceView, Groups, GroupView
+from ism_jobs.errors import FieldError, InvalidParameter
 from ism_jobs.store import unpack
 from ism_jobs.tables import Column
 
-RowGroups: TypeAlias = Sequence[Sequence[int]]
+RowGroups: TypeAlias = Sequence[Sequence[int] | NDArray[np.int64]]
 
 
 class _ColumnTally:
@@ -79,7 +82,11 @@ class _ColumnTally:
         def shares(level: str) -> tuple[float, float]:
             return inside[level] / count, (everywhere[level] - inside[level]) / (total - count)
 
-        level = max(everywhere, key=lambda level: abs(shares(level)[0] - shares(level)[1]))
+        def size(level: str) -> tuple[float, float]:  # of two levels that differ as much, the group has the first
+            share, others = shares(level)
+            return abs(share - others), share - others
+
+        level = max(everywhere, key=size)
         share, others = shares(level)
         overall = everywhere[level] / total
         std = (overall * (1 - overall)) ** 0.5
@@ -94,6 +101,37 @@ class _ColumnTally:
             difference=difference,
             error=None if difference is None else _error(*errors, std),
         )
+
+
+def selected_rows(groups: Groups, rows: int) -> RowGroups:
+    """Return the row numbers of each group of a table with so many rows. Raises InvalidParameter."""
+    if groups.groups is not None and groups.masks is None:
+        last = max(map(max, groups.groups))
+        if last >= rows:
+            raise _refused("groups", f"There is no row {last:,}; the table has {rows:,} rows, and the first is row 0.")
+        return groups.groups
+    if groups.masks is None or groups.groups is not None:
+        raise _refused("groups", "Give the rows either as groups or as masks.")
+    return [_rows_of_mask(mask, place, rows) for place, mask in enumerate(groups.masks)]
+
+
+def _rows_of_mask(mask: str, place: int, rows: int) -> NDArray[np.int64]:
+    size = -(-rows // 8)
+    try:
+        packed = base64.b64decode(mask, validate=True)
+    except binascii.Error:
+        raise _refused("masks", f"Mask {place} is not base64.") from None
+    if len(packed) != size:
+        raise _refused("masks", f"Mask {place} has {len(packed):,} bytes; a table of {rows:,} rows needs {size:,}.")
+    found = np.flatnonzero(np.unpackbits(np.frombuffer(packed, dtype=np.uint8), bitorder="little"))
+    if not len(found) or found[-1] >= rows:
+        fault = f"selects row {found[-1]:,}, but the table has {rows:,} rows" if len(found) else "selects no row"
+        raise _refused("masks", f"Mask {place} {fault}.")
+    return found
+
+
+def _refused(field: str, sentence: str) -> InvalidParameter:
+    return InvalidParameter(sentence, [FieldError(field, sentence)])
 
 
 def compare_groups(chunks: Iterator[bytes], columns: Sequence[Column], groups: RowGroups) -> list[dict[str, Any]]:

@@ -41,6 +41,12 @@ export async function post(path, body, options = {}) {
   return (await call(path, { ...options, method: "POST", body: JSON.stringify(body), headers })).json();
 }
 
+// Posts a job and opens its page.
+export async function run(spec) {
+  const { id } = await post("/jobs", spec);
+  location.hash = `#/jobs/${id}`;
+}
+
 export async function remove(path) {
   await call(path, { method: "DELETE" });
 }

@@ -52,6 +52,23 @@ export function errorLine() {
   };
 }
 
+// A button that runs an asynchronous action, and the line for the message if that fails: {button, problem}.
+export function actionButton(label, action) {
+  const problem = errorLine();
+  const onclick = async () => {
+    button.disabled = true;
+    problem.hide();
+    try {
+      await action();
+    } catch (error) {
+      problem.show(error);
+      button.disabled = false;
+    }
+  };
+  const button = h("button", { type: "button", onclick }, label);
+  return { button, problem: problem.element };
+}
+
 // A button that copies `text`, a string or a function that returns one.
 export function copyButton(text, label) {
   const button = h(

@@ -109,12 +109,16 @@ def get(client: "Client", job: str, out: Path, format: str, as_json: bool) -> No
 
 @click.command()
 @click.argument("job")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default="report.html", show_default=True,
-              help="File to write.")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path),
+              help="File to write; .pdf writes a PDF. Default: report.html, or report.pdf with --pdf.")  # fmt: skip
+@click.option("--pdf", is_flag=True, help="Write a PDF of a few pages, to print or to attach.")
 @remote
-def report(client: "Client", job: str, out: Path, as_json: bool) -> None:
-    """Write the report of a job: one HTML file that needs no network."""
-    written = client.job(job).result().report(out)
+def report(client: "Client", job: str, out: Path | None, pdf: bool, as_json: bool) -> None:
+    """Write the report of a job: one HTML file that needs no network, or a PDF."""
+    target = out or Path("report.pdf" if pdf else "report.html")
+    if pdf and target.suffix.lower() != ".pdf":
+        raise click.UsageError(f"--out is {target}, but --pdf writes a PDF; leave out --pdf or use a name with .pdf.")
+    written = client.job(job).result().report(target)
     if as_json:
         write_json({"out": str(written)})
     else:

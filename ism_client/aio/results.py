@@ -54,7 +54,7 @@ class AsyncResult(ResultFields):
         return await self._plot(name, format)
 
     async def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
-        """Write the report of the job."""
+        """Write the report of the job as HTML, or as PDF if the path ends in .pdf."""
         return await download(self._http, self.job_id, "report", path)
 
 

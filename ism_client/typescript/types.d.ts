@@ -616,7 +616,9 @@ export type Groups = {
   /** The columns to compare; all by default. */
   columns?: string[] | null;
   /** The row numbers of each group. */
-  groups: number[][];
+  groups?: number[][] | null;
+  /** The rows of each group as bits in base64, instead of `groups`: a bit for each row of the table, the first row in the lowest bit of the first byte. They are short if the table is long. */
+  masks?: string[] | null;
 };
 
 /** The process answers requests. */

@@ -10,7 +10,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tests.support.api import Api
-from tools.browser import PATIENCE, WIDE, chromium, running_browser
+from tools.browser import EVERY_LOOK, LOOKS, PATIENCE, WIDE, chromium, running_browser
+
+# Both widths, light and dark; two of the four looks in `make test`, all of them in `make test-all`.
+every_look = pytest.mark.parametrize(
+    ("viewport", "dark"),
+    [
+        pytest.param(*look, id=name, marks=() if name in LOOKS else pytest.mark.thorough)
+        for name, look in EVERY_LOOK.items()
+    ],
+)
 
 
 # Of one module each: while Playwright runs, nothing else in the process can use an event loop.

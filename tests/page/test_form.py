@@ -9,25 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop
+from tests.page.conftest import Opener, check_accessible, check_fits, every_look
+from tests.page.forms import begin, field, spec_of
 from tests.support.api import Api
-from tools.browser import LOOKS
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
-
-
-def begin(page: Page, content: str, name: str = "table.csv") -> None:
-    """Drop a table and wait for its form."""
-    drop(page, ".drop", name, content)
-    expect(page.get_by_role("button", name="Run")).to_be_visible()
-
-
-def spec_of(page: Page) -> dict[str, Any]:
-    return json.loads(page.get_by_label("The job as JSON").text_content() or "")
-
-
-def field(page: Page, name: str) -> Any:
-    return page.locator(f"[data-field='{name}']")
 
 
 def test_a_dropped_csv_becomes_a_result_with_one_click(page: Page, api: Api) -> None:
@@ -258,7 +244,7 @@ def test_everything_can_be_done_with_the_keyboard(page: Page) -> None:
     expect(page.locator("h1 .badge")).to_have_text("done")
 
 
-@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+@every_look
 def test_start_and_form_fit_every_window_and_are_accessible(
     opened: Opener, viewport: dict[str, int], dark: bool
 ) -> None:
@@ -271,50 +257,3 @@ def test_start_and_form_fit_every_window_and_are_accessible(
     page.get_by_text("This job as JSON and as a curl command").click()
     check_fits(page)
     check_accessible(page)
-
-
-def test_an_error_of_the_api_is_shown_beside_its_field(page: Page, watch: Watch) -> None:
-    watch.provoked.add(422)
-    begin(page, WINE)
-    page.get_by_label("Kernel", exact=True).select_option("gaussian")
-    page.get_by_label("New axes (q)").fill("99")
-    page.get_by_role("button", name="Run").click()
-    expect(field(page, "q").locator(".error")).to_contain_text("99")
-    axes = page.get_by_label("New axes (q)")
-    expect(axes).to_be_focused()
-    expect(axes).to_have_attribute("aria-invalid", "true")
-    expect(axes).to_have_accessible_description(re.compile("99 is more than the 13 features"))
-    axes.fill("2")
-    page.get_by_role("button", name="Run").click()
-    expect(page.locator("h1 .badge")).to_have_text("done")
-
-
-def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> None:
-    watch.provoked.add(422)
-    begin(page, WINE)
-    page.get_by_label("Kernel", exact=True).select_option("gaussian")
-    page.get_by_text("Advanced settings").click()
-    page.get_by_label("Sigma").fill("wide")
-    page.get_by_label("Folds").fill("1")
-    page.get_by_text("Advanced settings").click()
-    expect(page.get_by_label("Sigma")).to_be_hidden()
-    page.get_by_role("button", name="Run").click()
-    expect(field(page, "kernel.sigma").locator(".error")).to_contain_text("wide")
-    expect(field(page, "folds").locator(".error")).to_be_visible()
-    expect(page.get_by_text("Correct the 2 marked fields.")).to_be_visible()
-
-
-def test_an_error_of_the_features_is_shown_beside_the_columns(page: Page, watch: Watch) -> None:
-    watch.provoked.add(422)
-    begin(page, WINE)
-    page.get_by_role("button", name="Use none").click()
-    page.get_by_role("button", name="Run").click()
-    expect(field(page, "features").locator(".error")).to_be_visible()
-
-
-def test_a_file_that_is_no_table_shows_the_error_of_the_api(page: Page, watch: Watch) -> None:
-    watch.provoked |= {415, 422}
-    drop(page, ".drop", "empty.csv", "a,b\n")
-    expect(page.get_by_role("alert")).to_be_visible()
-    expect(page.get_by_role("alert").locator("h2")).to_have_text("The table cannot be read")
-    begin(page, WINE)

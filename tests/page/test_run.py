@@ -8,10 +8,10 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Opener, Watch, check_accessible, check_fits
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits, every_look
 from tests.service.conftest import SLOW
 from tests.support.api import Api
-from tools.browser import LOOKS, PATIENCE
+from tools.browser import PATIENCE
 from tools.local_service import running_service
 
 pytestmark = pytest.mark.thorough
@@ -202,7 +202,7 @@ def test_finished_jobs_can_be_chosen_to_compare(opened: Opener, api: Api) -> Non
     expect(page).to_have_url(f"{page.url.split('#')[0]}#/compare/{jobs[0]},{jobs[1]}")
 
 
-@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+@every_look
 def test_progress_and_list_fit_every_window_and_are_accessible(
     opened: Opener, slow_job: str, viewport: dict[str, int], dark: bool
 ) -> None:

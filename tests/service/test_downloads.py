@@ -200,6 +200,15 @@ def test_pictures_are_well_formed(api: Api, done: str, plot: str) -> None:
     assert png.content.endswith(b"IEND\xaeB`\x82")
 
 
+def test_the_report_is_a_pdf_of_a_few_pages(api: Api, done: str) -> None:
+    answer = api.get(f"/jobs/{done}/report.pdf")
+    assert answer.headers["content-type"] == "application/pdf"
+    assert answer.content.startswith(b"%PDF-")
+    assert 2 <= answer.content.count(b"/Type /Page ") <= 4
+    assert len(answer.content) < 1_500_000
+    assert api.get(f"/jobs/{done}").json()["links"]["report_pdf"] == f"/jobs/{done}/report.pdf"
+
+
 def test_names_that_mean_something_to_others_are_only_names(api: Api) -> None:
     """To TeX, to XML, to format strings, to spreadsheets."""
     names = ["$x_{$", "\\frac{1}", '<b>&"', "🎈", "%s", "{x}", "=1+2"]

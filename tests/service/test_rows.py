@@ -1,5 +1,6 @@
 """The rows of a data set: given back as they were uploaded, and compared in groups."""
 
+import base64
 import io
 from typing import Any
 
@@ -90,6 +91,33 @@ def test_groups_that_cannot_be_are_refused(api: Api, small: str, groups: Any) ->
 def test_a_row_beyond_the_end_is_refused_with_both_numbers(api: Api, small: str) -> None:
     found = problem(api.post(f"/datasets/{small}/differences", json={"groups": [[0, 5]]}), 422)
     assert found["detail"] == "There is no row 5; the table has 5 rows, and the first is row 0."
+
+
+def mask(rows: list[int], count: int = 5) -> str:
+    return base64.b64encode(np.packbits(np.isin(np.arange(count), rows), bitorder="little").tobytes()).decode()
+
+
+def test_groups_can_be_given_as_bits(api: Api, wine_id: str) -> None:
+    groups = [[0, 7, 8, 177], [100]]
+    sent = ({"groups": groups}, {"masks": [mask(rows, 178) for rows in groups]})
+    by_number, by_mask = (api.post(f"/datasets/{wine_id}/differences", json=body).json() for body in sent)
+    assert by_number == by_mask
+    assert [group["rows"] for group in by_mask["groups"]] == [4, 1]
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({"masks": ["?"]}, "Mask 0 is not base64."),
+        ({"masks": [mask([1]), mask([9], 16)]}, "Mask 1 has 2 bytes; a table of 5 rows needs 1."),
+        ({"masks": [mask([])]}, "Mask 0 selects no row."),
+        ({"masks": [mask([1, 6], 8)]}, "Mask 0 selects row 6, but the table has 5 rows."),
+        ({"masks": [mask([1])], "groups": [[1]]}, "Give the rows either as groups or as masks."),
+        ({}, "Give the rows either as groups or as masks."),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_refused(api: Api, small: str, body: Any, sentence: str) -> None:
+    assert problem(api.post(f"/datasets/{small}/differences", json=body), 422)["detail"] == sentence
 
 
 @pytest.mark.parametrize("body", [b'{"groups": [[0]], "columns": ["\xe9"]}', b"[" * 100_000, b"{", b""])

@@ -1,23 +1,14 @@
 // A button that runs a job once with every kernel and shows the results side by side.
 
 import { get, post } from "../api.js";
-import { errorLine, h } from "../dom.js";
+import { actionButton, h } from "../dom.js";
 
 export function runAllKernels(spec) {
-  const problem = errorLine();
-  const onclick = async () => {
-    button.disabled = true;
-    problem.hide();
-    try {
-      const batch = await post("/batches", await allKernels(spec));
-      location.hash = `#/compare/${batch.jobs.map(({ id }) => id).join(",")}`;
-    } catch (error) {
-      problem.show(error);
-      button.disabled = false;
-    }
-  };
-  const button = h("button", { type: "button", onclick }, "Run with every kernel");
-  return h("div", {}, button, problem.element);
+  const { button, problem } = actionButton("Run with every kernel", async () => {
+    const batch = await post("/batches", await allKernels(spec));
+    location.hash = `#/compare/${batch.jobs.map(({ id }) => id).join(",")}`;
+  });
+  return h("div", {}, button, problem);
 }
 
 // The spec with a list of all single kernels. Random features and continuation ("path") work for some kernels only.

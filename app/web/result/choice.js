@@ -1,7 +1,7 @@
 // The settings that were chosen from the data: the candidates with their scores, and a button to run with the choice.
 
-import { post } from "../api.js";
-import { copyButton, errorLine, h } from "../dom.js";
+import { run } from "../api.js";
+import { actionButton, copyButton, h } from "../dom.js";
 import { counted, expandable, number, table } from "../format.js";
 import { settingLine } from "../jobs/labels.js";
 
@@ -72,19 +72,7 @@ function scoreText({ score, error }) {
 
 // Posts the job again with the chosen settings as numbers, so that it chooses nothing and is fast.
 function rerun(spec) {
-  const problem = errorLine();
-  const onclick = async () => {
-    button.disabled = true;
-    problem.hide();
-    try {
-      const { id } = await post("/jobs", spec);
-      location.hash = `#/jobs/${id}`;
-    } catch (error) {
-      problem.show(error);
-      button.disabled = false;
-    }
-  };
-  const button = h("button", { type: "button", onclick }, "Run again with exactly these settings");
+  const { button, problem } = actionButton("Run again with exactly these settings", () => run(spec));
   const copy = copyButton(JSON.stringify(spec, null, 2), "Copy as JSON");
-  return h("div", {}, h("div", { class: "row" }, button, copy), problem.element);
+  return h("div", {}, h("div", { class: "row" }, button, copy), problem);
 }

@@ -117,7 +117,7 @@ export function ranking(values, size = (value) => value) {
     .map(([, index]) => index);
 }
 
-// The features and groups of features as {name, index of the first, importance, error, unclear}, the most important
+// The features and groups of features as {name, names, index of the first, importance, error, unclear}, the most important
 // first. A group of collinear features is one entry.
 export function rankedEntries({ features, importance, importance_errors: errors, groups = [], unclear = [] }) {
   const places = new Map(features.map((name, index) => [name, index]));
@@ -126,6 +126,7 @@ export function rankedEntries({ features, importance, importance_errors: errors,
     const sum = (values) => names.reduce((total, name) => total + values[places.get(name)], 0);
     return {
       name: names.join(" / "),
+      names,
       index: places.get(names[0]),
       importance: sum(importance),
       error: errors ? sum(errors) : null,
@@ -135,6 +136,11 @@ export function rankedEntries({ features, importance, importance_errors: errors,
   const single = features.filter((name) => !grouped.has(name)).map((name) => [name]);
   const entries = [...groups.map((group) => group.features), ...single].map(entry);
   return ranking(entries, (each) => each.importance).map((index) => entries[index]);
+}
+
+// The column that a feature comes from; the feature "color=red" comes from the column "color".
+export function columnOf(feature, columns) {
+  return columns.includes(feature) ? feature : columns.find((name) => feature.startsWith(`${name}=`));
 }
 
 // What an axis contributes: "62 %", or that it is for plots only; empty for results that do not say it.

@@ -50,9 +50,13 @@ export function downloadsSection(source) {
     "div",
     { class: "card" },
     h("h3", {}, "Files"),
-    line("Report", "One HTML file with everything, which needs no network.", [
-      button(`/jobs/${job.id}/report.html`, `report-${job.id}.html`, "Report", "HTML"),
-    ]),
+    line(
+      "Report",
+      "One HTML file with everything, which needs no network; or a PDF of a few pages.",
+      ["html", "pdf"].map((format) =>
+        button(`/jobs/${job.id}/report.${format}`, `report-${job.id}.${format}`, "Report", format.toUpperCase()),
+      ),
+    ),
     TABLES.filter(([name]) => result.links[name]).map(([name, title, note]) =>
       artifact(name, ["csv", "npy", "parquet", "json"], title, note),
     ),

@@ -1,13 +1,21 @@
 // The summary of a result: its aim, its quality, its most important features, and warnings.
 
-import { h } from "../dom.js";
+import { run } from "../api.js";
+import { actionButton, h } from "../dom.js";
 import { counted, listed, number, percent } from "../format.js";
-import { rankedEntries } from "./data.js";
+import { columnOf, rankedEntries } from "./data.js";
 
 const MAX_NAMED = 4; // features
 const ENOUGH_IMPORTANCE = 0.5; // no more features are named once these reach this share
+const LONG_NOTE = 100; // characters; a longer one is folded, so that the plot is on the first screen
+// Names of columns that hold an event, and the time until the event or the end of the observation.
+const EVENT = /^(status|event|cens(or(ed|ing)?)?|death|dead|died|delta)$|[._ ](status|event|death)$/i;
+const FOLLOW_UP =
+  /^(time|days?|months?|years?|duration|futime|followup|follow[._ ]up|survival|surv|os|pfs|tte)$|[._ ](time|days)$/i;
+const DOMINANT = 0.5; // share of the importance from which the page asks when a feature is known
 
-export function headline({ job, result }) {
+export function headline(source) {
+  const { job, result } = source;
   const { features, axes, metrics, converged, stop, warnings } = result;
   const one = axes.length === 1;
   const reduced = `${counted(features.length, "feature was", "features were")} reduced to ${counted(axes.length, "new axis", "new axes")}`;
@@ -17,16 +25,23 @@ export function headline({ job, result }) {
     h("p", { class: "claim" }, [`${reduced} ${aim(job.spec, one)}.`, quality(metrics)].filter(Boolean).join(" ")),
     result.baseline ? h("p", { class: "lead" }, result.baseline.sentence) : null,
     h("p", { class: "lead" }, importantFeatures(result), axesForThePicture(result)),
+    dominantFeature(source),
     result.missed && result.missed.advice !== "nothing" ? h("p", { class: "notice" }, result.missed.sentence) : null,
     converged ? null : h("p", { class: "notice" }, stop),
-    warnings.length
-      ? h(
-          "ul",
-          { class: "notice plain" },
-          warnings.map((warning) => h("li", {}, warning)),
-        )
-      : null,
+    warnings.length ? notes(warnings) : null,
   );
+}
+
+// The warnings of the result. The beginning of a long one is shown, up to its colon.
+function notes(warnings) {
+  const note = (text) => {
+    const colon = text.indexOf(": ");
+    if (text.length <= LONG_NOTE || colon < 0 || colon > LONG_NOTE) return h("li", {}, text);
+    const [first, rest] = [text.slice(0, colon), text.slice(colon + 2)];
+    const parts = rest.split(/, (?=")/).length;
+    return h("li", {}, h("details", {}, h("summary", {}, parts > 1 ? `${first}: ${parts} columns` : first), rest));
+  };
+  return h("ul", { class: "notice plain" }, warnings.map(note));
 }
 
 function aim(spec, one) {
@@ -60,6 +75,33 @@ function importantFeatures(result) {
     h("strong", {}, listed(names)),
     `, with ${percent(sum)} of the total importance.`,
   ];
+}
+
+// A question about a feature with most of the importance, or about an important follow-up time. The page cannot know
+// whether a value is there in time: the days until an event explain the event, but nothing that could be known before.
+function dominantFeature({ job, result, dataset }) {
+  if (job.spec.paradigm !== "supervised") return null;
+  const isEvent = EVENT.test([job.spec.target].flat()[0]);
+  const isAsked = ({ name, importance }, place) =>
+    (place === 0 && importance >= DOMINANT) || (isEvent && place < MAX_NAMED && FOLLOW_UP.test(name));
+  const first = rankedEntries(result).find(isAsked);
+  if (!first) return null;
+  const used = result.encoding?.columns ?? result.features; // earlier results have no encoding
+  const columns = [...new Set(first.names.map((name) => columnOf(name, used) ?? name))];
+  const features = used.filter((name) => !columns.includes(name));
+  const [names, target] = [listed(columns), listed([job.spec.target].flat())];
+  const [is, it] = columns.length === 1 ? ["Is", "it"] : ["Are", "them"];
+  const { button, problem } = actionButton(`Run again without ${it}`, () => run({ ...job.spec, features }));
+  return h(
+    "div",
+    { class: "hint row question" },
+    h(
+      "span",
+      {},
+      `${is} ${names} known before ${target}? What is measured later, or computed from ${target}, explains it and tells nothing new.`,
+    ),
+    dataset && features.length ? [button, problem] : null,
+  );
 }
 
 // A sentence about the axes that tell nothing about held-out rows; empty if all axes count.

@@ -43,6 +43,7 @@ export async function show(container, job, { signal }) {
     if (found && shape) means.replaceWith(meanImages(source, found, shape, signal) ?? "");
     return found?.section;
   };
+  await plot.drawn; // first the picture, whatever the size of the table
   await Promise.all([
     fill(groups, buildGroups, signal),
     fill(convergence, () => convergenceSection(source, signal), signal),

@@ -4,10 +4,12 @@ import { h, replace } from "../dom.js";
 import { counted, number, percent } from "../format.js";
 import { themeColors } from "../theme.js";
 import { coloring } from "../result/explorer/colors.js";
+import { swatch } from "../result/explorer/legend.js";
 import { drawPoints } from "../result/explorer/points.js";
 
 const HEIGHT = 320;
 const MOVE_MILLISECONDS = 400; // from one picture to the next
+const MAX_NAMED = 12; // classes in the legend
 const MAX_CLASSES = 32; // distinct numbers up to which a target is colored like classes
 const RANKED_FEATURES = 8;
 const MARGIN = 0.06; // share of the range that stays free at each side
@@ -15,6 +17,7 @@ const MARGIN = 0.06; // share of the range that stays free at each side
 export function livePicture(signal) {
   const canvas = h("canvas", { role: "img", style: { width: "100%", height: `${HEIGHT}px` } });
   const title = h("p", { class: "hint" });
+  const key = h("p", { class: "legend" });
   const ranking = h("ol", { class: "ranking" });
   const element = h(
     "div",
@@ -23,6 +26,7 @@ export function livePicture(signal) {
       "figure",
       { class: "card" },
       h("figcaption", {}, h("h2", {}, "Preview of the best result so far"), title),
+      key,
       canvas,
     ),
     h("figure", { class: "card" }, h("figcaption", {}, h("h2", {}, "Most important features so far")), ranking),
@@ -36,6 +40,12 @@ export function livePicture(signal) {
     const layer = { points, marks: points.coloring.marks(colors), radius: 3.2 };
     const size = { width: Math.max(canvas.clientWidth, 200), height: HEIGHT };
     drawPoints(canvas, size, [layer], { x: range(points.x), y: range(points.y) }, colors.surface);
+  }
+
+  function showLegend({ coloring: { kind, names, marks } }) {
+    const isShort = kind === "classes" && names.length > 1 && names.length <= MAX_NAMED;
+    const item = (mark, index) => h("span", { class: "legend-item" }, swatch(mark), names[index]);
+    replace(key, isShort ? marks(themeColors()).map(item) : null);
   }
 
   function moveTo(target) {
@@ -63,7 +73,9 @@ export function livePicture(signal) {
       canvas.setAttribute("aria-label", `Picture ${picture.number}: ${counted(picture.rows.length, "row")}`);
       title.textContent = captionOf(picture);
       replace(ranking, rankingOf(picture));
-      moveTo(pointsOf(picture));
+      const points = pointsOf(picture);
+      showLegend(points);
+      moveTo(points);
     },
   };
 }

@@ -44,6 +44,7 @@ export async function watch(container, job, { signal, onState }) {
     stage.textContent = stageText(current, step);
     time.textContent = timeText(step ?? current.progress ?? {});
     showShare(bar, current, step);
+    facts.hidden = !step;
     replace(facts, factsOf(step));
     objective.show(steps.iterations, [steps.objectives]);
     eigenvalues.show(steps.iterations, steps.eigenvalues);

@@ -72,6 +72,7 @@ async def walk(client: Any, table: Path, folder: Path) -> dict[str, Any]:
     facts["picture"] = type(await got(job.plot("loadings", "png"))).__name__
     facts["written"] = np.load(await got(job.download("W", folder / "W.npy"))).reshape(-1, 1).round(6).tolist()
     facts["report"] = (await got(result.report(folder / "r.html"))).read_text().lower().startswith("<!doctype html>")
+    facts["pdf"] = (await got(result.report(folder / "r.pdf"))).read_bytes().startswith(b"%PDF-")
     facts["ended"] = [(await refused(call)).status for call in (job.cancel, job.retry, job.finish)]
 
     wrong = await refused(lambda: client.submit(dataset, paradigm="supervised", target="clas"))
@@ -122,6 +123,7 @@ def sync_facts(service: str, table: Path) -> dict[str, Any]:
 def test_the_walk_finds_what_is_there(sync_facts: dict[str, Any]) -> None:
     assert sync_facts["state"] == sync_facts["resumed"].replace("state", "succeeded") == "succeeded"
     assert (sync_facts["once"], sync_facts["projected"], sync_facts["report"], sync_facts["best"]) == (True,) * 4
+    assert sync_facts["pdf"]
     assert sync_facts["written"] == sync_facts["W"]
     assert sync_facts["wrong"][0] == 422
     assert list(sync_facts["wrong"][1]) == ["target"]

@@ -43,7 +43,8 @@ export function colorOptions({ group, dataset, job }) {
   ];
 }
 
-export function dragModeButtons(plot) {
+// `more` is another button of the row, or null.
+export function dragModeButtons(plot, more) {
   const first = isTouchScreen.matches ? false : "lasso"; // dragging on a touch screen scrolls the page at first
   const modes = [
     ["lasso", "Select"],
@@ -69,6 +70,7 @@ export function dragModeButtons(plot) {
     { class: "row drag-modes", role: "group", "aria-label": "Dragging in the plot" },
     buttons,
     h("button", { type: "button", class: "small quiet", onclick: () => plot.reset() }, "Reset view"),
+    more,
     h("span", { class: "hint" }, "Draw around points to compare these rows with all others."),
   );
 }

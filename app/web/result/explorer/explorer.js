@@ -25,7 +25,8 @@ import { tour } from "../tour/tour.js";
 
 const MAX_MARKS = 256; // indices of marks are bytes
 
-// {element, linked, selectGroup(name), addRows(axes), pickNewRow(index)}; `linked` has other views of the same rows, or is null.
+// {element, drawn, linked, selectGroup(name), addRows(axes), pickNewRow(index)}; `drawn` resolves when the first picture is
+// there; `linked` has other views of the same rows, or is null.
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
@@ -152,7 +153,7 @@ export function explorer(source, signal) {
     }
     shownMarks = allMarks();
     drawLegend();
-    draw();
+    await draw();
   }
 
   async function valuesOf(color) {
@@ -216,9 +217,8 @@ export function explorer(source, signal) {
     shown.isEqual = event.target.checked;
     draw();
   };
-  const dragModes = dragModeButtons(plot2d);
   const hasPlane = hasTwoAxes || (source.picture && result.picture);
-  if (hasPlane && source.dataset) dragModes.append(tourButton);
+  const dragModes = dragModeButtons(plot2d, hasPlane && source.dataset ? tourButton : null);
   const controls2d = [labelled("Find row", h("input", { type: "number", min: 0, onchange: onFind }))];
   const arrowsField = arrowsSelect(shown.arrows, Boolean(result.structure), onArrows);
   if (hasTwoAxes) controls2d.push(arrowsField);
@@ -251,9 +251,9 @@ export function explorer(source, signal) {
   );
   onThemeChange(drawLegend, signal);
   drawLegend();
-  recolor();
   return {
     element,
+    drawn: recolor().catch(problem.show).then(nextFrame),
     linked: asked.linked,
     selectGroup(name) {
       asked.selectGroup(name);
@@ -269,6 +269,11 @@ export function explorer(source, signal) {
       element.scrollIntoView({ block: "start" });
     },
   };
+}
+
+// Resolves after the next frame has been drawn.
+function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }
 
 function allMarks() {

@@ -6,6 +6,7 @@ import { counted, expandable, integer, number, percent, signed, table } from "..
 
 const SHOWN_AT_FIRST = 8; // columns
 const MAX_ROW_NUMBERS = 5_000;
+const PART = 2 ** 14; // bytes that become text at a time; a call takes no more than about 100,000 arguments
 
 // `onIsolate(isolated)` is called when the user hides or shows all other rows.
 export function selectionPanel(source, { onClear, onIsolate }) {
@@ -67,6 +68,7 @@ export function selectionPanel(source, { onClear, onIsolate }) {
 }
 
 // Asks the API how each group of rows differs from all other rows, in the features, the target and the reference.
+// The rows are sent as bits: a million of them are 170 kB instead of 7 MB of numbers.
 export async function loadDifferences(source, groups) {
   const { spec } = source.job;
   const known = source.dataset.columns.map(({ name }) => name);
@@ -74,10 +76,19 @@ export async function loadDifferences(source, groups) {
   const wanted = new Set([features, spec.target, spec.reference].flat());
   return (
     await post(`/datasets/${source.dataset.id}/differences`, {
-      groups,
+      masks: groups.map((rows) => maskOf(rows, source.dataset.rows)),
       columns: known.filter((name) => wanted.has(name)),
     })
   ).groups;
+}
+
+// Row numbers as base64 of a bit for each row of the table, the first row in the lowest bit of the first byte.
+function maskOf(rows, count) {
+  const bytes = new Uint8Array(Math.ceil(count / 8));
+  for (const row of rows) bytes[row >> 3] |= 1 << (row & 7);
+  const parts = [];
+  for (let at = 0; at < bytes.length; at += PART) parts.push(String.fromCharCode(...bytes.subarray(at, at + PART)));
+  return btoa(parts.join(""));
 }
 
 function differenceTable(differences) {

@@ -3,7 +3,7 @@
 
 import { errorLine, h } from "../../dom.js";
 import { onThemeChange, themeColors } from "../../theme.js";
-import { rankedFeatures } from "../data.js";
+import { columnOf, rankedFeatures } from "../data.js";
 import { labelled } from "../explorer/controls.js";
 import { drawPoints, insidePolygon, radiusFor } from "../explorer/points.js";
 import { fullView } from "../explorer/ranges.js";
@@ -78,11 +78,9 @@ export function linkedViews(source, { onSelect, onPair, signal }) {
 // The columns of the most important features.
 function firstColumns({ result }, columns) {
   const names = columns.map(({ name }) => name);
-  const known = new Set(names);
-  const columnOf = (feature) => (known.has(feature) ? feature : names.find((name) => feature.startsWith(`${name}=`)));
   const ranked = rankedFeatures(result)
     .slice(0, MAX_RANKED)
-    .map(([feature]) => columnOf(feature));
+    .map(([feature]) => columnOf(feature, names));
   return [...new Set([...ranked.filter(Boolean), ...names])];
 }
 

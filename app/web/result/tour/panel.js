@@ -45,7 +45,7 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
         .slice(0, NAMED)
         .map((feature) => result.features[feature])
         .join(", ");
-    const rows = stops.map((stop, place) => [buttons[place], leaders(stop), stop.score.toFixed(3)]);
+    const rows = stops.map((stop, place) => [buttons[place], stop.score.toFixed(3), leaders(stop)]);
     return h(
       "div",
       {},
@@ -60,7 +60,7 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
         { class: "hint" },
         "The best candidates of the choice whose axes differ, with their scores. What they also show does not depend on the settings. They learned from a part of the rows.",
       ),
-      table(["Turn to", "Largest weights", { number: "Score" }], rows, "Other candidates"),
+      table(["Turn to", { number: "Score" }, "Largest weights"], rows, "Other candidates"),
     );
   }
 
@@ -69,7 +69,7 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
       h("button", { type: "button", class: "small quiet", onclick: () => run(() => onWithout(index)) }, name);
     const rows = [...features]
       .sort((a, b) => a.score - b.score)
-      .map((each) => [button(each), each.score.toFixed(3), signed(each.score - best.score, 3)]);
+      .map((each) => [button(each), signed(each.score - best.score, 3), each.score.toFixed(3)]);
     return [
       h("h3", {}, "Without one feature"),
       h(
@@ -77,7 +77,7 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
         { class: "hint" },
         `Its arrow shrinks to zero and the other weights stay. ${best.note} A small change means that the other features show the same.`,
       ),
-      table(["Leave out", { number: capitalized(best.measure) }, { number: "Change" }], rows, "Without one feature"),
+      table(["Leave out", { number: "Change" }, { number: capitalized(best.measure) }], rows, "Without one feature"),
     ];
   }
 

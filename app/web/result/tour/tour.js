@@ -25,6 +25,7 @@ export function tour(source, entries, onMove) {
   const stops = stopsOf(result);
   const loaded = new Map(); // the frames of stops
   let columns = null; // the standardized rows along each entry that can be dragged, by its index
+  let parts = null; // for a group of features, what it adds to the rows in each axis
   let frame = optimum;
   let shown = [0, 1];
   let timer = null;
@@ -38,17 +39,31 @@ export function tour(source, entries, onMove) {
       return Math.hypot(weights[x], weights[y]);
     });
     const kept = ranking(lengths).slice(0, MAX_DRAGGED);
-    const directions = result.features.map(() => new Array(kept.length).fill(0));
-    kept.forEach((entry, column) => {
-      for (const { index, weight } of entries[entry].members) directions[index][column] = weight;
-    });
-    const table = await projected(directions);
-    columns = new Map(kept.map((entry, column) => [entry, table[column]]));
+    const directions = kept.flatMap(directionsOf);
+    const table = await projected(result.features.map((_, feature) => directions.map((each) => each[feature])));
+    columns = new Map();
+    parts = new Map();
+    for (const entry of kept) {
+      columns.set(entry, table.shift());
+      if (entries[entry].members.length > 1) parts.set(entry, table.splice(0, axes.length));
+    }
     show(optimum);
     panel.show(
-      kept.map((index) => ({ index, name: entries[index].name, score: without(index).score })),
+      kept.map((index) => ({ index, name: entries[index].name, score: measured(shrunk(index, 1).rows).score })),
       best,
     );
+  }
+
+  // The directions whose rows an entry needs: its own, and for a group the weights of its features in each axis.
+  function directionsOf(entry) {
+    const { members } = entries[entry];
+    const filled = (value) => {
+      const direction = new Array(result.features.length).fill(0);
+      for (const { index, weight } of members) direction[index] = value(index, weight);
+      return direction;
+    };
+    const own = filled((_, weight) => weight);
+    return members.length > 1 ? [own, ...axes.map((_, axis) => filled((index) => optimum.W[index][axis]))] : [own];
   }
 
   // The rows in other axes, an array for each of them.
@@ -108,24 +123,24 @@ export function tour(source, entries, onMove) {
     );
   }
 
-  // The quick score of the optimum without an entry.
-  function without(index) {
-    const none = axes.map(() => 0);
-    return measured(changed(optimum, index, none).rows);
+  // The optimum with smaller weights of all features of an entry; none are left at t = 1.
+  function shrunk(index, t) {
+    const { members } = entries[index];
+    const W = optimum.W.map((weights) => [...weights]);
+    for (const { index: feature } of members) W[feature] = W[feature].map((value) => (1 - t) * value);
+    const rows = axes.map((values, axis) => {
+      const own = parts.get(index)?.[axis] ?? columns.get(index);
+      const factor = t * (parts.has(index) ? 1 : optimum.W[members[0].index][axis] * members[0].weight);
+      return values.map((value, row) => value - factor * own[row]);
+    });
+    return turned({ W, rows }, restoring(W, optimum.W));
   }
 
-  // Shrinks the arrow of an entry to zero, in all axes.
+  // Takes the features of an entry out of all axes.
   async function leaveOut(index) {
     const own = nextJourney();
     panel.mark(null);
-    const weights = combined(optimum.W, entries[index].members);
-    const at = (t) =>
-      changed(
-        optimum,
-        index,
-        weights.map((value) => (1 - t) * value),
-      );
-    await moved(own, at);
+    await moved(own, (t) => shrunk(index, t));
   }
 
   function back() {

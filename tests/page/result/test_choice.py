@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Opener, check_accessible, check_fits
+from tests.page.conftest import Opener, check_accessible, check_fits, every_look
 from tests.page.jobs import WINE, done, drawn, eventually, pixels
 from tests.support.api import Api
-from tools.browser import LOOKS
 
 FEW = "\n".join(WINE.splitlines()[:1] + WINE.splitlines()[1::3])
 GEODESIC = """async ([one, other]) => {
@@ -107,7 +106,7 @@ def test_the_axes_turn_to_another_candidate_and_back(result: Page, api: Api, job
 def test_a_feature_that_is_left_out_changes_the_score_as_the_table_says(result: Page) -> None:
     result.get_by_role("button", name="Tour", exact=True).click()
     line = result.get_by_role("region", name="Without one feature").locator("tbody tr").first
-    score = line.locator("td").nth(1).text_content()
+    score = line.locator("td").nth(2).text_content()
     line.get_by_role("button").click()
     expect(result.locator(".tour-score")).to_contain_text(f"quick accuracy: {score} (optimum")
 
@@ -128,7 +127,22 @@ def test_a_geodesic_turns_every_principal_angle_evenly(page: Page, axes: tuple[i
     np.testing.assert_allclose(np.transpose(found["rows"]), middle, atol=1e-12)  # rows turn like W
 
 
-@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+def test_all_candidates_are_visited_and_the_tour_ends_at_the_optimum(result: Page) -> None:
+    result.emulate_media(reduced_motion="reduce")  # the axes jump instead of turning
+    result.get_by_role("button", name="Tour", exact=True).click()
+    candidates = result.get_by_role("region", name="Other candidates")
+    seen = "() => { window.visited = new Set(); new MutationObserver(list => list.forEach(({ target }) =>"
+    seen += " target.getAttribute('aria-pressed') === 'true' && window.visited.add(target.textContent)))"
+    seen += ".observe(document.querySelector('.tour'), { subtree: true, attributeFilter: ['aria-pressed'] }) }"
+    result.evaluate(seen)
+    candidates.locator("xpath=..").get_by_role("button", name="Visit them all").click()
+    names = candidates.locator("tbody button").all_text_contents()
+    eventually(result, lambda: result.evaluate("window.visited.size") == len(set(names)))
+    expect(result.locator(".scatter-plot .xtitle")).to_contain_text("contributes")
+    expect(candidates.locator("[aria-pressed=true]")).to_have_count(0)
+
+
+@every_look
 def test_a_choice_fits_every_window_and_is_accessible(
     opened: Opener, job: str, viewport: dict[str, int], dark: bool
 ) -> None:

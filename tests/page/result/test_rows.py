@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop, every_look
 from tests.page.jobs import WINE, done, drawn, embedding, eventually, on_screen, pixels
 from tests.support.api import Api
-from tools.browser import LOOKS
 
 TABLE = pd.read_csv(io.StringIO(WINE))
 LINES = WINE.splitlines()
@@ -116,7 +115,7 @@ def test_linked_views_select_rows_and_change_the_axes(result: Page, api: Api, jo
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+@every_look
 def test_the_answers_fit_and_are_accessible(opened: Opener, job: str, viewport: dict[str, int], dark: bool) -> None:
     page = drawn(opened(f"#/jobs/{job}", viewport=viewport, dark=dark), 178)
     page.get_by_label("Select rows by").select_option("class")

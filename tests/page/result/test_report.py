@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.page.conftest import Opener, check_accessible, check_fits
+from tests.page.conftest import Opener, check_accessible, check_fits, every_look
 from tests.page.jobs import WINE, done, drawn
 from tests.support.api import Api
-from tools.browser import LOOKS
 
 pytestmark = pytest.mark.thorough
 
@@ -45,7 +44,7 @@ def test_the_lines_of_a_report_give_the_same_numbers(
         assert again.metrics[name] == pytest.approx(found["metrics"][name], rel=1e-6)
 
 
-@pytest.mark.parametrize(("viewport", "dark"), LOOKS.values(), ids=LOOKS)
+@every_look
 def test_a_report_opens_from_disk_without_network(
     browser: Browser, api: Api, job: str, tmp_path: Path, viewport: Any, dark: bool
 ) -> None:
