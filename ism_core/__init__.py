@@ -10,7 +10,7 @@ from ism_core.interpretation import Interpretation, interpret
 from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.missed import Missed, missed_dependence
 from ism_core.objective import aligned
-from ism_core.paradigms import Alternative, SemiSupervised, Supervised, Unsupervised
+from ism_core.paradigms import Alternative, Linked, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver import Certificate, Error, Result, Step, Stop, iter_solve, solve
 
@@ -26,6 +26,7 @@ __all__ = [
     "Interpretation",
     "InvalidInput",
     "Linear",
+    "Linked",
     "Missed",
     "Multiquadratic",
     "Polynomial",

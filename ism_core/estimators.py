@@ -21,7 +21,7 @@ from ism_core.interpretation import InterpretedMixin, interpret
 from ism_core.kernels import Kernel, KernelParametersMixin
 from ism_core.linalg import Scale, Scaling, clipped, with_fixed_signs
 from ism_core.objective import Precision
-from ism_core.paradigms import Alternative, Kind, Paradigm, SemiSupervised, Supervised, TargetKernel, Unsupervised
+from ism_core.paradigms import Alternative, Kind, Linked, SemiSupervised, Supervised, TargetKernel, Unsupervised
 from ism_core.selection import Auto, NeighborScoreMixin, Starts, iter_settings
 from ism_core.solver import drain, solve
 
@@ -49,29 +49,26 @@ PARAMETERS = """
     scale : "standard", "whiten", "none" or "auto", optional
         Preprocessing of X. None means "auto" if `kernel` is "auto", else "standard".
     random_state : int, RandomState or None, default=0
-        Seed. A number makes a fit repeatable.
     precision : "double" or "single", default="double"
         Floating-point precision of sums over pairs of rows.
     tolerance : float, optional
         Largest relative error of the gradient if a Gaussian's Taylor series is truncated. 0 disables truncation.
     approximation : dict, optional
         ``{"features": m}`` replaces pairs of rows by m random features.
-    engine : "local", "dask" or Engine, default="local"
-        Threads of this machine ("local"), a Dask cluster ("dask"), or an engine of your own.
+    engine : "local" (threads of this machine), "dask" (a cluster) or Engine, default="local"
     features_per_axis : int, optional
         Largest number of features with a nonzero loading on each axis.
     prepare : "auto", sequence of str or None, default="auto"
-        If X is a frame (pandas, polars or pyarrow), "auto" leaves out row numbers, identifiers, dates, constants and
-        copies of y, encodes text, and fills in missing values; warnings name all of it. A list names the columns to
-        use, whatever they hold. None takes the values as they are, as for arrays. It needs pyarrow and pydantic.
+        For frames (pandas, polars, pyarrow) "auto" leaves out row numbers, identifiers, dates, constants and copies of
+        y, encodes text, and fills in missing values; warnings name all of it. A list names the columns to use. None
+        takes the values as they are, as for arrays. It needs pyarrow and pydantic.
 """
 ATTRIBUTES = """
     Attributes
     ----------
     components_ : ndarray of shape (q, d)
         The columns of W as rows, for standardized features. They are orthonormal unless the rows were whitened.
-    eigenvalues_ : ndarray of shape (q,)
-        Eigenvalues of Φ(W) that belong to the axes.
+    eigenvalues_ : ndarray of shape (q,), of Φ(W)
     objective_ : float
         J at the optimum.
     feature_importances_ : ndarray of shape (d,), or a named series if X was a pandas frame
@@ -137,13 +134,13 @@ class _ISM(
     prepare: Literal["auto"] | Sequence[str] | None = field(default="auto", kw_only=True)
 
     @abstractmethod
-    def _paradigm(self, y: Any) -> Paradigm:
-        """Return the paradigm for the given y."""
+    def _paradigm(self, y: Any, rows: int) -> Supervised | Unsupervised:
+        """Return the paradigm for the given y and number of rows."""
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn W from the rows of X."""
         table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
-        paradigm, seed = self._paradigm(y), self._seed()
+        paradigm, seed = self._paradigm(y, len(table)), self._seed()
         options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
         settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
         scaling, rows = Scaling.learned(table, settings.scale, getattr(paradigm, "codes", None))
@@ -185,9 +182,8 @@ class _ISM(
     def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the rows in the original features that are nearest to the given projections."""
         check_is_fitted(self)
-        projected = check_array(X, dtype=np.float64)
-        if projected.shape[1] != len(self.components_):
-            axes = len(self.components_)
+        projected, axes = check_array(X, dtype=np.float64), len(self.components_)
+        if projected.shape[1] != axes:
             raise InvalidInput("X", f"X has {projected.shape[1]} columns; {axes} are needed, one for each axis.")
         return np.asarray(projected @ self._back * self.scale_ + self.mean_)
 
@@ -202,9 +198,8 @@ class _ISM(
         return y
 
     def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        given = self.random_state
+        return int(given if isinstance(given, int | np.integer) else check_random_state(given).randint(2**31))
 
 
 @_documented(
@@ -226,8 +221,6 @@ class _ISM(
     >>> reduction = SupervisedISM(q=1).fit(X, y)
     >>> reduction.transform(X).shape
     (150, 1)
-    >>> [group.tolist() for group in reduction.interpretation_.groups]  # length and width of the petals are collinear
-    [[2, 3]]
     >>> bool(reduction.feature_importances_[[2, 3]].sum() > 0.8)
     True
 """,
@@ -241,7 +234,7 @@ class SupervisedISM(NeighborScoreMixin, _ISM):
     balance: bool = field(default=False, kw_only=True)
     neighbors: bool = field(default=False, kw_only=True)
 
-    def _paradigm(self, y: Any) -> Supervised:
+    def _paradigm(self, y: Any, rows: int) -> Supervised:
         return Supervised(self._required(y), self.kind, self.target_kernel, self.balance, self.neighbors)
 
 
@@ -261,7 +254,7 @@ class _ClusteringISM(_ISM):
 class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
     """Clustering, with the projection that shows the clusters best."""
 
-    def _paradigm(self, y: Any) -> Paradigm:
+    def _paradigm(self, y: Any, rows: int) -> Unsupervised:
         return Unsupervised(self.n_clusters)
 
 
@@ -271,21 +264,29 @@ class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
         Rows with a label are then in the cluster of their class.
     kind : "auto", "classes" or "values", default="auto"
         Whether the scores are class labels or real values; "auto" is as in SupervisedISM.
+    must_link, cannot_link : array-like of shape (p, 2), optional
+        Pairs of rows of X in the same cluster, or in different ones, which take the place of y.
 """,
     LABELS,
 )
 @dataclass(eq=False, repr=False)
 class SemiSupervisedISM(_ClusteringISM):
-    """Clustering that agrees with expert scores y, which are labels or real values.
+    """Clustering that agrees with expert scores y, which are labels or real values, or with pairs of rows.
 
     NaN marks a row without a score.
     """
 
     mu: float | Auto = field(default="auto", kw_only=True)
     kind: Kind = field(default="auto", kw_only=True)
+    must_link: ArrayLike | None = field(default=None, kw_only=True)
+    cannot_link: ArrayLike | None = field(default=None, kw_only=True)
 
-    def _paradigm(self, y: Any) -> Paradigm:
-        return SemiSupervised(self._required(y), self.n_clusters, self.mu, self.kind)
+    def _paradigm(self, y: Any, rows: int) -> Unsupervised:
+        if self.must_link is None and self.cannot_link is None:
+            return SemiSupervised(self._required(y), self.n_clusters, self.mu, self.kind)
+        if y is not None:
+            raise InvalidInput("y", "y cannot be combined with must_link and cannot_link; give one of the two.")
+        return Linked(self.must_link, self.cannot_link, self.n_clusters, rows, self.mu)
 
 
 @_documented(f"{CLUSTERS}    mu : float, default=20.0\n        Weight of the penalty for agreement.\n", LABELS)
@@ -295,5 +296,5 @@ class AlternativeISM(_ClusteringISM):
 
     mu: float = field(default=20.0, kw_only=True)
 
-    def _paradigm(self, y: Any) -> Paradigm:
+    def _paradigm(self, y: Any, rows: int) -> Unsupervised:
         return Alternative(self._required(y), self.n_clusters, self.mu)

@@ -2,13 +2,15 @@
 
 from typing import Any, Literal, assert_never
 
-from ism_core import Alternative, SemiSupervised, Supervised, Unsupervised, aligned
+import numpy as np
+from numpy.typing import NDArray
+
+from ism_core import Alternative, Linked, SemiSupervised, Supervised, Unsupervised, aligned
 from ism_core.engines import Engine
 from ism_core.kernels import KERNELS, Combination, Kernel, Term, parameters
 from ism_core.linalg import Scale
 from ism_core.paradigms import Paradigm
-from ism_jobs.checks import TargetKind
-from ism_jobs.data import Guidance
+from ism_jobs.data import TrainingData
 from ism_jobs.spec import (
     AlignedKernel,
     AlternativeSpec,
@@ -30,10 +32,14 @@ def kernel_of(spec: JobSpec) -> Kernel | Literal["auto"]:
     return "auto" if spec.kernel == "auto" else _to_kernel(kernel_object(spec.kernel))
 
 
-def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) -> Paradigm:
+def paradigm_of(spec: JobSpec, training: TrainingData) -> Paradigm:
     """Return the paradigm of a spec with the labels, scores or clustering of its rows."""
     if isinstance(spec, UnsupervisedSpec):
         return Unsupervised(spec.clusters)
+    if isinstance(spec, SemiSupervisedSpec) and spec.scores is None:
+        must, cannot = (_kept_pairs(pairs, training.rows) for pairs in (spec.must_link, spec.cannot_link))
+        return Linked(must, cannot, spec.clusters, len(training.rows), spec.mu)
+    given, kind = training.guidance, training.guidance_kind
     assert given is not None
     assert kind is not None
     match spec:
@@ -45,6 +51,13 @@ def paradigm_of(spec: JobSpec, given: Guidance | None, kind: TargetKind | None) 
             return Alternative(given, spec.clusters, spec.mu)
         case never:
             assert_never(never)
+
+
+def _kept_pairs(pairs: list[list[int]] | None, rows: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the pairs whose rows are both left, numbered among these rows."""
+    given = np.array(pairs or [], dtype=np.int64).reshape(-1, 2)
+    kept = given[np.isin(given, rows).all(axis=1)]
+    return np.searchsorted(rows, kept)
 
 
 def solver_options(spec: JobSpec, engine: Engine | EngineName, memory_limit: int | None) -> dict[str, Any]:

@@ -689,7 +689,7 @@ export type JobSettings = {
   max_iter?: number;
   /** What to do with missing values in features: fill in the column's "mean" or "median", "drop" the rows, or "refuse" the job. "auto" fills in medians and gives text a level "missing". All but "refuse" drop rows without a target. */
   missing?: "auto" | "refuse" | "mean" | "median" | "drop";
-  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. */
+  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. For pairs of rows "auto" is 50 divided by the share of rows in a pair. */
   mu?: "auto" | number;
   paradigm?: string;
   /** "single" evaluates pairs of rows in single precision, up to twice as fast. The objective is then correct to at least five digits. */
@@ -1072,6 +1072,8 @@ export type SemiSupervisedGrid = {
   approximation?: Approximation | (Approximation | null)[] | null;
   /** The number of seconds after which the search for settings ends and keeps the best candidate so far. By default the search ends by itself. */
   budget?: number | null;
+  /** Pairs of rows, numbered from 0, that belong to different clusters. */
+  cannot_link?: number[][] | null;
   /** What to do with text features: "onehot" makes a 0/1 feature of each level, "refuse" refuses the job. "auto" makes one 0/1 feature of two levels, one feature of ordered levels (low, medium, high), and else a 0/1 feature of each level. Or a list of the values to try. */
   categorical?: "auto" | "onehot" | "refuse" | ("auto" | "onehot" | "refuse")[];
   /** The number of clusters to find; at most the number of rows. Or a list of the values to try. */
@@ -1100,8 +1102,10 @@ export type SemiSupervisedGrid = {
   metadata?: Record<string, string>;
   /** What to do with missing values in features: fill in the column's "mean" or "median", "drop" the rows, or "refuse" the job. "auto" fills in medians and gives text a level "missing". All but "refuse" drop rows without a target. Or a list of the values to try. */
   missing?: "auto" | "refuse" | "mean" | "median" | "drop" | ("auto" | "refuse" | "mean" | "median" | "drop")[];
-  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. Or a list of the values to try. */
+  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. For pairs of rows "auto" is 50 divided by the share of rows in a pair. Or a list of the values to try. */
   mu?: "auto" | number | ("auto" | number)[];
+  /** Pairs of rows, numbered from 0, that belong to the same cluster. They, or cannot_link, take the place of scores. */
+  must_link?: number[][] | null;
   /** Whom to tell that the job has ended. */
   notify?: Notify | null;
   /** The purpose of the projection. */
@@ -1118,8 +1122,8 @@ export type SemiSupervisedGrid = {
   resamples?: number | 0;
   /** Preprocessing. "standard" scales every feature to mean 0 and standard deviation 1. "whiten" then scales all directions to variance 1, within classes if they are given. "auto" chooses between the two. The default is "auto" if the kernel is "auto", else "standard". Or a list of the values to try. */
   scale?: "standard" | "whiten" | "none" | "auto" | ("standard" | "whiten" | "none" | "auto" | null)[] | null;
-  /** The column with the scores or classes that guide the clusters, or a list of columns of numbers. Rows without a score are clustered without guidance. */
-  scores: string | string[];
+  /** The column with the scores or classes that guide the clusters, or a list of columns of numbers. Rows without a score are clustered without guidance. Required without must_link and cannot_link. */
+  scores?: string | string[] | null;
   /** The seed of all random numbers: the same seed gives the same result. Or a list of the values to try. */
   seed?: number | number[];
   /** The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the paper's start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is the default for a Gaussian narrower than 0.75 times the median distance, and for a width that is chosen. "interactions", also for supervised jobs, starts from products of two features that the target depends on. Or a list of the values to try. */
@@ -1134,6 +1138,8 @@ export type SemiSupervisedSpec = {
   approximation?: Approximation | null;
   /** The number of seconds after which the search for settings ends and keeps the best candidate so far. By default the search ends by itself. */
   budget?: number | null;
+  /** Pairs of rows, numbered from 0, that belong to different clusters. */
+  cannot_link?: number[][] | null;
   /** What to do with text features: "onehot" makes a 0/1 feature of each level, "refuse" refuses the job. "auto" makes one 0/1 feature of two levels, one feature of ordered levels (low, medium, high), and else a 0/1 feature of each level. */
   categorical?: "auto" | "onehot" | "refuse";
   /** The number of clusters to find; at most the number of rows. */
@@ -1162,8 +1168,10 @@ export type SemiSupervisedSpec = {
   metadata?: Record<string, string>;
   /** What to do with missing values in features: fill in the column's "mean" or "median", "drop" the rows, or "refuse" the job. "auto" fills in medians and gives text a level "missing". All but "refuse" drop rows without a target. */
   missing?: "auto" | "refuse" | "mean" | "median" | "drop";
-  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. */
+  /** The weight of the scores against the structure of the data. "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If settings are chosen, mu is 0 unless guided axes predict withheld classes better. For pairs of rows "auto" is 50 divided by the share of rows in a pair. */
   mu?: "auto" | number;
+  /** Pairs of rows, numbered from 0, that belong to the same cluster. They, or cannot_link, take the place of scores. */
+  must_link?: number[][] | null;
   /** Whom to tell that the job has ended. */
   notify?: Notify | null;
   /** The purpose of the projection. */
@@ -1180,8 +1188,8 @@ export type SemiSupervisedSpec = {
   resamples?: number | 0;
   /** Preprocessing. "standard" scales every feature to mean 0 and standard deviation 1. "whiten" then scales all directions to variance 1, within classes if they are given. "auto" chooses between the two. The default is "auto" if the kernel is "auto", else "standard". */
   scale?: "standard" | "whiten" | "none" | "auto" | null;
-  /** The column with the scores or classes that guide the clusters, or a list of columns of numbers. Rows without a score are clustered without guidance. */
-  scores: string | string[];
+  /** The column with the scores or classes that guide the clusters, or a list of columns of numbers. Rows without a score are clustered without guidance. Required without must_link and cannot_link. */
+  scores?: string | string[] | null;
   /** The seed of all random numbers: the same seed gives the same result. */
   seed?: number;
   /** The number of starting points. By default 3 for supervised jobs and 1 for the others; 1 is the paper's start. "path" is continuation from a wide kernel to a narrow one, for supervised jobs only; it is the default for a Gaussian narrower than 0.75 times the median distance, and for a width that is chosen. "interactions", also for supervised jobs, starts from products of two features that the target depends on. */

@@ -3,7 +3,7 @@
 supervised           Γ = H K_Y H                                   classes or values are given, Γ is fixed
 clusterings          Γ = R H (Y Yᵀ + μ K_Ŷ) H R                    Y and W are found in alternation
     unsupervised         μ = 0
-    semi-supervised      μ > 0: towards expert scores Ŷ
+    semi-supervised      μ > 0: towards expert scores Ŷ, or towards pairs of rows (`links`)
     alternative          μ < 0: away from a known clustering Ŷ
 
 H is the centering matrix. R is the diagonal matrix that normalizes the affinity (see `spectral`).
@@ -12,6 +12,7 @@ H is the centering matrix. R is the diagonal matrix that normalizes the affinity
 from ism_core.paradigms.affinity import affordable_maps
 from ism_core.paradigms.base import Paradigm, Projected
 from ism_core.paradigms.clusterings import Alternative, SemiSupervised, Unsupervised
+from ism_core.paradigms.linked import Linked
 from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
 from ism_core.paradigms.supervised import Supervised
 from ism_core.paradigms.targets import Kind, TargetKernel, Targets
@@ -22,6 +23,7 @@ __all__ = [
     "Alternative",
     "Clustering",
     "Kind",
+    "Linked",
     "Paradigm",
     "Projected",
     "SemiSupervised",

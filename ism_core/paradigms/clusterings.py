@@ -148,9 +148,7 @@ class SemiSupervised(_Guided):
     """
 
     def __init__(self, scores: ArrayLike, n_clusters: int, mu: Mu = "auto", kind: Kind = "auto") -> None:
-        if mu != "auto" and not _is_weight(mu):
-            raise InvalidInput("mu", f'mu is {mu!r}; it must be a number of 0 or more, or "auto".')
-        super().__init__(scores, "scores", n_clusters, mu, +1, kind)
+        super().__init__(scores, "scores", n_clusters, checked_mu(mu), +1, kind)
 
     def check(self, n: int) -> list[str]:
         return super().check(n) + self._notes_on_classes()
@@ -237,6 +235,13 @@ class Alternative(_Guided):
         if not _is_weight(mu):
             raise InvalidInput("mu", f"mu is {mu!r}; it must be a number of 0 or more.")
         super().__init__(clustering, "clustering", n_clusters, mu, -1, "classes")
+
+
+def checked_mu(mu: Mu) -> Mu:
+    """Return a weight; raise InvalidInput if it is none."""
+    if mu != "auto" and not _is_weight(mu):
+        raise InvalidInput("mu", f'mu is {mu!r}; it must be a number of 0 or more, or "auto".')
+    return mu
 
 
 def _is_weight(mu: object) -> bool:

@@ -26,6 +26,7 @@ from ism_core.kernels import Kernel
 from ism_core.linalg import block_krylov, eigenpairs
 from ism_core.objective import Precision, kernel_matrix
 from ism_core.paradigms.affinity import Affinity, kernel_diagonal
+from ism_core.paradigms.links import Links
 
 DENSE_ROWS = 4_000  # rows up to which K is formed as a matrix: at most 128 MB
 SAMPLE_ROWS = 2_000  # rows of the subsample that is clustered first if there are more
@@ -82,6 +83,13 @@ class Clustering:
         distances[own, known[fixed]] *= (sizes / np.where(alone, 1, sizes - 1)) ** 2  # the center without this row
         nearest = distances.argmin(axis=1) == known[fixed]
         return labels, float(np.mean(nearest & ~alone))
+
+    def linked_labels(self, links: Links, seed: int) -> tuple[Ints, int]:
+        """Return k-means labels that keep linked rows together, and how many pairs of groups are not kept apart."""
+        rows = self._unit_rows()
+        free = self.labels(seed)
+        centers = [rows[free == cluster].mean(axis=0) for cluster in np.unique(free)]
+        return links.assigned(rows, np.array(centers))
 
     def _unit_rows(self) -> Array:
         """Return the rows of Y, each scaled to length 1."""

@@ -59,7 +59,7 @@ class NeighborScoreMixin:
     """The score of a supervised estimator: how well its axes predict the target of rows from those of the fit."""
 
     _learned: tuple[Array, Any]  # the rows of the fit in the axes, and their targets
-    _paradigm: Callable[[Any], Supervised]
+    _paradigm: Callable[[Any, int], Supervised]
     transform: Callable[[Any], Array]
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -67,7 +67,7 @@ class NeighborScoreMixin:
         from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor  # few programs score
 
         projected, (P, learned) = self.transform(X), self._learned
-        are_classes = self._paradigm(learned).codes is not None
+        are_classes = self._paradigm(learned, len(P)).codes is not None
         predictor = KNeighborsClassifier if are_classes else KNeighborsRegressor
         return float(predictor(min(NEIGHBORS, len(P))).fit(P, learned).score(projected, y))
 

@@ -63,7 +63,7 @@ def guidance_field(spec: JobSpec) -> str:
 
 def guidance_columns(spec: JobSpec) -> tuple[str, ...]:
     """Return the columns of the target, the scores or the clustering."""
-    names = getattr(spec, guidance_field(spec), ())
+    names = getattr(spec, guidance_field(spec), ()) or ()
     return (names,) if isinstance(names, str) else tuple(names)
 
 

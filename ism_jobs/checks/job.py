@@ -8,7 +8,7 @@ from ism_jobs.checks.features import FeatureReport, check_features
 from ism_jobs.checks.guidance import guidance_errors, reference_errors
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, listed, named
-from ism_jobs.spec import JobSpec, Place, SupervisedSpec, refusal
+from ism_jobs.spec import JobSpec, Place, SemiSupervisedSpec, SupervisedSpec, refusal
 from ism_jobs.tables import Column, Description
 
 NO_DASK = 'This service has no Dask cluster (ISM_DASK_SCHEDULER is not set); leave engine out, or set it to "local".'
@@ -83,6 +83,7 @@ class _Checker:
         for name in roles.reference:
             errors += reference_errors(self._columns[name], self._rows) if name in self._columns else []
         report = self._report_of(spec, roles)
+        errors += _pair_errors(spec, self._rows)
         return [*errors, *report.errors, *_count_errors(spec, report, guidance, self._rows)]
 
     def _roles_of(self, spec: JobSpec) -> ColumnRoles:
@@ -124,6 +125,18 @@ def _left_out_error(roles: ColumnRoles) -> FieldError:
     reasons = listed([f"{named(name)} ({reason})" for name, reason in roles.left_out])
     sentence = f"No features are left to learn from. Left out: {reasons}. Name those that you want to use in features."
     return FieldError("features", sentence)
+
+
+def _pair_errors(spec: JobSpec, rows: int) -> list[FieldError]:
+    """Return an error for each list of pairs with a row that does not exist."""
+    if not isinstance(spec, SemiSupervisedSpec):
+        return []
+    errors = []
+    for field, pairs in (("must_link", spec.must_link), ("cannot_link", spec.cannot_link)):
+        for pair in [pair for pair in pairs or [] if max(pair) >= rows][:1]:
+            sentence = f"The pair {pair} names a row that does not exist; the rows are numbered from 0 to {rows - 1:,}."
+            errors.append(FieldError(field, sentence))
+    return errors
 
 
 def _count_errors(spec: JobSpec, report: FeatureReport, guidance: Sequence[Column], rows: int) -> list[FieldError]:

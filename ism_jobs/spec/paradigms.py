@@ -9,7 +9,7 @@ from ism_jobs.sentences import alternatives, did_you_mean, nearest, shown
 from ism_jobs.spec.common import CommonSpec
 from ism_jobs.spec.kernels import AlignedKernel, KernelName, KernelObject, terms
 from ism_jobs.spec.messages import MOST_ERRORS, field_errors, refusal
-from ism_jobs.spec.types import LONGEST_COLUMN_NAME, Boolean, Integer, Names, Number, refused_with
+from ism_jobs.spec.types import LONGEST_COLUMN_NAME, Boolean, Integer, Names, Number, RowPairs, refused_with
 
 ParadigmName = Literal["supervised", "unsupervised", "semi_supervised", "alternative"]
 PARADIGM = "The purpose of the projection."
@@ -117,9 +117,20 @@ class SemiSupervisedSpec(_Clustering):
     model_config = _example("semi_supervised", scores="severity", clusters=3)
 
     paradigm: Literal["semi_supervised"] = Field(description=PARADIGM)
-    scores: Annotated[str | list[str], Names(single=True)] = Field(
+    must_link: Annotated[list[list[int]] | None, RowPairs()] = Field(
+        None,
+        description="Pairs of rows, numbered from 0, that belong to the same cluster. They, or cannot_link, take the"
+        " place of scores.",
+    )
+    cannot_link: Annotated[list[list[int]] | None, RowPairs()] = Field(
+        None,
+        description="Pairs of rows, numbered from 0, that belong to different clusters.",
+    )
+    scores: Annotated[str | list[str] | None, Names(single=True, optional=True)] = Field(
+        None,
+        validate_default=True,
         description="The column with the scores or classes that guide the clusters, or a list of columns of numbers."
-        " Rows without a score are clustered without guidance.",
+        " Rows without a score are clustered without guidance. Required without must_link and cannot_link.",
         examples=["severity", ["expert_1", "expert_2"]],
     )
     mu: Annotated[float | Literal["auto"], Number(0, LARGEST_MU, words=("auto",))] = Field(
@@ -127,8 +138,21 @@ class SemiSupervisedSpec(_Clustering):
         description="The weight of the scores against the structure of the data."
         ' "auto" is 50 for classes and 5 for numbers, divided by the share of rows with a score; rows with a'
         " class then stay in the cluster of that class. With 0, they still do, but the axes ignore the scores. If"
-        " settings are chosen, mu is 0 unless guided axes predict withheld classes better.",
+        " settings are chosen, mu is 0 unless guided axes predict withheld classes better. For pairs of rows"
+        ' "auto" is 50 divided by the share of rows in a pair.',
     )
+
+    @field_validator("scores")
+    @classmethod
+    def _check_guidance(cls, scores: Any, info: ValidationInfo) -> Any:
+        if "must_link" not in info.data or "cannot_link" not in info.data:  # one of them is invalid itself
+            return scores
+        has_pairs = info.data["must_link"] or info.data["cannot_link"]
+        if scores is None and not has_pairs:
+            raise refused_with("scores is missing; name a column, or give pairs of rows in must_link or cannot_link.")
+        if scores is not None and has_pairs:
+            raise refused_with("scores cannot be combined with must_link and cannot_link; give one of the two.")
+        return scores
 
 
 class AlternativeSpec(_Clustering):

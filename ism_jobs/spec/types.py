@@ -12,6 +12,7 @@ from ism_jobs.sentences import figure, named
 
 LONGEST_COLUMN_NAME = 1_000  # characters of a column's name
 MOST_COLUMNS = 20_000  # that one list may name
+MOST_PAIRS = 10_000  # of rows that one list may name
 
 
 def refused(allowed: str) -> PydanticCustomError:
@@ -146,13 +147,17 @@ class Number(_FieldType):
 class Names(_FieldType):
     """Names of columns: a list without duplicates; with `single`, one name by itself is allowed too.
 
-    The words stand for columns that the job finds itself. null stands for the last of them.
+    The words stand for columns that the job finds itself. null stands for the last of them, or for no name at all if
+    that is optional.
     """
 
     single: bool = False
     words: tuple[str, ...] = ()
+    optional: bool = False
 
-    def check(self, value: Any) -> str | list[str]:
+    def check(self, value: Any) -> str | list[str] | None:
+        if value is None and self.optional:
+            return None
         if value is None and self.words:
             return self.words[-1]
         if isinstance(value, str) and value in self.words:
@@ -185,8 +190,35 @@ class Names(_FieldType):
         names = {"type": "array", "items": name, "minItems": 1, "maxItems": MOST_COLUMNS, "uniqueItems": True}
         options: list[JsonSchemaValue] = [{"type": "string", "const": word} for word in self.words]
         options += [name, names] if self.single else [names]
-        options += [{"type": "null"}] if self.words else []
+        options += [{"type": "null"}] if self.words or self.optional else []
         return {"anyOf": options} if len(options) > 1 else names
+
+
+@dataclass(frozen=True)
+class RowPairs(_FieldType):
+    """Pairs of row numbers, or null."""
+
+    def check(self, value: Any) -> list[list[int]] | None:
+        if value is None or value == []:
+            return None
+        if not isinstance(value, list) or len(value) > MOST_PAIRS:
+            raise refused(self.allowed)
+        for pair in value:
+            if not isinstance(pair, list) or len(pair) != 2 or not all(type(row) is int and row >= 0 for row in pair):
+                raise refused(self.allowed)
+            if pair[0] == pair[1]:
+                raise refused_with(f"The pair {pair} names one row twice; name two rows.")
+        return value
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, in words."""
+        return f"a list of at most {MOST_PAIRS:,} pairs of row numbers, such as [[0, 7], [3, 5]]"
+
+    def schema(self) -> JsonSchemaValue:
+        row: JsonSchemaValue = {"type": "integer", "minimum": 0}
+        pair: JsonSchemaValue = {"type": "array", "items": row, "minItems": 2, "maxItems": 2}
+        return {"anyOf": [{"type": "array", "items": pair, "maxItems": MOST_PAIRS}, {"type": "null"}]}
 
 
 def is_name(value: Any) -> bool:

@@ -90,7 +90,7 @@ def iter_run(
         clock = JobClock(spec.max_iter)
         preparing = Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None)
         yield ProgressEvent(preparing)
-        paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
+        paradigm = paradigm_of(spec, training)
         pictures = Pictures(spec, training, paradigm)
         if not trace.choice and not trace.rows and (first := pictures.first()):
             yield ProgressEvent(preparing, "picture", first)
@@ -103,7 +103,7 @@ def iter_run(
             else:
                 validation = CrossValidation(training, spec, given, out_of_fold_of(trace.out_of_fold))
             clock.folds = validation.count
-        paradigm = paradigm_of(spec, training.guidance, training.guidance_kind)
+        paradigm = paradigm_of(spec, training)
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
         preparation, X = Preparation.fit(training.X, spec.missing, chosen_scale(spec), codes)

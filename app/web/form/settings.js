@@ -14,7 +14,8 @@ const PURPOSES = {
   semi_supervised: ["Find clusters with guidance", "Finds clusters that agree with scores or labels of some rows."],
   alternative: ["Find other clusters", "Finds clusters that differ from a clustering you already know."],
 };
-const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata", "notify"]); // not fields of the folded part
+// Not fields of the folded part. Pairs of rows are for programs; here scores guide the clusters.
+const ELSEWHERE = new Set(["dataset", "kernel", "features", "metadata", "notify", "must_link", "cannot_link"]);
 // With the kernel "auto" these are chosen from the data unless they are given; else they have these defaults.
 const DEFAULTS_OF_AUTO = { q: "2", scale: "standard" };
 const BETA = {
@@ -31,7 +32,11 @@ export function settingsForm(state, dataset, catalogue, onChange) {
   function draw() {
     const texts = hints(state, dataset);
     const parameters = parametersOf(state.paradigm, catalogue);
-    const required = parameters.filter((one) => one.required && !ELSEWHERE.has(one.name));
+    const required = parameters.filter(
+      (one) =>
+        (one.required || (one.name === "scores" && !state.values.must_link && !state.values.cannot_link)) &&
+        !ELSEWHERE.has(one.name),
+    );
     const frequent = ["q", ...neededByTable(state, dataset)]
       .map((name) => parameters.find((one) => one.name === name))
       .filter(Boolean);

@@ -54,7 +54,7 @@ def test_required_parameters_are_marked() -> None:
     assert required == {
         "supervised": {"dataset", "target"},
         "unsupervised": {"dataset", "clusters"},
-        "semi_supervised": {"dataset", "clusters", "scores"},
+        "semi_supervised": {"dataset", "clusters"},
         "alternative": {"dataset", "clusters", "clustering"},
     }
 

@@ -45,7 +45,7 @@ def pictures(table: pa.Table, folder: Path, spec: dict[str, Any]) -> Pictures:
     read, description = read_table(folder / "table.parquet")
     posted = JOB_SPEC.validate_python(spec)
     training = TrainingData.of(read, posted, description)
-    return Pictures(posted, training, paradigm_of(posted, training.guidance, training.guidance_kind))
+    return Pictures(posted, training, paradigm_of(posted, training))
 
 
 def coordinates(shown: dict[str, Any] | None) -> np.ndarray:
