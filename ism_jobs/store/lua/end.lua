@@ -3,11 +3,12 @@
 --       notices of webhooks, queued jobs of the owner, picture, set of the artifacts' keys
 -- ARGV: id, expected state, expected attempt or claim token, new state, seconds to keep the job, events kept,
 --       then names and values of fields to set
--- Returns 1, or 0 if the job is in another state or held by another attempt.
+-- Returns 1, or 0 if the job is in another state, has ended, or is held by another attempt.
 local time = now()
 proceed_when_full()
 local state, attempt, claim = unpack(redis.call('HMGET', KEYS[1], 'state', 'attempt', 'claim'))
 if state == ARGV[4] and claim == ARGV[3] then return 1 end
+if state ~= 'queued' and state ~= 'running' then return 0 end
 if state ~= ARGV[2] or ((attempt or '0') ~= ARGV[3] and claim ~= ARGV[3]) then return 0 end
 redis.call('HSET', KEYS[1], 'state', ARGV[4], 'finished', string.format('%.3f', time))
 if #ARGV > 6 then redis.call('HSET', KEYS[1], unpack(ARGV, 7)) end

@@ -52,6 +52,20 @@ def test_a_report_is_seen_and_renews_the_lease(store: Store) -> None:
     assert store.redis.zscore(keys.running(JOB), "a") > store.redis.time()[0]
 
 
+@pytest.mark.parametrize("state", [State.CANCELLED, State.SUCCEEDED])
+def test_a_job_that_has_ended_does_not_end_again(store: Store, state: State) -> None:
+    """A worker that stood still after its claim may read a record that has ended, and then put its job back."""
+    attempt = begun(store)
+    store.jobs.cancel("a")
+    if state is State.CANCELLED:
+        attempt.cancel()
+    else:
+        attempt.succeed({"objective": 1.0}, [])
+    ended, totals = store.jobs.get("a"), store.jobs.counts()
+    assert not store.jobs.requeue(ended, crashed=False)
+    assert (store.jobs.get("a"), store.jobs.counts()) == (ended, totals)
+
+
 def test_a_report_tells_that_a_cancel_was_asked_for(store: Store) -> None:
     attempt = begun(store)
     store.jobs.cancel("a")
