@@ -4,13 +4,13 @@ redis-py's type hints are unions over all connection settings (bytes or text, se
 as Any; ours always return bytes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias, TypeVar
 
-from redis import Redis
+from redis import ConnectionPool, Redis
 from redis.asyncio import BlockingConnectionPool
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -18,6 +18,7 @@ from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import (
     NoPermissionError,
+    NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
     RedisError,
@@ -56,8 +57,24 @@ def connection(url: str, timeout: float = WORK_TIMEOUT) -> Connection:
 
 def patient_connection(url: str) -> Connection:
     """Return a connection that retries until Redis answers: for a running job, whose writes are all idempotent."""
-    retry = Retry(ExponentialBackoff(cap=LONGEST_BACKOFF, base=0.02), retries=-1)
-    return Redis.from_url(url, socket_timeout=WORK_TIMEOUT, socket_connect_timeout=CONNECT_TIMEOUT, retry=retry)
+    limits = {"socket_timeout": WORK_TIMEOUT, "socket_connect_timeout": CONNECT_TIMEOUT}
+    return Redis.from_pool(_PatientPool.from_url(url, retry=_endless_retry(), **limits))
+
+
+def _endless_retry() -> Retry:
+    return Retry(ExponentialBackoff(cap=LONGEST_BACKOFF, base=0.02), retries=-1)
+
+
+class _PatientPool(ConnectionPool):
+    """Connections that are opened until they work.
+
+    redis-py tries only twice if a connection that it has just opened is closed, as by a Redis that dies at its start.
+    """
+
+    def get_connection(self, *args: Any, **options: Any) -> Any:
+        """Return a connection that works."""
+        get = super().get_connection
+        return _endless_retry().call_with_retry(lambda: get(*args, **options), lambda _: None)
 
 
 def async_connections(url: str, most: int) -> AsyncConnection:
@@ -137,7 +154,15 @@ def script_text(name: str) -> str:
 
 def script(redis: Connection, name: str) -> Any:
     """Return a Lua script as a function of `keys` and `args`; lua/<name>.lua says what they are."""
-    return redis.register_script(script_text(name))
+    registered = redis.register_script(script_text(name))
+
+    def call(*, keys: Sequence[Any], args: Sequence[Any] = ()) -> Any:
+        try:
+            return registered(keys=keys, args=args)
+        except NoScriptError:  # Redis has restarted since it was sent the text
+            return redis.eval(registered.script, len(keys), *keys, *args)
+
+    return call
 
 
 def put_chunks(pipe: Connection, key: str, value: bytes, seconds: int) -> None:

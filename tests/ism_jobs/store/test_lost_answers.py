@@ -55,6 +55,42 @@ def lose_answer(monkeypatch: pytest.MonkeyPatch, number: int) -> list[int]:
     return seen
 
 
+def test_a_script_runs_although_redis_restarts_between_its_text_and_its_call(
+    patient: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a Redis on a full disk, which dies again and again."""
+    attempt = begun(patient)
+    load = patient.redis.script_load
+
+    def load_and_restart(text: str) -> Any:
+        digest = load(text)
+        patient.redis.script_flush()
+        return digest
+
+    monkeypatch.setattr(patient.redis, "script_load", load_and_restart)
+    patient.redis.script_flush()
+    attempt.report({"iteration": 1}, "step", {"iteration": 1})
+    assert events(patient, "step") == 1
+
+
+def test_a_job_waits_for_a_redis_that_closes_each_new_connection(
+    patient: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = begun(patient)
+    real, seen = AbstractConnection.can_read, [0]
+
+    def can_read(connection: Any, *rest: Any, **more: Any) -> Any:
+        seen[0] += 1
+        if seen[0] <= 5:
+            raise NotReachable("closed by the server")
+        return real(connection, *rest, **more)
+
+    monkeypatch.setattr(AbstractConnection, "can_read", can_read)
+    attempt.report({"iteration": 1}, "step", {"iteration": 1})
+    assert events(patient, "step") == 1
+    assert seen[0] > 5
+
+
 SAID: list[Callable[[Attempt], None]] = [
     lambda attempt: attempt.report({"iteration": 1}, "step", {"iteration": 1}),
     lambda attempt: attempt.save_checkpoint(b"w"),
