@@ -47,9 +47,12 @@ class ProcessWatchdog:
     def _watch(self) -> None:
         deadline = time.monotonic() + self._seconds
         computed, computed_at = -1, time.monotonic()
-        check_at = time.monotonic()
+        check_at = polled_at = time.monotonic()
         while self.problem is None and not self._done.wait(POLL_SECONDS):
             now = time.monotonic()
+            if now - polled_at > POLL_SECONDS + self._stall_seconds / 2:  # the worker was paused, and perhaps its job
+                computed_at += now - polled_at
+            polled_at = now
             held = resident_bytes(self._pid)
             if held > self._memory:
                 self.problem = _too_large(held, self._memory)

@@ -4,7 +4,9 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -144,6 +146,28 @@ def test_the_watchdog_kills_a_process_that_hangs(program: str) -> None:
     with ProcessWatchdog(process.pid, 600, 2**40, 0.5) as watch:
         assert process.wait(SECONDS) == -signal.SIGKILL
     assert watch.problem is None, "the job did nothing wrong that its owner could mend"
+
+
+def test_a_pause_of_the_worker_is_no_hang_of_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the machine or the container was suspended: both have not computed, and both go on."""
+    process = subprocess.Popen([sys.executable, "-c", HANGS["stopped"]], start_new_session=True)
+    polls, paused, monotonic = 0, 0.0, time.monotonic
+
+    def clock() -> float:
+        nonlocal polls
+        polls += 1
+        return monotonic() + paused
+
+    monkeypatch.setattr("worker.process_limits.time", SimpleNamespace(monotonic=clock))
+    with ProcessWatchdog(process.pid, 6_000, 2**40, 300) as watch:
+        for _ in range(3):
+            before = polls
+            while polls < before + 4:
+                assert process.poll() is None
+            paused += 600.0
+        assert watch.problem is None
+    process.kill()
+    process.wait()
 
 
 COMPUTES = "import time\nwhile time.process_time() < 6: pass"
