@@ -15,6 +15,7 @@ from drills.event_stream import StreamRefused, events
 
 KEYED_SHARE = 0.6  # of the jobs are posted with an Idempotency-Key
 REPEATED_SHARE = 0.3  # of the jobs with a key are posted again although the first request was answered
+EXPLAINED = (503, 507)  # statuses that faults explain: the store is away or full
 MAX_OPEN_JOBS = 8  # queued or running jobs of all clients together
 ANSWER_SECONDS = 6.0  # timeout of a request
 RETRY_SECONDS = 0.3  # pause before a request is repeated
@@ -31,7 +32,8 @@ class Clients:
         self._stack = stack
         self._workload = workload
         self._history = history
-        self._rng = random.Random(seed + 1)
+        self._seed = seed
+        self._rng = random.Random(seed)  # only for the addresses of requests
         self._following: set[asyncio.Task[None]] = set()
         self._http = httpx.AsyncClient(timeout=httpx.Timeout(ANSWER_SECONDS, read=SILENCE_SECONDS))
 
@@ -44,19 +46,20 @@ class Clients:
 
     async def post_until(self, deadline: float, name: str) -> None:
         """Post one job after the other; repeat a request with a key until it is answered, even past the deadline."""
-        number = 0
+        number, rng = 0, random.Random(f"{self._seed} {name}")
         while time.monotonic() < deadline:
             if self.open < MAX_OPEN_JOBS:
                 number += 1
                 self.open += 1
-                await self._post(f"{name}-{number}")
+                await self._post(f"{name}-{number}", rng)
             await asyncio.sleep(self._rng.uniform(0.05, 0.5))
 
-    async def _post(self, token: str) -> None:
-        key = f"key-{token}" if self._rng.random() < KEYED_SHARE else None
-        post = Post(token, self._workload.draw(self._rng), key)
+    async def _post(self, token: str, rng: random.Random) -> None:
+        """Post a job; the seed decides of which kind the n-th job of a client is, and whether it has a key."""
+        key = f"key-{token}" if rng.random() < KEYED_SHARE else None
+        post = Post(token, self._workload.draw(rng), key)
         self._history.posts.append(post)
-        wanted = 2 if key and self._rng.random() < REPEATED_SHARE else 1
+        wanted = 2 if rng.random() < REPEATED_SHARE and key else 1
         while len(post.jobs) < wanted and (key or not post.unanswered):
             await self._ask(post)
         if not post.jobs:
@@ -82,7 +85,7 @@ class Clients:
                 post.jobs.append(answer.json()["id"])
                 return
             post.unanswered += 1  # the job may exist or not
-            if answer.status_code != 503:
+            if answer.status_code not in EXPLAINED:
                 self._history.unexpected_answers.append(f"POST /jobs: {answer.status_code} {answer.text[:200]}")
         await asyncio.sleep(RETRY_SECONDS)
 
@@ -99,7 +102,7 @@ class Clients:
             except httpx.TransportError:
                 pass
             except StreamRefused as refused:
-                if refused.status != 503:
+                if refused.status not in EXPLAINED:
                     self._history.unexpected_answers.append(str(refused))
             await asyncio.sleep(RETRY_SECONDS)
 

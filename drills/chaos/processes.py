@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ class RestartedProcess:
     def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
         self.name = name
         self.restarts = 0
+        self.most_file_bytes: int | None = None  # that it may write to one file; None is no limit
         self.unprovoked_deaths = 0  # deaths that the drill did not cause
         self._command = command
         self._environment = environment
@@ -45,7 +47,9 @@ class RestartedProcess:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                restore_signals=False,  # at its limit of a file's size, a process gets an error and no signal
             )
+        self.limit_files(self.most_file_bytes)
         self._sessions.append(self._process.pid)
         self._killed, self._paused = False, []
 
@@ -74,6 +78,14 @@ class RestartedProcess:
         except psutil.NoSuchProcess:
             return []
 
+    def limit_files(self, most: int | None) -> None:
+        """Let no file of the process grow beyond so many bytes, as on a full disk, also after a restart."""
+        self.most_file_bytes = most
+        if self.is_alive:
+            with suppress(ProcessLookupError):
+                _, hard = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)
+                resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (hard if most is None else most, hard))
+
     def pause(self) -> None:
         """Send SIGSTOP to the process and its children."""
         for pid in (self.pid, *(child.pid for child in self.children())):
@@ -93,7 +105,7 @@ class RestartedProcess:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             if not self.is_alive:
-                self.unprovoked_deaths += not self._killed
+                self.unprovoked_deaths += not (self._killed or self.most_file_bytes is not None)
                 await asyncio.sleep(RESTART_SECONDS)
                 self.start()
                 self.restarts += 1

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 from redis.asyncio import Redis
 
+from drills.chaos.clock import Clocks
 from drills.chaos.processes import RestartedProcess
 from ism_cli.embedded import find_executable
 from tools.local_service import free_port
@@ -21,7 +22,13 @@ from tools.tcp_proxy import TcpProxy
 
 READY_SECONDS = 240  # time for the service to become ready, at first and after the faults
 # The default number of attempts is for jobs that kill their process; here the drill kills it far more often.
-SETTINGS = {"ISM_MAX_ATTEMPTS": "1000", "ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "info"}
+# A process that hangs is killed after a minute by default, which is long for a run of five.
+SETTINGS = {
+    "ISM_MAX_ATTEMPTS": "1000",
+    "ISM_STALL_SECONDS": "5",
+    "ISM_WORKER_THREADS": "1",
+    "ISM_LOG_LEVEL": "info",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +39,10 @@ class Stack:
     apis: list[RestartedProcess]
     workers: list[RestartedProcess]
     proxies: dict[str, TcpProxy]
+    clocks: Clocks
     urls: list[str]
     inspect: Any  # redis.asyncio.Redis
+    folder: Path  # with Redis's files
 
     @property
     def processes(self) -> list[RestartedProcess]:
@@ -43,6 +52,10 @@ class Stack:
     def url(self, rng: random.Random) -> str:
         """Return the address of a random API."""
         return rng.choice(self.urls)
+
+    def bytes_of_redis(self) -> int:
+        """Return the size of the largest file that Redis appends to."""
+        return max((path.stat().st_size for path in self.folder.glob("appendonlydir/*.aof")), default=0)
 
     async def ready(self) -> None:
         """Wait until every API answers and finds a worker."""
@@ -67,7 +80,8 @@ async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Sta
     """Start the service and restart what dies until the block ends; then end everything. The logs stay in `folder`."""
     port = free_port()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("ISM_")}
-    redis = RestartedProcess("redis", _redis_command(folder, port), inherited, folder)
+    clocks = Clocks(folder)
+    redis = RestartedProcess("redis", _redis_command(folder, port), inherited | clocks.variables("redis"), folder)
     proxies: dict[str, TcpProxy] = {}
     by_role: dict[str, list[RestartedProcess]] = {"api": [], "worker": []}
     urls = []
@@ -81,13 +95,14 @@ async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Sta
             environment = {
                 **inherited,
                 **SETTINGS,
+                **clocks.variables(name),
                 "ISM_REDIS_URL": f"redis://127.0.0.1:{await proxies[name].open()}/0",
             }
             by_role[role].append(
                 RestartedProcess(name, [sys.executable, "-m", "ism_cli.main", *arguments], environment, folder)
             )
     inspect = Redis(port=port, decode_responses=True, socket_timeout=1, socket_connect_timeout=1)
-    stack = Stack(redis, by_role["api"], by_role["worker"], proxies, urls, inspect)
+    stack = Stack(redis, by_role["api"], by_role["worker"], proxies, clocks, urls, inspect, folder)
     supervising = []
     try:
         for process in stack.processes:

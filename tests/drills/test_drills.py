@@ -1,6 +1,7 @@
 """The chaos checker finds every kind of violation, and small runs of both drills pass."""
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from drills import chaos, load
 from drills.chaos.checker import check
 from drills.chaos.figures import Scale, as_text, document
 from drills.chaos.history import History, Observation, Outcome, Post, Reference
+from drills.chaos.plan import FREQUENCIES, iter_plan
 from drills.load.memory import Growth
 from tools.local_service import running_service
 
@@ -158,6 +160,12 @@ def test_growth_below_the_tolerance_is_noise() -> None:
     assert not Growth("redis", 5e6, 12e6).grew
 
 
+def test_the_faults_follow_from_the_seed() -> None:
+    plans = [list(itertools.islice(iter_plan(seed), 150)) for seed in (3, 3, 4)]
+    assert plans[0] == plans[1] != plans[2]
+    assert {deed.name for deed in plans[0]} == set(FREQUENCIES), "150 faults, as in five minutes, are of all kinds"
+
+
 @pytest.mark.thorough
 def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
     scale = Scale(seconds=6, seed=3, rows=150, clients=2, apis=1, workers=2)
@@ -165,6 +173,7 @@ def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
     assert done.verdict.passed, as_text(done)
     assert not done.orphans
     assert done.nemesis.kills > 0
+    assert done.nemesis.deeds == list(itertools.islice(iter_plan(scale.seed), len(done.nemesis.deeds)))
     assert sum(bool(post.jobs) for post in done.history.posts) > 0
     assert document(done)["restarts"] == done.restarts
 
