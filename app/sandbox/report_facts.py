@@ -172,7 +172,8 @@ def exact_numbers(job: Document, result: Document) -> tuple[str, Facts]:
     sentence = (
         "The same table and the same lines give the numbers below. Other versions, processors or numbers of threads "
         "may change them by rounding; the iteration itself stops at a tolerance of "
-        f"{number(pinned_spec(job, result).get('delta'))}."
+        f"{number(pinned_spec(job, result).get('delta'))}. If the service needs an API key, add "
+        "api_key='…' to Client, and -H 'Authorization: Bearer …' to curl."
     )
     return sentence, Facts(("Number", "Value"), rows)
 
@@ -195,7 +196,7 @@ def curl_lines(job: Document, name: str, url: str) -> str:
     body = json.dumps(_without_dataset(job), ensure_ascii=False).replace("'", "'\\''")
     return (
         f"DATASET=$(curl -s -F file=@{shlex.quote(name)} {url}/datasets | {field})\n"
-        f"echo '{body[:-1]}, \"dataset\": \"'$DATASET'\"}}' |\n"
+        f"printf '%s' '{body[:-1]}, \"dataset\": \"'$DATASET'\"}}' |\n"
         f"  curl -s {url}/jobs -H 'Content-Type: application/json' -d @-\n"
     )
 

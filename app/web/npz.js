@@ -15,7 +15,10 @@ export function readColumns(buffer) {
   const valuesOf = (name, place) => {
     const values = arrays.get(`column${place}`);
     const texts = levels[name];
-    return texts ? Array.from(values, (level) => (level < 0 ? null : texts[level])) : values;
+    if (!texts) return values;
+    const cells = new Array(values.length);
+    for (let row = 0; row < values.length; row += 1) cells[row] = values[row] < 0 ? null : texts[values[row]];
+    return cells;
   };
   return new Map(columns.map((name, place) => [name, valuesOf(name, place)]));
 }

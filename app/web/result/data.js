@@ -25,7 +25,7 @@ export async function loadResult(job, { signal }) {
 export function parseEmbedding(columns) {
   const group = columns.get("group");
   return {
-    rows: Int32Array.from(columns.get("row")),
+    rows: new Int32Array(columns.get("row")),
     axes: [...columns.keys()].filter((name) => /^axis\d+$/.test(name)).map((name) => columns.get(name)),
     picture: columns.get("picture") ?? null,
     group: group ? cellsOf(group) : null,

@@ -98,7 +98,9 @@ function dominantFeature({ job, result, dataset }) {
     h(
       "span",
       {},
-      `${is} ${names} known before ${target}? What is measured later, or computed from ${target}, explains it and tells nothing new.`,
+      `${is} `,
+      h("strong", {}, names),
+      ` known before ${target}? What is measured later, or computed from ${target}, explains ${target} but tells nothing new.`,
     ),
     dataset && features.length ? [button, problem] : null,
   );

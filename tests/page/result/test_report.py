@@ -1,7 +1,9 @@
 """The report of a job: one file that opens from disk without network, and repeats the job with its own lines."""
 
 import html
+import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,10 @@ def test_the_lines_of_a_report_give_the_same_numbers(
     np.testing.assert_allclose(again.W, found["W"], atol=1e-6)
     for name in ("accuracy", "hsic"):
         assert again.metrics[name] == pytest.approx(found["metrics"][name], rel=1e-6)
+    commands = html.unescape(re.findall(r"<h3>curl</h3><pre tabindex='0'>(.*?)</pre>", text, re.DOTALL)[0])
+    posted = json.loads(subprocess.run(["sh", "-c", commands], check=True, capture_output=True).stdout)["id"]
+    api.succeeded(posted)
+    assert api.get(f"/jobs/{posted}/result").json()["objective"] == pytest.approx(found["objective"], rel=1e-9)
 
 
 @every_look

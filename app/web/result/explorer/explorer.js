@@ -34,9 +34,9 @@ export function explorer(source, signal) {
   const titles = names.map((_, index) => axisTitle(result, index));
   const isMuted = (axis) => result.contributions?.[axis]?.informative === false;
   const entries = arrowEntries(result);
-  const heights = source.picture ?? jitter(rows.length); // the y coordinates if there is one axis only
   const description = `Scatter plot of ${rows.length} rows in the new axes. The loadings below show what the axes consist of.`;
   const hasTwoAxes = axes.length > 1;
+  const heights = hasTwoAxes ? null : (source.picture ?? jitter(rows.length)); // the y coordinates of a single axis
   const singleTitle = source.picture ? "adds nothing, for plots only" : "";
   const shown = {
     x: 0,

@@ -81,15 +81,24 @@ function densityOf({ width, height }, { x, y, markIndex, shown, selected }, colo
     const row = Math.floor(height - (y[at] - bottom) * scaleY);
     if (!(column >= 0 && row >= 0 && column < width - 1 && row < height - 1)) continue;
     const [red, green, blue] = colors[mark];
-    for (let corner = 0; corner < 4; corner += 1) {
-      const pixel = (row + (corner >> 1)) * width + column + (corner & 1);
-      counts[pixel] += 1;
-      sums[3 * pixel] += red;
-      sums[3 * pixel + 1] += green;
-      sums[3 * pixel + 2] += blue;
-    }
+    const pixel = row * width + column;
+    counts[pixel] += 1;
+    sums[3 * pixel] += red;
+    sums[3 * pixel + 1] += green;
+    sums[3 * pixel + 2] += blue;
   }
+  spread(counts, width, 1);
+  spread(sums, width, 3);
   return { counts, channels: sums };
+}
+
+// Adds the values of each pixel to those on its right, below it, and below on its right. The last column must be empty.
+function spread(values, width, size) {
+  const line = size * width;
+  for (let at = values.length - 1; at >= line + size; at -= 1)
+    values[at] += values[at - size] + values[at - line] + values[at - line - size];
+  for (let at = Math.min(line + size, values.length) - 1; at >= size; at -= 1)
+    values[at] += values[at - size] + (at >= line ? values[at - line] : 0);
 }
 
 // The red, green and blue of a color such as "#0072b2" or "rgb(0, 114, 178)".
@@ -200,5 +209,7 @@ function outline(shape, middle, r) {
 
 // Vertical positions for a plot of a single axis: evenly spread, and the same for a row each time.
 export function jitter(n) {
-  return Float64Array.from({ length: n }, (_, index) => ((index * 0.618034) % 1) - 0.5); // by the golden ratio
+  const heights = new Float64Array(n);
+  for (let index = 0; index < n; index += 1) heights[index] = ((index * 0.618034) % 1) - 0.5; // by the golden ratio
+  return heights;
 }

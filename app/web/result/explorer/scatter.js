@@ -45,7 +45,9 @@ export function scatter({
   let isWhole = true; // whether the view shows all points
   let dragMode = false;
   let isScheduled = false;
+  let drawnSize = ""; // of the element, as it was drawn last
 
+  const sizeText = () => `${element.clientWidth} × ${element.clientHeight}`;
   const size = () => ({
     width: element.clientWidth - margin.l - margin.r,
     height: element.clientHeight - margin.t - margin.b,
@@ -108,6 +110,7 @@ export function scatter({
   async function drawFrame() {
     const Plotly = await loadPlotly();
     if (signal.aborted || element.clientWidth === 0) return;
+    drawnSize = sizeText();
     if (isWhole) view = fullView(state, size());
     else if (state.isEqual) view = equalized(view, size());
     const hidden = { marker: { opacity: 0 } };
@@ -211,7 +214,7 @@ export function scatter({
   }
 
   const resizeObserver = new ResizeObserver(() => {
-    if (state) drawFrame();
+    if (state && drawnSize !== sizeText()) drawFrame();
   });
   resizeObserver.observe(element);
   onThemeChange(() => {

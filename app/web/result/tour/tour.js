@@ -20,8 +20,8 @@ export function tour(source, entries, onMove) {
   const { result } = source;
   const optimum = optimumOf(source);
   const axes = optimum.rows;
-  const measured = quickScore(source);
-  const best = measured(axes);
+  let measured = null; // a function of rows, and what it is for the optimum
+  let best = null;
   const stops = stopsOf(result);
   const loaded = new Map(); // the frames of stops
   let columns = null; // the standardized rows along each entry that can be dragged, by its index
@@ -34,6 +34,8 @@ export function tour(source, entries, onMove) {
 
   async function begin(x, y) {
     shown = [x, y];
+    measured ??= quickScore(source);
+    best ??= measured(axes);
     const lengths = entries.map(({ members }) => {
       const weights = combined(optimum.W, members);
       return Math.hypot(weights[x], weights[y]);
