@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 from redis.asyncio import Redis
 
-from drills.chaos.clock import Clocks
 from drills.chaos.processes import RestartedProcess
 from ism_cli.embedded import find_executable
 from tools.local_service import free_port
+from tools.process_clocks import Clocks
 from tools.tcp_proxy import TcpProxy
 
 READY_SECONDS = 240  # time for the service to become ready, at first and after the faults
