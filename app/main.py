@@ -16,7 +16,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.middleware.cors import CORSMiddleware
 
 from app.auth import AccessMiddleware, ApiKeys, InvalidKeys, check_address
-from app.dependencies import check_parameters, check_rate_limit
+from app.dependencies import check_request
 from app.http import ConnectionLimits, install_exception_handlers, install_page, install_swagger, limited_protocol
 from app.links import DOCS_FILES
 from app.middleware import RequestMiddleware
@@ -64,7 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
         "lifespan": lifespan,
         "docs_url": None,
         "redoc_url": None,
-        "dependencies": [Depends(check_rate_limit), Depends(check_parameters)],
+        "dependencies": [Depends(check_request)],
     }
     if settings.docs:
         app = FastAPIOffline(**about, static_url=DOCS_FILES)

@@ -6,11 +6,11 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import structlog
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.http import add_security_headers, headers_too_large
+from app.http import headers_too_large, with_security_headers
 from app.links import LIVENESS, METRICS, READINESS, streams_events, takes_file, use_prefix
 from app.monitoring import LATENCY, REQUESTS
 from app.problems import internal_error, problem_response
@@ -58,9 +58,7 @@ class RequestMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 LATENCY.labels(method, _route(scope)).observe(time.perf_counter() - began)
-                response_headers = MutableHeaders(scope=message)
-                response_headers["X-Request-ID"] = id
-                add_security_headers(response_headers)
+                message["headers"] = with_security_headers([*message["headers"], (b"x-request-id", id.encode())])
             await send(message)
 
         limit = self._body_limit(scope["path"])

@@ -10,7 +10,7 @@ from app.http.negotiation import (
 )
 from app.http.pages import install_page, install_swagger
 from app.http.pagination import decode_cursor, page_end
-from app.http.security_headers import PICTURE_POLICY, add_security_headers, content_security_policy
+from app.http.security_headers import PICTURE_POLICY, content_security_policy, with_security_headers
 from app.http.uvicorn_limits import MAX_READ_BYTES, ConnectionLimits, headers_too_large, limited_protocol
 
 __all__ = [
@@ -19,10 +19,8 @@ __all__ = [
     "TAGS",
     "VARY_ACCEPT",
     "ConnectionLimits",
-    "add_security_headers",
     "content_security_policy",
     "decode_cursor",
-    "encode_cursor",
     "etag_matches",
     "etag_of",
     "file_response",
@@ -35,4 +33,5 @@ __all__ = [
     "negotiate_format",
     "not_modified",
     "page_end",
+    "with_security_headers",
 ]

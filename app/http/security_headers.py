@@ -1,8 +1,6 @@
 """Security headers: they tell browsers what a response may load, and who may embed it."""
 
-from collections.abc import Mapping
-
-from starlette.datastructures import MutableHeaders
+from collections.abc import Iterable, Mapping
 
 
 def content_security_policy(directives: Mapping[str, str]) -> str:
@@ -36,7 +34,11 @@ DEFAULT_HEADERS = {
 }
 
 
-def add_security_headers(headers: MutableHeaders) -> None:
-    """Add each default header that the response does not set itself."""
-    for name, value in DEFAULT_HEADERS.items():
-        headers.setdefault(name, value)
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in DEFAULT_HEADERS.items()]
+
+
+def with_security_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the raw headers of a response with each default header that it does not set itself."""
+    own = list(headers)
+    names = {name.lower() for name, _ in own}
+    return own + [header for header in _RAW_HEADERS if header[0] not in names]

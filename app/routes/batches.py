@@ -5,7 +5,7 @@ from typing import Annotated
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.dependencies import CheckSandboxDep, SettingsDep, StoreDep
+from app.dependencies import PostingDep, StoreDep
 from app.http import (
     VARY_ACCEPT,
     decode_cursor,
@@ -36,9 +36,7 @@ BatchLimit = Annotated[int, Query(description="The largest number of batches in 
     openapi_extra=posted_schema("PostedJobs"),
 )
 async def post_batch(
-    store: StoreDep,
-    sandbox: CheckSandboxDep,
-    settings: SettingsDep,
+    posting: PostingDep,
     body: JsonBody,
     idempotency_key: IdempotencyKey = None,
     validate_only: ValidateOnly = False,
@@ -48,10 +46,10 @@ async def post_batch(
     All jobs are queued, or none. `{"jobs": …, "label": …}` names the batch.
     """
     if validate_only:
-        plan = await plan_jobs(store, sandbox, settings, body, is_batch=True)
+        plan = await plan_jobs(*posting, body, is_batch=True)
         return Response(plan.model_dump_json(), media_type="application/json")
-    id = await submit_batch(store, sandbox, settings, body, idempotency_key)
-    view = await run_sync(read_batch, store, id)
+    id = await submit_batch(*posting, body, idempotency_key)
+    view = await run_sync(read_batch, posting.store, id)
     headers = {"Location": view.links["self"], "Retry-After": "1"}
     return Response(view.model_dump_json(), 202, headers, "application/json")
 

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
-from app.dependencies import CheckSandboxDep, EventsDep, JobDep, KeyCheckDep, SettingsDep, StoreDep
+from app.dependencies import EventsDep, JobDep, KeyCheckDep, PostingDep, StoreDep
 from app.http import decode_cursor, etag_matches, etag_of, not_modified, page_end
 from app.problems import problem_responses
 from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
@@ -38,18 +38,16 @@ QUEUE_POLL_SECONDS = 2.0  # between two polls of the position in the queue, whic
     openapi_extra=posted_schema("PostedJob"),
 )
 async def post_job(
-    store: StoreDep,
-    sandbox: CheckSandboxDep,
-    settings: SettingsDep,
+    posting: PostingDep,
     body: JsonBody,
     idempotency_key: IdempotencyKey = None,
     validate_only: ValidateOnly = False,
 ) -> Response:
     """One spec makes a job. Lists of specs and grids, which make several, go to /batches."""
     if validate_only:
-        plan = await plan_jobs(store, sandbox, settings, body, is_batch=False)
+        plan = await plan_jobs(*posting, body, is_batch=False)
         return Response(plan.model_dump_json(), media_type="application/json")
-    view = job_view(await submit_job(store, sandbox, settings, body, idempotency_key))
+    view = job_view(await submit_job(*posting, body, idempotency_key))
     headers = {"Location": view.links["self"], "Retry-After": "1"}
     return Response(view.model_dump_json(), 202, headers, "application/json")
 

@@ -101,8 +101,9 @@ def _begin(
     submission = Submission.parse(body, idempotency_key, store.owner, is_batch=is_batch)
     records = None if submission.posted is None else _find_existing(store, submission)
     if records is None:
-        check_submission(store, settings, submission)
-        if all(spec.missing != "drop" for spec in submission.specs):
+        are_created = all(spec.missing != "drop" for spec in submission.specs)
+        check_submission(store, settings, submission, may_be_gone=are_created)  # creating fails if a data set is gone
+        if are_created:
             records = _create(store, submission)
     return submission, records
 
@@ -116,10 +117,15 @@ def _find_existing(store: Store, submission: Submission) -> list[Record] | None:
     return _check_same(store, submission, records)
 
 
-def check_submission(store: Store, settings: Settings, submission: Submission) -> dict[str, Description]:
-    """Check the jobs against the descriptions of their data sets; raise InvalidSpec, or return the descriptions."""
+def check_submission(
+    store: Store, settings: Settings, submission: Submission, *, may_be_gone: bool = False
+) -> dict[str, Description]:
+    """Check the jobs against the descriptions of their data sets; raise InvalidSpec, or return the descriptions.
+
+    With `may_be_gone`, a data set may have been deleted in the last minute.
+    """
     _check_notify(settings, submission)
-    descriptions = _descriptions(store, submission)
+    descriptions = _descriptions(store, submission, may_be_gone=may_be_gone)
     check_all(submission.specs, descriptions, submission.places, has_dask=settings.dask_scheduler is not None)
     return descriptions
 
@@ -134,12 +140,13 @@ def _check_notify(settings: Settings, submission: Submission) -> None:
             raise InvalidSpec(refusal, [FieldError(place.locate(error).field, refusal)])
 
 
-def _descriptions(store: Store, submission: Submission) -> dict[str, Description]:
+def _descriptions(store: Store, submission: Submission, *, may_be_gone: bool = False) -> dict[str, Description]:
+    describe = store.datasets.recent_description if may_be_gone else lambda each: store.datasets.get(each).description
     descriptions: dict[str, Description] = {}
     for spec, place in zip(submission.specs, submission.places, strict=True):
         if spec.dataset not in descriptions:
             try:
-                descriptions[spec.dataset] = store.datasets.get(spec.dataset).description
+                descriptions[spec.dataset] = describe(spec.dataset)
             except NotFound as problem:
                 raise InvalidSpec(problem.detail, [place.locate(FieldError("dataset", problem.detail))]) from None
     return descriptions

@@ -6,6 +6,7 @@ Everything is judged by the description of the column, so that the API, the page
 import re
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from ism_jobs.checks.ordinal import ordered
@@ -115,8 +116,13 @@ def _empty_reason(column: Column, rows: int) -> str | None:
     return None if varies(column) else "it is constant"
 
 
+@lru_cache(10_000)  # names of columns come again with every job on their table
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.lower() for word in WORD.findall(name))
+
+
 def _identifier_reason(column: Column, rows: int) -> str | None:
-    words = [word.lower() for word in WORD.findall(column.name)]
+    words = _words(column.name)
     last, name = (words[-1] if words else ""), " ".join(words)
     is_number = column.kind == "number"
     if (last in IDENTIFIER_WORDS or name in IDENTIFIER_NAMES) and (column.whole or not is_number):

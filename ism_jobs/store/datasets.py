@@ -22,6 +22,8 @@ from ism_jobs.tables import Description
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash, 80 bits
 STAGING_SECONDS = 3_600  # lifetime of the chunks of an aborted upload
+KEPT_SECONDS = 60.0  # how long a process keeps a description for the checks of jobs
+KEPT_DESCRIPTIONS, KEPT_COLUMNS = 64, 1_000  # how many it keeps, and the most columns of one
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class Datasets(OwnedCollection):
         self._seconds = settings.dataset_seconds
         self._quotas = Quotas(redis, settings)
         self._delete_dataset = script(redis, "delete_dataset")
+        self._kept: dict[tuple[str | None, str], tuple[float, Description]] = {}  # by owner and id: until when, what
 
     def add(self, table: Table, name: str, size: int) -> tuple[Dataset, bool]:
         """Store a table; return its description and whether it is new."""
@@ -117,6 +120,21 @@ class Datasets(OwnedCollection):
             raise NotFound(f"There is no data set {json.dumps(id)}; it may have expired. Upload the table again.")
         schema_versions.check_readable("data set", int(fields.get(b"schema", 1)), schema_versions.DATASET)
         return Dataset.parsed(id, fields)
+
+    def recent_description(self, id: str) -> Description:
+        """Return the description of a data set that was there in the last minute, and may have been deleted since.
+
+        An id is a hash of the content, so that the description of an id does not change.
+        """
+        until, description = self._kept.get((self._owner, id), (0.0, None))
+        now = time.monotonic()
+        if description is None or now > until:
+            description = self.get(id).description
+            if len(description.columns) <= KEPT_COLUMNS:
+                while len(self._kept) >= KEPT_DESCRIPTIONS:
+                    self._kept.pop(next(iter(self._kept)), None)
+                self._kept[self._owner, id] = now + KEPT_SECONDS, description
+        return description
 
     def read(self, id: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the table, or some of its columns."""

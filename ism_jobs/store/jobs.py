@@ -2,9 +2,10 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from redis.exceptions import ConnectionError as NotReachable
 
 from ism_jobs import schema_versions, telemetry
 from ism_jobs.errors import Conflict, NotFound, Problem, TooMany
@@ -17,9 +18,7 @@ from ism_jobs.store.datasets import extend_expiry
 from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of
 from ism_jobs.store.quotas import USAGE_SECONDS, Quotas
 from ism_jobs.store.records import Record, State
-from ism_jobs.store.redis import Connection, get_chunks, script, transaction
-
-UNCHECKED_SHARE = 0.5  # of the limit of open jobs: below it, only the transaction that creates a job checks the limit
+from ism_jobs.store.redis import Connection, commands_of, get_chunks, script
 
 
 class Jobs(Claims):
@@ -27,7 +26,7 @@ class Jobs(Claims):
 
     def __init__(self, redis: Connection, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         super().__init__(redis, settings)
-        self._open_at_last: dict[str, int] = {}  # owner: open jobs when this process last created one
+        self._create = script(redis, "create")
         self._end_job = script(redis, "end")
         self._quotas = Quotas(redis, settings)
         self._clock = clock  # seconds since 1970
@@ -51,23 +50,19 @@ class Jobs(Claims):
         If one of the ids is taken, no job is created and the existing jobs are returned. Random ids are not checked.
         `label` and `notify` (a URL) are those of the batch. `posted` is a hash of the request that made the ids.
         """
-        now, owner, most = self._clock(), self._owner or "", self._settings.max_open_jobs
+        now, owner = self._clock(), self._owner or ""
+        new_keys = [] if ids_are_random else [keys.job(id) for id, _ in specs]
+        if new_keys and self._redis.exists(*new_keys):
+            return [self.get(id) for id, _ in specs]
+        self._quotas.check_bytes(owner, longest_age=USAGE_SECONDS)
         trace = span.traceparent if (span := telemetry.current.get()) else None
         records = [
             Record(id, State.QUEUED, spec, now, posted=posted, batch=batch, trace=trace, owner=owner, place=place)
             for index, (id, spec) in enumerate(specs)
             for place in [place_of(now, index, spec.get("priority", 0))]
         ]
-        new_keys = [keys.job(record.id) for record in records]
         datasets = sorted({record.dataset for record in records})
-
-        def write(pipe: Connection) -> bool:
-            if not ids_are_random and pipe.exists(*new_keys):
-                return False
-            self._quotas.check_bytes(owner, longest_age=USAGE_SECONDS)
-            if self._open_at_last.get(owner, most) + len(records) > most * UNCHECKED_SHARE:
-                self.check_room(owner, len(records))
-            pipe.multi()
+        with self._redis.pipeline() as pipe:
             for record in records:
                 self._write(pipe, record)
             if batch is not None:
@@ -78,40 +73,32 @@ class Jobs(Claims):
                 pipe.zadd(keys.batches(owner), {batch: now})
             for id in datasets:
                 extend_expiry(pipe, id, self._settings.dataset_seconds)
-            for id in datasets:
-                pipe.exists(keys.dataset(id))
-            pipe.scard(keys.open_jobs(owner))
-            return True
-
-        replies: list[Any] = []
-        if not transaction(self._redis, write, *(() if ids_are_random else new_keys), replies=replies):
-            return [self.get(record.id) for record in records]
-        *there, self._open_at_last[owner] = replies[-len(datasets) - 1 :]
+            words = commands_of(pipe)
+        names = [keys.open_jobs(owner), *map(keys.dataset, datasets), *new_keys]
+        arguments = [self._settings.max_open_jobs, len(records), len(datasets), *words]
         try:
-            self._check_created(dict(zip(datasets, there, strict=True)), self._open_at_last[owner])
-        except (NotFound, TooMany):
-            for record in records:
-                with suppress(Conflict, NotFound):  # a worker has claimed it meanwhile
-                    self.cancel(record.id)
-                    self.delete(record.id)
-            raise
+            answer = self._create(keys=names, args=arguments)
+        except NotReachable:  # it may have taken effect
+            if ids_are_random:
+                raise
+            answer = self._create(keys=names, args=arguments)
+        if answer == b"exists":
+            return [self.get(record.id) for record in records]
+        if answer == b"too many":
+            raise self._too_many()
+        if answer != b"created":
+            id = json.dumps(datasets[answer])
+            raise NotFound(f"The data set {id} has just been deleted; upload the table again.")
         return records
-
-    def _check_created(self, datasets: Mapping[str, int], open: int) -> None:
-        """Raise if a data set had been deleted, or the limit of open jobs exceeded, when the jobs were created."""
-        for id, is_there in datasets.items():
-            if not is_there:
-                raise NotFound(f"The data set {json.dumps(id)} has just been deleted; upload the table again.")
-        self._check_open(open)
 
     def check_room(self, owner: str, more: int) -> None:
         """Raise TooMany if so many more queued jobs would exceed the owner's limit of open jobs."""
-        self._check_open(self._redis.scard(keys.open_jobs(owner)) + more)
+        if self._redis.scard(keys.open_jobs(owner)) + more > self._settings.max_open_jobs:
+            raise self._too_many()
 
-    def _check_open(self, open: int) -> None:
-        if open > self._settings.max_open_jobs:
-            most = counted(self._settings.max_open_jobs, "job")
-            raise TooMany(f"At most {most} may be queued or running at once; try again when some have ended.")
+    def _too_many(self) -> TooMany:
+        most = counted(self._settings.max_open_jobs, "job")
+        return TooMany(f"At most {most} may be queued or running at once; try again when some have ended.")
 
     def _write(self, pipe: Connection, record: Record) -> None:
         fields: dict[str, str | float] = {

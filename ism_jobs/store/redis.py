@@ -115,13 +115,11 @@ def refusal_of(error: RedisError) -> Problem:
     return Unavailable("Redis answers with an error, so nothing can be stored or read; the service's log has the text.")
 
 
-def transaction(
-    redis: Connection, change: Callable[[Connection], T], *watched: str, replies: list[Any] | None = None
-) -> T:
+def transaction(redis: Connection, change: Callable[[Connection], T], *watched: str) -> T:
     """Execute the commands that `change` puts into the pipeline after `multi()`; start over if a watched key changes.
 
-    `replies` gets the answers to the commands. A lost connection counts as a change, because the commands may have
-    taken effect. So `change` must check whether they did.
+    A lost connection counts as a change, because the commands may have taken effect. So `change` must check whether
+    they did.
     """
     with redis.pipeline() as pipe:
         while True:
@@ -129,13 +127,20 @@ def transaction(
                 if watched:
                     pipe.watch(*watched)
                 value = change(pipe)
-                executed = pipe.execute() if pipe.explicit_transaction else []
+                if pipe.explicit_transaction:
+                    pipe.execute()
             except WatchError:
                 pipe.reset()
             else:
-                if replies is not None:
-                    replies += executed
                 return value
+
+
+def commands_of(pipe: Connection) -> list[Any]:
+    """Return the commands that wait in a pipeline, as lua/create.lua takes them: each with the number of its words.
+
+    A script is one command: for many short ones, packing them and reading their answers takes most of the time.
+    """
+    return [word for command, _ in pipe.command_stack for word in (len(command), *command)]
 
 
 def redis_time(redis: Connection) -> datetime:

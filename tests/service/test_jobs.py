@@ -43,6 +43,10 @@ def test_a_request_is_safe_to_repeat_when_its_data_set_is_gone(api: Api) -> None
     assert problem(other, 422)["errors"][0]["field"] == "Idempotency-Key"
     new = api.post("/jobs", json=one, headers={"Idempotency-Key": uuid4().hex})
     assert problem(new, 422)["errors"][0]["field"] == "dataset"
+    for params in ({}, {"validate_only": "true"}):
+        assert problem(api.post("/jobs", json=one, params=params), 422)["errors"][0]["field"] == "dataset"
+    left = {job["id"] for job in api.get("/jobs", params={"dataset": dataset}).json()["items"]}
+    assert left == {first[0]["id"], *(job["id"] for job in first[1]["jobs"])}
 
 
 def test_requests_with_one_key_at_the_same_moment_make_one_job(api: Api, wine_id: str) -> None:

@@ -36,9 +36,12 @@ class Tickets:
         self._redis = redis
         self._most_running = most_running  # jobs of one owner
         self._balance = script(redis, "balance_tickets")
+        self._queues: dict[int, Queue] = {}
 
     def _queue(self, schema: int) -> Queue:
-        return Queue(queue_name(schema), connection=self._redis, serializer=JSONSerializer)
+        if schema not in self._queues:
+            self._queues[schema] = Queue(queue_name(schema), connection=self._redis, serializer=JSONSerializer)
+        return self._queues[schema]
 
     def workers(self, longest_silence: float) -> int:
         """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old.

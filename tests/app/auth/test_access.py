@@ -272,7 +272,7 @@ def test_the_openapi_document_asks_for_a_key_from_the_first_one_on(keyed: Callab
 def test_what_is_followed_without_a_key_ends_with_the_first_key(keyed: Callable[..., Settings]) -> None:
     settings = keyed()
     app = create_app(settings)
-    valid = asyncio.run(_key_check(Request({"type": "http", "headers": [], "app": app}), owner=""))
+    valid = asyncio.run(_key_check(Request({"type": "http", "headers": [], "app": app, "owner": ""})))
     assert valid()
     bearer(settings, "alice")
     assert not valid()

@@ -134,7 +134,7 @@ def test_a_job_is_put_back_once(store: Store, patient: Store, monkeypatch: pytes
     assert store.redis.llen(QUEUE) == 1
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(4))
 def test_jobs_that_are_posted_again_under_their_key_are_made_once(
     store: Store, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -142,7 +142,7 @@ def test_jobs_that_are_posted_again_under_their_key_are_made_once(
         lose_answer(patch, number)
         with suppress(NotReachable):
             store.jobs.create([("a", SPEC)])
-        store.jobs.create([("a", SPEC)])
+    store.jobs.create([("a", SPEC)])
     assert store.jobs.get("a").state is State.QUEUED
     assert store.redis.llen(QUEUE) == 1
 
