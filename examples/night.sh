@@ -3,7 +3,7 @@
 #     NIGHT=monday examples/night.sh class monday.csv a.csv b.csv c.csv    # the target, the result, the tables
 # The service needs ISM_WEBHOOK_PRIVATE=true to call this machine. After Ctrl-C the same command goes on: $NIGHT is the
 # Idempotency-Key, so nothing is posted twice.
-set -euo pipefail
+set -euo pipefail; trap 'exit 130' INT
 URL=${ISM_URL:-http://127.0.0.1:8000} PORT=${PORT:-8765} TARGET=$1 OUT=$2
 KERNELS='["linear", "polynomial", "gaussian", "multiquadratic"]'
 api() { curl -sS --fail-with-body ${ISM_API_KEY:+-H "Authorization: Bearer $ISM_API_KEY"} "$@"; }

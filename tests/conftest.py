@@ -1,17 +1,46 @@
-"""Fixtures for all tests: a real Redis, an empty store on it, and a running service."""
+"""Fixtures for all tests: a real Redis, an empty store on it, and two running services. Which tests share a process."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from ism_cli.embedded import RedisServer
 from ism_core.objective import compile_all
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store
+from tests.support.keyed_service import KeyedService, running_keyed_service
 from tools.local_service import running_service
 
+# pytest-xdist runs the files of a group in one process, so that they share a service; the first match counts. A service
+# takes 7 seconds of CPU time to start, Chromium 2.
+GROUPS = {
+    "keyed": (
+        "tests/page/test_access.py",
+        "tests/service/answers/test_traces.py",
+        "tests/service/security/test_access.py",
+        "tests/service/security/test_secrets.py",
+    ),
+    "": ("tests/service/faults/", "tests/service/security/", "tests/service/test_new_kernel.py"),  # have their own
+    "service": ("tests/service/",),
+    "page": ("tests/page/", "tests/test_docs.py"),
+}
+
 # The tests of these folders start processes or compute for long.
-SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("benchmarks", "page", "drills", "service", "worker", "ism_cli"))
+SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("service", "page", "worker", "benchmarks", "drills", "ism_cli"))
+
+
+class GroupScheduling(LoadFileScheduling):
+    """Gives the tests of a file, or of a group of files, to one process."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = str(super()._split_scope(nodeid))
+        return next((group for group, paths in GROUPS.items() if file.startswith(paths)), "") or file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
+    return GroupScheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,7 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the slow tests first, so that none is left to run alone at the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith(SLOW_FOLDERS))
+
+    def place(item: pytest.Item) -> int:
+        return next((number for number, name in enumerate(SLOW_FOLDERS) if item.nodeid.startswith(name)), 99)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +80,13 @@ def store(settings: Settings) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address of a service with two workers that all tests share."""
-    with running_service(tmp_path_factory.mktemp("service")) as (url, _):
+    """Return the address of a service with two workers, which all tests of this process share."""
+    with running_service(tmp_path_factory.mktemp("service"), ISM_WEBHOOK_PRIVATE="true") as (url, _):
         yield url
+
+
+@pytest.fixture(scope="session")
+def keyed_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
+    """Return a service with keys and other secrets, which all tests of this process share."""
+    with running_keyed_service(tmp_path_factory.mktemp("keyed")) as service:
+        yield service

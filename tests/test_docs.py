@@ -77,7 +77,7 @@ def test_the_tasks_of_the_api_run_as_written(folder: Path) -> None:
     tasks = "\n".join(blocks("sh", "docs/api.md"))
     data = folder / "data"
     data.mkdir()
-    with running_service(data) as (url, _):
+    with running_service(data, workers=1) as (url, _):
         variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "ISM_REDIS_DIR": str(data)}
         command = ["bash", "-euo", "pipefail", "-c", tasks.replace("http://127.0.0.1:8000", url)]
         done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)

@@ -1,11 +1,9 @@
 """What callers see when something on our side fails: a problem with an id to find it by, and nothing of the inside."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx
 import pytest
 import structlog
@@ -15,24 +13,9 @@ from app.main import create_app
 from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
+from tests.support.in_process import answers
 
 NOWHERE = Settings(redis_url="redis://127.0.0.1:1/0", child_seconds=30)
-
-
-def answers(settings: Settings, requests: list[tuple[str, str, dict[str, Any]]], prepare: Callable[[Any], None]) -> Any:
-    """What an app in this process answers to requests."""
-
-    async def ask() -> list[httpx.Response]:
-        app = create_app(settings)
-        prepare(app)
-        transport = httpx.ASGITransport(app=app)
-        async with (
-            app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://ism") as client,
-        ):
-            return [await client.request(method, path, **options) for method, path, options in requests]
-
-    return anyio.run(ask)
 
 
 def test_an_unexpected_error_shows_nothing_of_itself() -> None:
@@ -96,7 +79,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def test_without_redis_everything_asks_to_come_again() -> None:
-    for request, answer in zip(REQUESTS, answers(NOWHERE, REQUESTS, lambda app: None), strict=True):
+    for request, answer in zip(REQUESTS, answers(NOWHERE, REQUESTS), strict=True):
         assert answer.status_code == 503, (request, answer.text)
         assert answer.headers["content-type"] == "application/problem+json"
         assert int(answer.headers["retry-after"]) > 0
@@ -120,7 +103,7 @@ def test_a_redis_that_answers_with_an_error_is_unavailable(tmp_path: Path, denie
 
 @pytest.mark.parametrize("path", ["/healthz", "/kernels", "/paradigms", "/openapi.json"])
 def test_what_needs_no_redis_answers_without(path: str) -> None:
-    (answer,) = answers(NOWHERE, [("GET", path, {})], lambda app: None)
+    (answer,) = answers(NOWHERE, [("GET", path, {})])
     assert answer.status_code == 200
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from distributed import Client, LocalCluster, Worker
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["distributed", "ism_core.engines.dask"])
+FORKS.set_forkserver_preload(["distributed", "ism_core.engines.dask", "tests.support.warm_numerics"])
 
 
 class Processes:

@@ -22,8 +22,8 @@ every_look = pytest.mark.parametrize(
 )
 
 
-# Of one module each: while Playwright runs, nothing else in the process can use an event loop.
-@pytest.fixture(scope="module")
+# Of the package, not of the session: while Playwright runs, nothing else in the process can use an event loop.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:

@@ -1,23 +1,24 @@
 """The page of a service that needs API keys."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, Watch, check_accessible, drop
-from tools.local_service import running_service
+from tests.support.keyed_service import KeyedService
 
-ALICE, BOB = "alice-has-a-key-of-her-own", "bob-has-a-key-of-his-own-too"
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_text()
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    keys = f"alice:{ALICE},bob:{BOB}"
-    with running_service(tmp_path_factory.mktemp("keyed"), workers=1, ISM_API_KEYS=keys) as (url, _):
-        yield url
+def service(keyed_service: KeyedService) -> str:
+    return keyed_service.url
+
+
+@pytest.fixture(scope="module")
+def key(keyed_service: KeyedService) -> str:
+    return keyed_service.keys.make("reader")
 
 
 @pytest.fixture
@@ -31,13 +32,13 @@ def give(page: Page, key: str) -> None:
     page.get_by_role("button", name="Continue").click()
 
 
-def test_the_page_asks_for_a_key_and_uses_it(page: Page) -> None:
+def test_the_page_asks_for_a_key_and_uses_it(page: Page, key: str) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("This service needs an API key")
     check_accessible(page)
     give(page, "a-key-that-nobody-has-made")
     expect(dialog).to_contain_text("The API key is not valid")
-    give(page, ALICE)
+    give(page, key)
     expect(dialog).to_have_count(0)
     drop(page, ".drop", "wine.csv", WINE)
     page.get_by_label("Kernel", exact=True).select_option("gaussian")
@@ -45,11 +46,11 @@ def test_the_page_asks_for_a_key_and_uses_it(page: Page) -> None:
     expect(page.locator("h1 .badge")).to_have_text("done")
     page.get_by_role("link", name="Jobs").click()
     expect(page.locator("[data-job]")).to_have_count(1)
-    assert ALICE not in page.url
+    assert key not in page.url
 
 
-def test_the_key_is_kept_for_the_tab_only(page: Page, watch: Watch) -> None:
-    give(page, BOB)
+def test_the_key_is_kept_for_the_tab_only(page: Page, watch: Watch, key: str) -> None:
+    give(page, key)
     expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
     page.reload()
     expect(page.get_by_role("heading", name="Or try an example")).to_be_visible()
@@ -70,10 +71,10 @@ def test_without_a_key_the_page_shows_an_error_only(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("An API key is needed")
 
 
-def test_the_curl_command_does_not_contain_the_key(page: Page) -> None:
-    give(page, ALICE)
+def test_the_curl_command_does_not_contain_the_key(page: Page, key: str) -> None:
+    give(page, key)
     drop(page, ".drop", "wine.csv", WINE)
     page.get_by_text("This job as JSON and as a curl command").click()
     command = page.get_by_label("The job as a curl command")
     expect(command).to_contain_text('-H "Authorization: Bearer $ISM_API_KEY"')
-    expect(command).not_to_contain_text(ALICE)
+    expect(command).not_to_contain_text(key)

@@ -20,14 +20,14 @@ CHECKS = (
 CONFIG = {
     "seed": 1,
     "checks": {"enabled": False, **{name: {"enabled": True} for name in CHECKS}},
-    "generation": {"deterministic": True, "database": "none", "max-examples": 8},
+    "generation": {"deterministic": True, "database": "none", "max-examples": 4},
     "operations": [
         # the corners of everything that can be posted are 8,000 cases; combined examples of batches are 650 more
         *(
             {
                 "include-operation-id": posting,
                 "phases": {phase: {"enabled": False} for phase in left_out},
-                "generation": {"max-examples": 15},
+                "generation": {"max-examples": 8},
             }
             for posting, left_out in (("postJob", ["coverage"]), ("postBatch", ["coverage", "examples"]))
         ),
@@ -103,7 +103,7 @@ def test_every_answer_in_a_sequence_is_documented(schema: Any, service: str, kno
     made: dict[str, set[str]] = {"/datasets": set(), "/jobs": set()}
     followed: set[str] = set()  # the operations that were called with something that a sequence has made
 
-    class Sequence(schema.as_state_machine()):  # type: ignore[misc]
+    class Sequence(schema.include(path_regex="^/(datasets|jobs)").as_state_machine()):  # type: ignore[misc]
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             return {"base_url": service, "timeout": 30}
 
@@ -128,7 +128,9 @@ def test_every_answer_in_a_sequence_is_documented(schema: Any, service: str, kno
             if case.method == "POST" and case.path in made and response.status_code in (201, 202):
                 made[case.path].add(response.json()["id"])
 
-    Sequence.run(settings=hypothesis.settings(max_examples=6, stateful_step_count=6, **BOUNDED))
-    assert made["/datasets"]
-    assert made["/jobs"]
-    assert followed
+    for seed in range(30):  # most are enough at the first
+        hypothesis.seed(seed)(Sequence)
+        Sequence.run(settings=hypothesis.settings(max_examples=6, stateful_step_count=6, **BOUNDED))
+        if made["/datasets"] and made["/jobs"] and followed:
+            return
+    raise AssertionError(f"no sequence has made and followed a job: {made}, {followed}")

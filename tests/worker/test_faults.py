@@ -19,13 +19,14 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys
 from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
+from tests.support.forked_workers import ForkedWorker
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.checkpoint import unpack_trace
 from worker.telemetry import JobTrace
 
 QUEUE = f"rq:queue:{QUEUE_NAMES[-1]}"
 ODD_JOBS = """
-import hashlib
+import ctypes
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from worker import jobs
@@ -35,7 +36,7 @@ solve_and_save = jobs._solve_and_save
 
 def odd(store, record, attempt, settings, tracing):
     if record.id.startswith("deaf"):
-        hashlib.pbkdf2_hmac("sha256", b"", b"", 2_000_000_000)  # minutes of C code, in which no signal is heard
+        ctypes.PyDLL(None).sleep(600)  # C code that holds the lock of Python: no thread runs, and no signal is heard
     if record.id.startswith("hungry"):
         held = [b"x" * 2**26 for _ in range(100)]  # far more than it may
     solve_and_save(store, record, attempt, settings, tracing)
@@ -81,7 +82,7 @@ def apart(tmp_path: Path) -> Iterator[FaultyRedis]:
 class Alive:
     """A worker for several tests, and what it logs."""
 
-    process: "subprocess.Popen[bytes]"
+    process: ForkedWorker
     log: Path
 
 

@@ -170,11 +170,11 @@ def test_a_pause_of_the_worker_is_no_hang_of_its_job(monkeypatch: pytest.MonkeyP
     process.wait()
 
 
-COMPUTES = "import time\nwhile time.process_time() < 6: pass"
+COMPUTES = "import time\nwhile time.process_time() < 2: pass"
 WAITS = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {COMPUTES!r}])"
 
 
 def test_a_process_that_waits_for_another_of_its_own_does_not_hang() -> None:
     process = subprocess.Popen([sys.executable, "-c", WAITS], start_new_session=True)
-    with ProcessWatchdog(process.pid, 600, 2**40, 4):
+    with ProcessWatchdog(process.pid, 600, 2**40, 1.5):
         assert process.wait(SECONDS) == 0

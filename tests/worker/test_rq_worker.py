@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys, redis_time, unpack
 from ism_jobs.tables import open_table
+from tests.support.forked_workers import ForkedWorker
 
 SECONDS = 60  # to wait for anything
 LONG = {
@@ -64,12 +63,9 @@ def dataset(kept: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @contextmanager
-def worker(url: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"]:
-    environment = os.environ | {"ISM_REDIS_URL": url, "ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"} | variables
-    with log.open("ab") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ism_cli.main", "worker"], env=environment, stdout=file, stderr=file
-        )
+def worker(url: str, log: Path, **variables: str) -> Iterator[ForkedWorker]:
+    given = {"ISM_REDIS_URL": url, "ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"}
+    process = ForkedWorker(log, given | variables)
     try:
         yield process
     finally:
@@ -79,7 +75,7 @@ def worker(url: str, log: Path, **variables: str) -> Iterator["subprocess.Popen[
 
 
 @pytest.fixture(scope="module")
-def alive(own_redis: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator["subprocess.Popen[bytes]"]:
+def alive(own_redis: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedWorker]:
     """A worker for all tests, until the last stops it."""
     log = tmp_path_factory.mktemp("log") / "worker.log"
     with worker(own_redis, log, ISM_MAX_ATTEMPTS="2") as process:
@@ -108,7 +104,7 @@ def at_iteration(store: Store, id: str, least: int, attempt: int = 1) -> Record:
     return wait(reached)
 
 
-def horse_of(process: "subprocess.Popen[bytes]") -> int:
+def horse_of(process: ForkedWorker) -> int:
     """The process in which a worker runs a job."""
     return int(wait(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text).split()[0])
 
@@ -162,9 +158,7 @@ def test_a_running_job_stops_when_it_is_cancelled(kept: Store, dataset: str, ali
     assert (record.state, record.attempt, record.artifacts) == (State.CANCELLED, 1, [])
 
 
-def test_a_worker_outlives_jobs_that_are_deleted_under_it(
-    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
-) -> None:
+def test_a_worker_outlives_jobs_that_are_deleted_under_it(kept: Store, dataset: str, alive: ForkedWorker) -> None:
     for number in range(5):
         kept.jobs.create([(f"deleted{number}", {"dataset": dataset} | SHORT)])
         ended(kept, f"deleted{number}")
@@ -174,9 +168,7 @@ def test_a_worker_outlives_jobs_that_are_deleted_under_it(
     assert alive.poll() is None
 
 
-def test_a_job_whose_process_is_killed_is_put_back_and_finished(
-    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
-) -> None:
+def test_a_job_whose_process_is_killed_is_put_back_and_finished(kept: Store, dataset: str, alive: ForkedWorker) -> None:
     kept.jobs.create([("loseshorse", {"dataset": dataset} | LONG)])
     at_iteration(kept, "loseshorse", 2)
     os.kill(horse_of(alive), signal.SIGKILL)
@@ -187,7 +179,7 @@ def test_a_job_whose_process_is_killed_is_put_back_and_finished(
 
 
 def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
-    kept: Store, dataset: str, alive: "subprocess.Popen[bytes]"
+    kept: Store, dataset: str, alive: ForkedWorker
 ) -> None:
     kept.jobs.create([("poison", {"dataset": dataset} | LONG)])
     for attempt in (1, 2):
@@ -200,7 +192,7 @@ def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
 
 
 def test_stopped_and_killed_workers_leave_their_job_to_the_next(
-    kept: Store, own_redis: str, dataset: str, alive: "subprocess.Popen[bytes]", tmp_path: Path
+    kept: Store, own_redis: str, dataset: str, alive: ForkedWorker, tmp_path: Path
 ) -> None:
     kept.jobs.create([("wanders", {"dataset": dataset} | LONG)])
     at_iteration(kept, "wanders", 2)

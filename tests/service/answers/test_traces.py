@@ -1,12 +1,10 @@
 """One trace from the POST through the queue to every step, at a collector that speaks OTLP over HTTP."""
 
 import time
-from pathlib import Path
 from typing import Any
 
-from tests.support.api import Api
-from tests.support.collector import Collector, running_collector
-from tools.local_service import running_service
+from tests.support.collector import Collector
+from tests.support.keyed_service import KeyedService
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 ROWS = "\n".join(["x,y,class", *(f"{n % 7},{n * n % 11},{'pq'[n % 7 > n * n % 11]}" for n in range(40))])
@@ -19,18 +17,11 @@ def spans_of(collector: Collector, trace: str, name: str) -> list[dict[str, Any]
     return collector.trace(trace)
 
 
-def test_one_trace_shows_the_request_the_queue_the_worker_every_step_and_the_result(tmp_path: Path) -> None:
-    with (
-        running_collector() as collector,
-        running_service(
-            tmp_path,
-            workers=1,
-            OTEL_EXPORTER_OTLP_ENDPOINT=collector.url,
-            OTEL_EXPORTER_OTLP_HEADERS="x-token=a%20b",
-            OTEL_SERVICE_NAME="night",
-        ) as (url, _),
-        Api(base_url=url, timeout=90) as api,
-    ):
+def test_one_trace_shows_the_request_the_queue_the_worker_every_step_and_the_result(
+    keyed_service: KeyedService,
+) -> None:
+    collector = keyed_service.collector
+    with keyed_service.client("traced") as api:
         dataset = api.upload(ROWS.encode())["id"]
         spec = {"dataset": dataset, "paradigm": "supervised", "target": "class", "kernel": "gaussian", "q": 1}
         headers = {"traceparent": f"00-{TRACE}-{CALLER}-01"}
@@ -42,6 +33,7 @@ def test_one_trace_shows_the_request_the_queue_the_worker_every_step_and_the_res
             spans = spans_of(collector, TRACE, "POST /jobs")
         collector.status = 503  # a collector that fails harms nothing
         api.succeeded(api.submit(**{**spec, "seed": 1}))
+        collector.status = 200
         assert not any(span["name"] == "GET /healthz" for span in collector.spans)
 
     by_id = {span["spanId"]: span for span in spans}

@@ -33,7 +33,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def client(disk: Path) -> Iterator[httpx.Client]:
     with (
-        running_service(disk, workers=1, ISM_DISK_RESERVE=str(RESERVE)) as (url, process),
+        running_service(disk, workers=0, ISM_DISK_RESERVE=str(RESERVE)) as (url, process),
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         yield client

@@ -2,7 +2,7 @@
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from ism_cli.main import main
 from ism_client import ApiError, Client
 from tests.service.conftest import SLOW
 from tests.support.api import Api, problem
+from tests.support.keyed_service import KeyedService
 from tests.support.openapi import OPERATIONS, check_operation, loaded
-from tools.local_service import running_service
 
 ROWS = ["1,4,a", "2,3,a", "3,9,b", "4,1,b", "5,5,a", "6,2,b", "8,3,a", "7,7,b"]
 TABLE = "\n".join(["x,y,class", *ROWS]).encode()
@@ -37,24 +37,17 @@ class Keyed(NamedTuple):
 
     url: str
     keys: KeyFile
+    client: Callable[[str], Api]
     alice_key: str
     alice: Api
     bob: Api
 
-    def client(self, name: str) -> Api:
-        return Api(base_url=self.url, timeout=90, headers={"Authorization": f"Bearer {self.keys.make(name)}"})
-
 
 @pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
-    folder = tmp_path_factory.mktemp("keyed")
-    keys = KeyFile(folder / "api-keys")
-    made = [keys.make(name) for name in ("alice", "bob")]
-    with running_service(folder, workers=1) as (url, _):
-        clients = [Api(base_url=url, timeout=90, headers={"Authorization": f"Bearer {key}"}) for key in made]
-        yield Keyed(url, keys, made[0], *clients)
-        for client in clients:
-            client.close()
+def keyed(keyed_service: KeyedService) -> Iterator[Keyed]:
+    key = keyed_service.keys.make("alice")
+    with keyed_service.client_with(key) as alice, keyed_service.client("bob") as bob:
+        yield Keyed(keyed_service.url, keyed_service.keys, keyed_service.client, key, alice, bob)
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +108,7 @@ def test_no_route_reveals_objects_of_another_owner(keyed: Keyed, hers: dict[str,
         )
 
 
+@pytest.mark.thorough  # on commit, one request for each route
 @pytest.mark.parametrize("operation", [operation for operation in OPERATIONS if "{id}" in operation])
 def test_no_request_whatsoever_tells_one_owner_of_what_another_has(
     schema: Any, operation: str, keyed: Keyed, hers: dict[str, str]
@@ -132,6 +126,7 @@ def test_no_request_whatsoever_tells_one_owner_of_what_another_has(
     assert check_operation(schema, operation, check) > 0
 
 
+@pytest.mark.thorough  # on commit, one request for each route
 @pytest.mark.parametrize(
     "operation", [operation for operation in OPERATIONS if operation.startswith("GET") and "/events" not in operation]
 )

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 from app.http import MAX_READ_BYTES
+from ism_jobs.settings import Settings
 from tests.support.api import problem
+from tests.support.in_process import answers
 from tools.local_service import running_service
 from tools.table_files import npy, npz, parquet
 
@@ -39,7 +41,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
     uploads.mkdir()
     variables = {name: str(limit) for name, limit in LIMITS.items()} | {"ISM_UPLOAD_DIR": str(uploads)}
     with (
-        running_service(folder, workers=1, **variables) as (url, process),
+        running_service(folder, workers=0, **variables) as (url, process),
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         yield client, process
@@ -124,6 +126,52 @@ def test_a_long_body_after_short_headers_is_no_long_header(
         assert client.post("/datasets", content=body).status_code in (200, 201)
 
 
+LIMIT = LIMITS["ISM_MAX_UPLOAD_BYTES"]
+TOO_LARGE = b"a,b\n" + b"1,2\n" * LIMIT
+
+
+def chunks() -> Iterator[bytes]:
+    for start in range(0, len(TOO_LARGE), 100_000):
+        yield TOO_LARGE[start : start + 100_000]
+
+
+def test_a_body_over_the_limit_is_refused_by_its_length(
+    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
+) -> None:
+    client, _ = strict
+    assert f"{LIMIT:,}" in problem(client.post("/datasets", files={"file": TOO_LARGE}), 413)["detail"]
+    assert f"{LIMIT:,}" in problem(client.post("/jobs", content=TOO_LARGE), 413)["detail"]
+
+
+def test_a_body_over_the_limit_is_refused_without_a_length(
+    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
+) -> None:
+    client, _ = strict
+    assert f"{LIMIT:,}" in problem(client.post("/datasets", content=chunks()), 413)["detail"]
+    assert f"{LIMIT:,}" in problem(client.post("/jobs", content=chunks()), 413)["detail"]
+    form = {"content-type": "multipart/form-data; boundary=x"}
+
+    def parts() -> Iterator[bytes]:
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+        yield from chunks()
+
+    assert f"{LIMIT:,}" in problem(client.post("/datasets", content=parts(), headers=form), 413)["detail"]
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(strict: tuple[httpx.Client, "subprocess.Popen[bytes]"]) -> None:
+    """The fixture looks for files at its end."""
+    client, _ = strict
+
+    def broken() -> Iterator[bytes]:
+        yield b"a,b\n1,2\n"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        client.post("/datasets", content=broken())
+    assert client.get("/healthz").status_code == 200
+    assert "ism_requests_total" in client.get("/metrics").text
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 256 KiB, where this machine lets us have one."""
@@ -136,14 +184,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
-def test_a_full_disk_gives_507_and_leaves_no_files(small_disk: Path, tmp_path: Path) -> None:
+def test_a_full_disk_gives_507_and_leaves_no_files(small_disk: Path, redis_url: str) -> None:
     table = b"a,b\n" + b"1.000,2.000\n" * 100_000
-    with (
-        running_service(tmp_path, workers=1, ISM_UPLOAD_DIR=str(small_disk)) as (url, _),
-        httpx.Client(base_url=url, timeout=60) as client,
-    ):
-        for sent in ({"content": table}, {"files": {"file": ("table.csv", table)}}):
-            refused = problem(client.post("/datasets", **sent), 507)
-            assert "disk for uploads is full" in refused["detail"]
-            assert list(small_disk.iterdir()) == []
-        assert client.post("/datasets", content=table[:4_000]).status_code == 201
+    sent = ({"content": table}, {"files": {"file": ("table.csv", table)}}, {"content": table[:4_000]})
+    settings = Settings(redis_url=redis_url, upload_dir=small_disk)
+    *refused, read = answers(settings, [("POST", "/datasets", options) for options in sent])
+    for answer in refused:
+        assert "disk for uploads is full" in problem(answer, 507)["detail"]
+    assert read.status_code == 201
+    assert list(small_disk.iterdir()) == []
