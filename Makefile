@@ -12,7 +12,7 @@
 # make fuzz     read 100,000 broken tables, 10 minutes; FILES=1000 reads fewer, SEED=1 reads others
 # make chaos    inject faults while jobs run, account for each job, 7 minutes; SECONDS=60 for less, SEED=1 for others
 # make simulate  run 10,000 histories of clients, workers and faults on a virtual clock, 20 minutes; SEED=1 runs others
-# make load     measure latency and memory with steady jobs and 200 followers of events, 3 minutes
+# make load     measure latency and memory with steady jobs, 2,050 idle or slow connections and 500 followers, 3 minutes
 # make mutations  break 20 lines, one at a time, and check that a test fails each time, 5 minutes
 # make bench    compare speed with limits, a matrix product and other libraries, 15 minutes; needs ISM_DATA_DIR
 # make paper    run the paper's experiments and write docs/paper.md, 40 minutes (FAST=1: 3 minutes); needs ISM_DATA_DIR

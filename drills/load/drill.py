@@ -16,6 +16,7 @@ from sklearn.datasets import load_wine
 
 from drills import report
 from drills.load import memory
+from drills.load.crowd import Crowd
 from drills.load.memory import Growth, Memory
 from drills.load.traffic import Measured, Traffic
 from tools.local_service import running_service
@@ -23,7 +24,8 @@ from tools.local_service import running_service
 WARM_SHARE = 0.25  # share of the run after which memory should not grow any more
 SPAN_SHARE = 0.15  # share of the run over which the median of the memory is taken
 PROGRESS_SECONDS = 10  # between two lines of progress
-SETTINGS = {"ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "warning"}
+# All clients have one address, like those behind a reverse proxy.
+SETTINGS = {"ISM_WORKER_THREADS": "1", "ISM_LOG_LEVEL": "warning", "ISM_MAX_ADDRESS_CONNECTIONS": "4000"}
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,9 @@ class Scale:
     """The size of a run."""
 
     seconds: float = 120.0
-    followers: int = 200
+    followers: int = 500
+    idle: int = 2_000  # connections that wait after a request
+    slow: int = 50  # connections that send a byte from time to time
     jobs_per_second: float = 2.0
     rows: int = 4_000  # of the table of the long job
     workers: int = 2
@@ -43,6 +47,7 @@ class Load:
 
     scale: Scale
     measured: Measured
+    crowd: Crowd
     growths: list[Growth]
     seconds: float
 
@@ -57,7 +62,7 @@ class Load:
         grown = [
             f"{one.process} grew from {one.before:,.0f} to {one.after:,.0f} bytes." for one in self.growths if one.grew
         ]
-        return [*self.measured.errors, *uneven, *grown]
+        return [*self.measured.errors, *self.crowd.violations, *uneven, *grown]
 
     def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
@@ -70,6 +75,8 @@ class Load:
             "events_per_second": self.measured.events / self.seconds,
             "most_following_at_once": self.measured.most_following,
             "streams_followed": self.measured.followed,
+            "most_open_at_once": dict(self.crowd.most),
+            "slow_requests_ended": dict(self.crowd.ended),
             "milliseconds": self.measured.percentiles(),
             "memory": [asdict(one) for one in self.growths],
             "violations": self.violations,
@@ -82,6 +89,8 @@ class Load:
         rows: list[report.Row] = [
             *((name.replace("_", " "), f"{figures[name]:.1f}") for name in names),
             ("followers at once", self.measured.most_following),
+            *((f"{kind} connections at once", count) for kind, count in self.crowd.most.items()),
+            ("slow requests that were ended", sum(self.crowd.ended.values())),
             ("errors", len(self.measured.errors)),
         ]
         times: list[report.Row] = [("milliseconds", "count", "p50", "p95", "p99")]
@@ -101,6 +110,8 @@ async def run(scale: Scale, url: str, process: int) -> Load:
     """Load the service at `url`; `process` is the id of its root process."""
     dataset, large = await _upload(url, _wine()), await _upload(url, _noise(scale.rows))
     traffic, watched = Traffic(url, dataset, large, scale.followers + 100), Memory(process)
+    crowd = Crowd(url, scale.idle, scale.slow)
+    crowding = list(crowd.tasks())
     watching = [asyncio.create_task(watched.watch()), asyncio.create_task(_print_progress(traffic.measured))]
     following = [asyncio.create_task(traffic.follow()) for _ in range(scale.followers)]
     working = [
@@ -115,12 +126,12 @@ async def run(scale: Scale, url: str, process: int) -> Load:
     while traffic.measured.following:  # followers read their streams to the end
         await asyncio.sleep(0.1)
     seconds = time.monotonic() - began
-    for task in (*following, *watching):
+    for task in (*following, *watching, *crowding):
         task.cancel()
-    await asyncio.gather(*following, *watching, return_exceptions=True)
+    await asyncio.gather(*following, *watching, *crowding, return_exceptions=True)
     await traffic.http.aclose()
     growths = watched.growth(began + WARM_SHARE * scale.seconds, SPAN_SHARE * scale.seconds)
-    return Load(scale, traffic.measured, growths, seconds)
+    return Load(scale, traffic.measured, crowd, growths, seconds)
 
 
 async def _print_progress(measured: Measured) -> None:
@@ -166,11 +177,13 @@ def main() -> None:
     parser = argparse.ArgumentParser("python -m drills.load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=Scale.seconds)
     parser.add_argument("--followers", type=int, default=Scale.followers)
+    parser.add_argument("--idle", type=int, default=Scale.idle, help="connections that wait after a request")
+    parser.add_argument("--slow", type=int, default=Scale.slow, help="connections that send a byte from time to time")
     parser.add_argument("--folder", type=Path, default=Path("build/load"), help="for logs, Redis's files and figures")
     options = parser.parse_args()
     shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True)
-    scale = Scale(options.seconds, options.followers)
+    scale = Scale(options.seconds, options.followers, options.idle, options.slow)
     with running_service(options.folder, workers=scale.workers, **SETTINGS) as (url, process):
         done = asyncio.run(run(scale, url, process.pid))
     report.save(options.folder / "load.json", done.document())

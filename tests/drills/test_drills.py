@@ -180,10 +180,11 @@ def test_a_short_chaos_run_loses_and_duplicates_no_job(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_short_load_run_has_no_errors(tmp_path: Path) -> None:
-    scale = load.Scale(seconds=4, followers=10, rows=600)
+    scale = load.Scale(seconds=4, followers=10, idle=30, slow=4, rows=600)
     with running_service(tmp_path, workers=2, **load.SETTINGS) as (url, process):
         done = asyncio.run(load.run(scale, url, process.pid))
     assert not done.measured.errors, done.as_text()
+    assert not done.crowd.violations
     assert done.measured.jobs > 0
     assert done.measured.most_following == 10
     assert {growth.process.split()[0] for growth in done.growths} >= {"serve", "redis", "api", "worker"}
