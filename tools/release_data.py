@@ -1,10 +1,13 @@
-"""Write the data of a release, which later versions must read: `python -m tools.release_data FILE`.
+"""The data and the code of releases: `python -m tools.release_data FILE` writes data that later versions must read.
 
 The service of this checkout runs a few jobs of each kind on a Redis of its own and is stopped in the middle of one.
-Then all keys of the Redis are dumped.
+Then all keys of the Redis are dumped. The code of the last release comes from the history of the repository.
 """
 
+import io
+import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -18,9 +21,27 @@ from ism_cli.embedded import RedisServer
 from tools.local_service import running_service
 from tools.store_dump import dump
 
+LAST_RELEASE = "31e094f"  # the commit of 0.2.0
 KEY = {"Idempotency-Key": "posted once"}  # tests repeat this request
 ROWS = 240
 COMMON = {"paradigm": "supervised", "target": "class"}
+
+
+def unpack_last_release(folder: Path) -> bool:
+    """Put the sources of the last release into a folder. Return False if this copy of the repository has no history."""
+    archive = subprocess.run(
+        ["git", "-C", str(Path(__file__).parents[1]), "archive", LAST_RELEASE], capture_output=True, check=False
+    )
+    if archive.returncode:
+        return False
+    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return True
+
+
+def release_variables(folder: Path) -> dict[str, str]:
+    """Return the environment variables with which Python runs the release that was unpacked into a folder."""
+    return {"PYTHONPATH": str(folder.resolve()), "PYTHONSAFEPATH": "1"}  # not what is in the working directory
 
 
 def table() -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from drills.chaos.history import History, Outcome, Reference
+from ism_jobs.schema_versions import JOB
 
 # Largest difference of W from the reference. Without a resumption W is the same bit for bit. A resumed job takes other
 # steps to the same optimum: J determines W only to the square root of the rounding error, 1.5e-8, and a clustering
@@ -25,6 +26,7 @@ class Verdict:
     failed: list[str] = field(default_factory=list)  # ended without a result
     changed: list[str] = field(default_factory=list)  # changed after their end
     unexpected: list[str] = field(default_factory=list)  # answers that no fault explains, and jobs without a request
+    of_last_release: int = 0  # jobs that the last release has accepted; W is not compared
     identical: int = 0
     resumed: int = 0
     worst_supervised: float = 0.0
@@ -46,8 +48,9 @@ def check(history: History) -> Verdict:
     _check_posts(history, verdict)
     for outcome in history.outcomes:
         _check_end(history, outcome, verdict)
-        if outcome.state == "succeeded":
+        if outcome.state == "succeeded" and outcome.schema == JOB:
             _check_result(history.references, outcome, verdict)
+    verdict.of_last_release = sum(outcome.schema != JOB for outcome in history.outcomes)
     ended = sum(bool(outcome.stream) for outcome in history.outcomes)
     if history.ends_counted > ended:
         verdict.duplicated.append(f"{ended} jobs have ended, but the service counted {history.ends_counted} ends.")

@@ -103,6 +103,7 @@ def as_text(run: Run) -> str:
             for name, one in recovery.items()
         ),
         ("  worst, counting only time with Redis and a worker", _seconds(recovery["all"]["worst_available"])),
+        ("jobs accepted by the last release", verdict.of_last_release),
         ("results, bit-identical", verdict.identical),
         ("results of resumed jobs, equal within tolerance", verdict.resumed),
         ("  largest difference of W, supervised", verdict.worst_supervised),

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ism_jobs.schema_versions import JOB
+
 ENDED = ("succeeded", "failed", "cancelled")
 
 
@@ -50,6 +52,7 @@ class Outcome:
     last_event: str  # the kind of the newest event in the store; "state" if the job ended properly
     W: list[list[float]] | None
     objective: float | None
+    schema: int = JOB  # jobs that the last release has accepted have other defaults, and so no reference
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,7 @@ class Nemesis:
             "fill disk": self._fill_disk,
             "fill store": self._fill_store,
             "set clock": self._set_clock,
+            "change release": self._change_release,
         }
 
     @property
@@ -89,6 +90,9 @@ class Nemesis:
         for process in self._stack.processes:
             process.limit_files(None)
             self._stack.clocks.set(process.name, 0)
+        if (api := self._stack.apis[-1]).is_changed:
+            api.change({})
+            api.kill()
 
     def _record(self, name: str, target: str, count: int = 1) -> None:
         self.counts[name] += count
@@ -194,6 +198,15 @@ class Nemesis:
         for name in chosen:
             self._stack.clocks.set(name, seconds)
         self._record("set clock", f"{', '.join(chosen)} by {seconds} s")
+
+    async def _change_release(self, _: Dice) -> None:
+        """Replace the last API by one of the last release, or that by one of this release."""
+        api = self._stack.apis[-1]
+        if self._stack.last_release is None or not api.is_alive:
+            return
+        api.change({} if api.is_changed else self._stack.last_release)
+        await self._kill("kill api", api)
+        self._record("change release", f"{api.name} to {'the last' if api.is_changed else 'this'}")
 
     async def _drop(self, dice: Dice) -> None:
         for name in self._some_proxies("drop connections", dice):

@@ -26,6 +26,7 @@ FREQUENCIES = {  # of each fault, relative to the others
     "fill disk": 4,
     "fill store": 4,
     "set clock": 6,
+    "change release": 3,
 }
 T = TypeVar("T")
 

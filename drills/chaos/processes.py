@@ -24,7 +24,8 @@ class RestartedProcess:
         self.most_file_bytes: int | None = None  # that it may write to one file; None is no limit
         self.unprovoked_deaths = 0  # deaths that the drill did not cause
         self._command = command
-        self._environment = environment
+        self._environment = dict(environment)
+        self._changed: dict[str, str] = {}  # variables since the last call of `change`
         self._log = folder / f"{name.replace(' ', '-')}.log"
         self._killed = False
         self._paused: list[int] = []  # process ids
@@ -42,7 +43,7 @@ class RestartedProcess:
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
-                env=self._environment,
+                env=self._environment | self._changed,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -52,6 +53,15 @@ class RestartedProcess:
         self.limit_files(self.most_file_bytes)
         self._sessions.append(self._process.pid)
         self._killed, self._paused = False, []
+
+    def change(self, variables: Mapping[str, str]) -> None:
+        """Set variables, in place of those of the last call, from the next start on."""
+        self._changed = dict(variables)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the next start has other variables than the first."""
+        return bool(self._changed)
 
     @property
     def is_alive(self) -> bool:

@@ -18,6 +18,7 @@ from drills.chaos.processes import RestartedProcess
 from ism_cli.embedded import find_executable
 from tools.local_service import free_port
 from tools.process_clocks import Clocks
+from tools.release_data import release_variables, unpack_last_release
 from tools.tcp_proxy import TcpProxy
 
 READY_SECONDS = 240  # time for the service to become ready, at first and after the faults
@@ -43,6 +44,7 @@ class Stack:
     urls: list[str]
     inspect: Any  # redis.asyncio.Redis
     folder: Path  # with Redis's files
+    last_release: dict[str, str] | None  # variables with which a process is of the last release, if there is history
 
     @property
     def processes(self) -> list[RestartedProcess]:
@@ -80,7 +82,8 @@ async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Sta
     """Start the service and restart what dies until the block ends; then end everything. The logs stay in `folder`."""
     port = free_port()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("ISM_")}
-    clocks = Clocks(folder)
+    clocks, release = Clocks(folder), folder / "last-release"
+    last_release = release_variables(release) if unpack_last_release(release) else None
     redis = RestartedProcess("redis", _redis_command(folder, port), inherited | clocks.variables("redis"), folder)
     proxies: dict[str, TcpProxy] = {}
     by_role: dict[str, list[RestartedProcess]] = {"api": [], "worker": []}
@@ -102,7 +105,7 @@ async def running(folder: Path, *, apis: int, workers: int) -> AsyncIterator[Sta
                 RestartedProcess(name, [sys.executable, "-m", "ism_cli.main", *arguments], environment, folder)
             )
     inspect = Redis(port=port, decode_responses=True, socket_timeout=1, socket_connect_timeout=1)
-    stack = Stack(redis, by_role["api"], by_role["worker"], proxies, clocks, urls, inspect, folder)
+    stack = Stack(redis, by_role["api"], by_role["worker"], proxies, clocks, urls, inspect, folder, last_release)
     supervising = []
     try:
         for process in stack.processes:

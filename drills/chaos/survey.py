@@ -78,6 +78,7 @@ async def _outcome(http: httpx.AsyncClient, stack: Stack, view: dict[str, Any]) 
         last_event["kind"],
         result.get("W"),
         result.get("objective"),
+        int(await stack.inspect.hget(keys.job(id), "schema") or 1),
     )
 
 

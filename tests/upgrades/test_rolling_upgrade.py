@@ -3,11 +3,9 @@
 The last release is installed from the history of the repository.
 """
 
-import io
 import os
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,12 +20,10 @@ from redis import Redis
 from ism_cli.embedded import RedisServer
 from tests.support.api import Api
 from tools.local_service import free_port
-from tools.release_data import COMMON, table
+from tools.release_data import COMMON, table, unpack_last_release
 
 pytestmark = pytest.mark.thorough
 
-ROOT = Path(__file__).parents[2]
-LAST_RELEASE = "31e094f"  # the commit of 0.2.0
 SECONDS = 120  # in which everything that a test waits for has happened, even on a busy machine
 QUICK = {**COMMON, "kernel": "linear", "folds": 0}
 SLOW = {**COMMON, "validation": "nested"}
@@ -101,11 +97,8 @@ def redis(shared_url: str) -> Iterator[Redis]:
 @pytest.fixture(scope="module")
 def old(shared_url: str, tmp_path_factory: pytest.TempPathFactory) -> Release:
     folder = tmp_path_factory.mktemp("old")
-    archive = subprocess.run(["git", "-C", str(ROOT), "archive", LAST_RELEASE], capture_output=True, check=False)
-    if archive.returncode:
+    if not unpack_last_release(folder / "source"):
         pytest.skip("this copy of the repository has no history")
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder / "source", filter="data")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*pip, "--target", str(folder / "packages"), str(folder / "source")], check=True)
     release = Release(folder / "packages", folder, shared_url)
