@@ -22,6 +22,12 @@ GROUPS = {
         "tests/service/security/test_access.py",
         "tests/service/security/test_secrets.py",
     ),
+    "workers": (  # share the process that forks workers
+        "tests/worker/test_rq_worker.py",
+        "tests/worker/test_faults.py",
+        "tests/worker/test_process_limits.py",
+        "tests/service/faults/test_redis_faults.py",
+    ),
     "": ("tests/service/faults/", "tests/service/security/", "tests/service/test_new_kernel.py"),  # have their own
     "service": ("tests/service/",),
     "page": ("tests/page/", "tests/test_docs.py"),

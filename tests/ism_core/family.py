@@ -25,6 +25,11 @@ SUMS: dict[str, Kernel] = {
 }
 
 EVERY = KERNELS | SUMS
+KINDS = {  # a kernel of each formula, and sums of each form: for tests that take long
+    name: EVERY[name]
+    for name in ("linear", "squared", "polynomial 3", "gaussian", "relative gaussian", "multiquadratic", *SUMS)
+    if name != "mixed with features"
+}
 WITH_FEATURES = {
     name: kernel
     for name, kernel in EVERY.items()

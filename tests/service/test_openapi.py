@@ -31,12 +31,15 @@ CONFIG = {
             }
             for posting, left_out in (("postJob", ["coverage"]), ("postBatch", ["coverage", "examples"]))
         ),
-        # each picture takes half a second
-        {
-            "include-operation-id": "getPlot",
-            "phases": {"coverage": {"enabled": False}},
-            "generation": {"max-examples": 4},
-        },
+        # a plot takes half a second, a report as PDF two
+        *(
+            {
+                "include-operation-id": drawing,
+                "phases": {"coverage": {"enabled": False}},
+                "generation": {"max-examples": examples},
+            }
+            for drawing, examples in (("getPlot", 4), ("getPdfReport", 2))
+        ),
     ],
 }
 ROWS = ["1,4,red,a", "2,3,blue,a", "3,9,red,b", "4,1,blue,b", "5,5,red,a", "6,2,blue,b", "8,3,red,a", "7,7,red,b"]

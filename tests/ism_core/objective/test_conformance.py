@@ -19,7 +19,7 @@ from ism_core.objective import data, feature_blocks, features, pairs
 from ism_core.objective.data import EvaluationOptions, Precision, ProblemData
 from ism_core.objective.strategies import AllPairs, ExactFeatures, RandomFeatures, Strategy, TruncatedFeatures
 from tests.ism_core import reference
-from tests.ism_core.family import EVERY
+from tests.ism_core.family import EVERY, KINDS
 from tests.support.pairwise import pairwise
 
 NEVER = 10**9
@@ -40,7 +40,7 @@ class Expected:
     size: float  # of what J is a sum of, without signs: rounding errors of J are relative to it
 
 
-@pytest.fixture(scope="module", params=EVERY)
+@pytest.fixture(scope="module", params=KINDS)
 def kernel(request: pytest.FixtureRequest, rows: Array) -> Kernel:
     return EVERY[request.param].fitted_to(rows, np.random.default_rng(0))
 

@@ -74,7 +74,7 @@ def told_apart(values: Array) -> int:
     return int(np.argmax(gaps > 0.05 * values[0] * (np.arange(len(gaps)) > 0))) + 1
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", ["squared", "polynomial 3", "gaussian", "multiquadratic", "mixed"])
 def test_many_rows_give_the_same_clustering_by_products_alone(
     name: str, many: Array, monkeypatch: pytest.MonkeyPatch
 ) -> None:

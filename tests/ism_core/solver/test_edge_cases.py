@@ -35,7 +35,7 @@ def paradigms(n: int, rng: np.random.Generator) -> dict[str, Paradigm]:
 @pytest.mark.parametrize("paradigm", paradigms(2, np.random.default_rng(0)))
 def test_few_rows_give_a_result_or_a_sentence(kernel: str, paradigm: str) -> None:
     solved = 0
-    for n in (2, 3, 4, 5):
+    for n in (2, 3, 5):
         rng = np.random.default_rng(n)
         for table in tables(n, rng).values():
             try:

@@ -111,8 +111,12 @@ def test_a_feature_that_is_left_out_changes_the_score_as_the_table_says(result: 
     expect(result.locator(".tour-score")).to_contain_text(f"quick accuracy: {score} (optimum")
 
 
-@pytest.mark.parametrize("axes", [(2, 2), (3, 1), (2, 4)], ids=str)
-def test_a_geodesic_turns_every_principal_angle_evenly(page: Page, axes: tuple[int, int]) -> None:
+def test_a_geodesic_turns_every_principal_angle_evenly(page: Page) -> None:
+    for axes in ((2, 2), (3, 1), (2, 4)):
+        check_geodesic(page, axes)
+
+
+def check_geodesic(page: Page, axes: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     one, other = (np.linalg.qr(rng.standard_normal((6, q)))[0] for q in axes)
     q = min(axes)

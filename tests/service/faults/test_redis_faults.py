@@ -16,6 +16,7 @@ from ism_jobs.spec import JOB_SPEC
 from ism_jobs.store import QUEUE_NAMES, Store, keys
 from tests.support.api import Api, problem
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
+from tests.support.forked_workers import ForkedWorker
 from tools.local_service import free_port, wait_until_ready
 from worker.progress import Progress
 
@@ -35,17 +36,13 @@ def faulty(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """An API and a worker on that Redis."""
     port, log = free_port(), tmp_path_factory.mktemp("log") / "log"
     environment = os.environ | {"ISM_REDIS_URL": redis.url, "ISM_LEASE_SECONDS": "5", "ISM_WORKER_THREADS": "1"}
-    commands = [["api", "--port", str(port)], ["worker"]]
+    command = [sys.executable, "-m", "ism_cli.main", "api", "--port", str(port)]
     with log.open("ab") as file:
-        processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "ism_cli.main", *command], env=environment, stdout=file, stderr=file
-            )
-            for command in commands
-        ]
+        front = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+    processes = [front, ForkedWorker(log, environment)]
     try:
         url = f"http://127.0.0.1:{port}"
-        wait_until_ready(url, processes[0], log)
+        wait_until_ready(url, front, log)
         with Api(base_url=url, timeout=SECONDS) as client:
             yield client
         assert [process.poll() for process in processes] == [None, None], log.read_text()
