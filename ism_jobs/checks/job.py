@@ -1,7 +1,9 @@
 """Check a job against the description of its data set, so that errors show when the job is posted, not when it runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import TypeVar
 
 from ism_jobs.checks.columns import ColumnNames, ColumnRoles, column_roles, guidance_columns, overlaps
 from ism_jobs.checks.features import FeatureReport, check_features
@@ -12,6 +14,10 @@ from ism_jobs.spec import JobSpec, Place, SemiSupervisedSpec, SupervisedSpec, re
 from ism_jobs.tables import Column, Description
 
 NO_DASK = 'This service has no Dask cluster (ISM_DASK_SCHEDULER is not set); leave engine out, or set it to "local".'
+T = TypeVar("T")
+
+KEPT, KEPT_COLUMNS = 64, 1_000  # descriptions for which results of checks are kept, and the most columns of one
+KEPT_RESULTS = 100  # of each kind, for one description
 
 
 def check(spec: JobSpec, description: Description, *, has_dask: bool = False) -> None:
@@ -57,17 +63,46 @@ def _located(error: FieldError, positions: list[int], places: Sequence[Place]) -
     return FieldError(error.field, error.message + others)
 
 
+class _Known:
+    """What jobs on one data set share: its columns, and results that depend on nothing else but the spec."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.columns = {column.name: column for column in description.columns}
+        self.roles: dict[tuple[object, ...], ColumnRoles] = {}
+        self.reports: dict[tuple[object, ...], FeatureReport] = {}
+
+
+class _Same:
+    """A description as a key: equal to itself only."""
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+
+    def __hash__(self) -> int:
+        return id(self.description)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.description is self.description
+
+
+@lru_cache(KEPT)
+def _kept(same: _Same) -> _Known:
+    return _Known(same.description)
+
+
 class _Checker:
-    """The checks of one data set. Jobs of a batch share the results of checks on the same columns."""
+    """The checks of one data set. Jobs share the results of checks on the same columns."""
 
     def __init__(self, description: Description, has_dask: bool) -> None:
+        is_kept = len(description.columns) <= KEPT_COLUMNS
+        self._known = known = _kept(_Same(description)) if is_kept else _Known(description)
         self._description = description
         self._has_dask = has_dask
         self._rows = description.rows
-        self._columns = {column.name: column for column in description.columns}
+        self._columns = known.columns
         self._names = ColumnNames(self._columns)
-        self._roles: dict[tuple[object, ...], ColumnRoles] = {}
-        self._reports: dict[tuple[object, ...], FeatureReport] = {}
+        self._reports: dict[tuple[object, ...], FeatureReport] = {}  # of misspelled names; they depend on the request
 
     def problems(self, spec: JobSpec) -> list[FieldError]:
         if self._rows < 2:
@@ -87,18 +122,12 @@ class _Checker:
         return [*errors, *report.errors, *_count_errors(spec, report, guidance, self._rows)]
 
     def _roles_of(self, spec: JobSpec) -> ColumnRoles:
-        features = tuple(spec.features) if isinstance(spec.features, list) else (spec.features, spec.categorical)
-        kind = spec.target_kind if isinstance(spec, SupervisedSpec) else spec.reference
-        key = (spec.paradigm, type(spec.features), features, spec.dates, guidance_columns(spec), kind)
-        if key not in self._roles:
-            self._roles[key] = column_roles(spec, self._description)
-        return self._roles[key]
+        return _remembered(self._known.roles, _key(spec), lambda: column_roles(spec, self._description))
 
     def _report_of(self, spec: JobSpec, roles: ColumnRoles) -> FeatureReport:
-        key = (id(roles), spec.categorical, spec.missing, spec.scale)  # self._roles keeps `roles`, so its id is unique
-        if key not in self._reports:
-            self._reports[key] = self._report(spec, roles)
-        return self._reports[key]
+        key = (*_key(spec), spec.categorical, spec.missing, spec.scale)
+        are_known = all(name in self._columns for name in roles.guidance + roles.reference)
+        return _remembered(self._known.reports if are_known else self._reports, key, lambda: self._report(spec, roles))
 
     def _report(self, spec: JobSpec, roles: ColumnRoles) -> FeatureReport:
         """Check the features.
@@ -119,6 +148,23 @@ class _Checker:
             return FeatureReport((_left_out_error(roles),), None, self._rows)
         report = check_features(certain, self._rows, spec)
         return report if len(certain) == len(roles.features) else replace(report, encoded=None)
+
+
+def _key(spec: JobSpec) -> tuple[object, ...]:
+    """Return all that the roles of the columns depend on."""
+    features = tuple(spec.features) if isinstance(spec.features, list) else (spec.features, spec.categorical)
+    kind = spec.target_kind if isinstance(spec, SupervisedSpec) else spec.reference
+    return (spec.paradigm, type(spec.features), features, spec.dates, guidance_columns(spec), kind)
+
+
+def _remembered(known: dict[tuple[object, ...], T], key: tuple[object, ...], compute: Callable[[], T]) -> T:
+    """Return the known result, or compute it; forget all if there are too many."""
+    found = known.get(key)
+    if found is None:
+        if len(known) >= KEPT_RESULTS:
+            known.clear()
+        found = known[key] = compute()
+    return found
 
 
 def _left_out_error(roles: ColumnRoles) -> FieldError:
