@@ -27,12 +27,16 @@ class Store:
         self.rate_limits = RateLimits(redis, settings.requests_per_minute)
         self.quotas = Quotas(redis, settings)
         self.owner: str | None = None
+        self._views: dict[str, Self] = {}  # of each owner; all views share it
 
     def of(self, owner: str) -> Self:
         """Return the store as one owner sees it, without the data sets and jobs of others. Workers see all."""
-        view = copy(self)
-        view.owner, view.datasets, view.jobs = owner, self.datasets.of(owner), self.jobs.of(owner)
-        view.batches, view.webhooks = self.batches.of(owner), self.webhooks.of(owner)
+        view = self._views.get(owner)
+        if view is None:
+            view = copy(self)
+            view.owner, view.datasets, view.jobs = owner, self.datasets.of(owner), self.jobs.of(owner)
+            view.batches, view.webhooks = self.batches.of(owner), self.webhooks.of(owner)
+            self._views[owner] = view
         return view
 
     @classmethod

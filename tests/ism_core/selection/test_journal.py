@@ -8,6 +8,7 @@ from sklearn.datasets import load_wine
 from threadpoolctl import threadpool_limits
 
 from ism_core import Choice, Supervised, choose, iter_choose
+from ism_core.arrays import Array
 from ism_core.selection import Journal
 from ism_core.solver import ReturnCapture
 
@@ -36,15 +37,28 @@ def test_a_second_process_does_not_change_the_choice(alone: Choice) -> None:
 
 
 def test_the_number_of_threads_does_not_change_the_choice() -> None:
-    """A sixth of the rows, because this is a choice twice, and few rows on many threads take long."""
+    """A sixth of the rows, because this is a choice three times, and few rows on many threads take long."""
     rows = slice(None, None, 6)
-    one, other = (_chosen(threads, rows) for threads in (1, 4))
-    assert_same(one, other)
+    one, *others = (_chosen(threads, rows) for threads in (1, 2, 4))
+    for other in others:
+        assert_same(one, other)
 
 
-def _chosen(threads: int, rows: slice) -> Choice:
+@pytest.mark.thorough
+def test_the_number_of_threads_does_not_change_a_choice_that_narrows_kernels_on_many_rows() -> None:
+    """These rows are more than 2.5 times a sample, and their sums run on all threads."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (2_100, 3))
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.standard_normal(2_100)
+    one, *others = (_chosen(threads, slice(None), X, y) for threads in (1, 2, 4))
+    assert "were tried on 2,100 rows" in one.reason
+    for other in others:
+        assert_same(one, other)
+
+
+def _chosen(threads: int, rows: slice, X: Array = WINE.data[:, :6], y: Array = WINE.target) -> Choice:
     with threadpool_limits(threads, user_api="blas"):
-        return choose(WINE.data[rows, :6], Supervised(WINE.target[rows]))
+        return choose(X[rows], Supervised(y[rows]))
 
 
 def test_a_choice_resumes_from_its_journal(alone: Choice) -> None:
