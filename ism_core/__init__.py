@@ -9,7 +9,7 @@ from ism_core.estimators import AlternativeISM, SemiSupervisedISM, SupervisedISM
 from ism_core.interpretation import Interpretation, interpret
 from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, RelativeGaussian, Squared
 from ism_core.missed import Missed, missed_dependence
-from ism_core.objective import aligned
+from ism_core.objective import Partitions, aligned, partitions
 from ism_core.paradigms import Alternative, Linked, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
 from ism_core.solver import Certificate, Error, Result, Step, Stop, iter_solve, solve
@@ -29,6 +29,7 @@ __all__ = [
     "Linked",
     "Missed",
     "Multiquadratic",
+    "Partitions",
     "Polynomial",
     "RelativeGaussian",
     "Result",
@@ -48,5 +49,6 @@ __all__ = [
     "iter_choose",
     "iter_solve",
     "missed_dependence",
+    "partitions",
     "solve",
 ]

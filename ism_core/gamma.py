@@ -87,10 +87,9 @@ class Gamma:
         """A positive semidefinite r×r matrix B with |Γij| ≤ Σab |uai| Bab |ubj|."""
         return np.diag(np.abs(self.s))
 
-    def moment_flops(self, d: int, m: int) -> float:
-        """Return the flops of the moments for Z with d columns and F with m."""
-        n, r = self.U.shape
-        return float(2 * n * d * m * r)
+    def moment_flops(self, n: int, d: int, m: int) -> float:
+        """Return the flops of the moments of n rows, for Z with d columns and F with m."""
+        return float(2 * n * d * m * len(self.s))
 
     def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
         """Return a random sample of the rows, in order.
@@ -172,8 +171,8 @@ class LabelGamma(Gamma):
         majorant: Array = entries + max(0.0, -np.linalg.eigvalsh(entries)[0]) * np.eye(len(self.s))
         return majorant
 
-    def moment_flops(self, d: int, m: int) -> float:
-        return float(2 * len(self.codes) * d * m)
+    def moment_flops(self, n: int, d: int, m: int) -> float:
+        return float(2 * n * d * m)
 
     def sample(self, count: int, rng: np.random.Generator, fewest: int = MIN_CLASS_ROWS) -> Ints:
         chosen = []

@@ -1,6 +1,7 @@
 """Kernels: f(β) and f′(β) of a pair of projected rows, and the feature maps of those that have one."""
 
 from ism_core.kernels.base import (
+    MEDIAN_ROWS,
     Combination,
     Form,
     Kernel,
@@ -32,6 +33,7 @@ from ism_core.kernels.taylor import MAX_DEGREE, Taylor
 __all__ = [
     "KERNELS",
     "MAX_DEGREE",
+    "MEDIAN_ROWS",
     "Combination",
     "Compilable",
     "Constant",

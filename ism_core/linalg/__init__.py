@@ -2,8 +2,20 @@
 
 from ism_core.linalg import block_krylov, row_passes
 from ism_core.linalg.correlations import collinear_groups, correlations, uncorrelated_direction
-from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace
-from ism_core.linalg.scaling import SCALES, Scale, Scaling, clipped, is_constant, standardized
+from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace, null_directions
+from ism_core.linalg.scaling import (
+    MAX_QUANTILE_ROWS,
+    SCALES,
+    Scale,
+    Scaling,
+    clipped,
+    enough_kept,
+    far_limits,
+    gross_warnings,
+    is_constant,
+    is_constant_between,
+    standardized,
+)
 from ism_core.linalg.subspaces import (
     NARROW,
     RANK_TOLERANCE,
@@ -24,6 +36,7 @@ from ism_core.linalg.whitening import Whitening
 
 __all__ = [
     "LARGEST",
+    "MAX_QUANTILE_ROWS",
     "NARROW",
     "RANK_TOLERANCE",
     "SAMPLE",
@@ -42,8 +55,13 @@ __all__ = [
     "count_nonzero_eigenvalues",
     "dominant",
     "eigenpairs",
+    "enough_kept",
+    "far_limits",
+    "gross_warnings",
     "is_constant",
+    "is_constant_between",
     "largest_angle",
+    "null_directions",
     "orthonormal",
     "procrustes_rotation",
     "project_out",

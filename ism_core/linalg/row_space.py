@@ -132,20 +132,32 @@ def _row_basis(X: Array) -> Array:
 
 
 def _null_directions(X: Array, seed: int) -> Array:
-    """Return an orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns.
+    """Return an orthonormal basis of the directions v with Xv = 0, for at least as many rows as columns."""
+    rows = _sketch(X, seed) if len(X) > 2 * SKETCH_ROWS * X.shape[1] else X
+    lengths = np.linalg.norm(rows, axis=0)
+    used = np.flatnonzero(lengths)
+    return null_directions(squares(rows[:, used] / lengths[used]), lengths)
+
+
+def null_directions(products: Array, lengths: Array) -> Array:
+    """Return an orthonormal basis of the directions v with Xv = 0.
 
     A pivoted Cholesky factorization of XᵀX, with columns scaled to length 1, finds the columns that depend on others.
     Each of them gives one null direction.
+
+    Parameters
+    ----------
+    products
+        XᵀX of the columns that are not zero, scaled to length 1.
+    lengths
+        Lengths of all columns.
     """
-    d = X.shape[1]
-    rows = _sketch(X, seed) if len(X) > 2 * SKETCH_ROWS * d else X
-    lengths = np.linalg.norm(rows, axis=0)
+    d = len(lengths)
     used = np.flatnonzero(lengths)
     directions = np.eye(d)[:, lengths == 0] if len(used) < d else np.empty((d, 0))
     if len(used) == 0:
         return directions
-    unit = rows[:, used] / lengths[used]
-    factor, order, rank, _ = dpstrf(squares(unit), tol=RANK_TOLERANCE, lower=0, overwrite_a=1)
+    factor, order, rank, _ = dpstrf(products, tol=RANK_TOLERANCE, lower=0, overwrite_a=1)
     if rank == len(used):
         return directions
     order = used[order - 1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,14 +56,7 @@ class Scaling:
         if self.limits is None:
             return []
         low, high = self.limits
-        counts = ((low > X) | (high < X)).sum(axis=0)
-        columns = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count]
-        others = f" and {len(columns) - MAX_NAMED:,} other columns" if len(columns) > MAX_NAMED else ""
-        return [
-            f"{counts.sum():,} cells far outside the others of their column were moved to the nearest other value:"
-            f" {', '.join(columns[:MAX_NAMED])}{others}. Check these cells."
-            ' To use them as they are, scale the table yourself and set scale to "none".'
-        ]
+        return gross_warnings(((low > X) | (high < X)).sum(axis=0), names)
 
     def outside(self, W: Array) -> Array:
         """Turn W for scaled rows into W for standardized features, which gives the same projection."""
@@ -72,6 +65,19 @@ class Scaling:
     def inside(self, W: Array) -> Array:
         """Turn W for standardized features into W for scaled rows."""
         return W if self.whitening is None else self.whitening.solve(W)
+
+
+def gross_warnings(counts: Array | Ints, names: Sequence[str]) -> list[str]:
+    """Return a warning that names the columns with gross cells; `counts` has the number of these cells."""
+    columns = [f"{name} ({count:,})" for name, count in zip(names, counts, strict=True) if count]
+    others = f" and {len(columns) - MAX_NAMED:,} other columns" if len(columns) > MAX_NAMED else ""
+    if not columns:
+        return []
+    return [
+        f"{counts.sum():,} cells far outside the others of their column were moved to the nearest other value:"
+        f" {', '.join(columns[:MAX_NAMED])}{others}. Check these cells."
+        ' To use them as they are, scale the table yourself and set scale to "none".'
+    ]
 
 
 def standardized(X: ArrayLike, name: str = "X") -> tuple[Array, Array, Array]:
@@ -104,20 +110,30 @@ def gross_limits(X: Array) -> Array | None:
     If a = 0, as for indicators of levels, or if many cells are that far, no cell is gross. Columns without gross cells
     have limits of ±∞.
     """
-    sample = X[:: -(-len(X) // MAX_QUANTILE_ROWS)]
+    low, high = far_limits(X[:: -(-len(X) // MAX_QUANTILE_ROWS)])
+    limits = np.repeat([[-np.inf], [np.inf]], X.shape[1], axis=1)
+    for column in np.flatnonzero((X.min(axis=0) < low) | (X.max(axis=0) > high)):
+        values = X[:, column]
+        kept = values[(values >= low[column]) & (values <= high[column])]
+        if enough_kept(len(kept), len(values)):
+            limits[:, column] = kept.min(), kept.max()
+    return limits if np.isfinite(limits).any() else None
+
+
+def far_limits(sample: Array) -> tuple[Array, Array]:
+    """Return the limits beyond which cells are gross if they are few; ±∞ for columns that have no gross cells."""
     center = np.median(sample, axis=0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         typical, large = np.quantile(abs(sample - center), [0.5, 0.9], axis=0)
         farthest = large * np.maximum(large / typical, NORMAL_TAIL) ** TAIL_POWER
         low, high = center - farthest, center + farthest
     judged = (typical > 0) & np.isfinite(farthest)
-    limits = np.repeat([[-np.inf], [np.inf]], X.shape[1], axis=1)
-    for column in np.flatnonzero(judged & ((X.min(axis=0) < low) | (X.max(axis=0) > high))):
-        values = X[:, column]
-        kept = values[(values >= low[column]) & (values <= high[column])]
-        if len(kept) >= (1 - MAX_GROSS_SHARE) * len(values):
-            limits[:, column] = kept.min(), kept.max()
-    return limits if np.isfinite(limits).any() else None
+    return np.where(judged, low, -np.inf), np.where(judged, high, np.inf)
+
+
+def enough_kept(kept: Any, count: int) -> Any:
+    """Tell whether so few of `count` cells are far outside that they are gross, and not a group of rows."""
+    return kept >= (1 - MAX_GROSS_SHARE) * count
 
 
 def clipped(X: Array, limits: Array | None) -> Array:
@@ -127,7 +143,11 @@ def clipped(X: Array, limits: Array | None) -> Array:
 
 def is_constant(X: Array) -> NDArray[np.bool_]:
     """Tell which columns vary by no more than the rounding of their values."""
-    largest, smallest = X.max(axis=0), X.min(axis=0)
+    return is_constant_between(X.min(axis=0), X.max(axis=0))
+
+
+def is_constant_between(smallest: Array, largest: Array) -> NDArray[np.bool_]:
+    """Tell which columns vary by no more than rounding, given their smallest and largest values."""
     with np.errstate(over="ignore"):
         constant: NDArray[np.bool_] = largest - smallest <= 10 * np.finfo(float).eps * np.maximum(
             abs(largest), abs(smallest)

@@ -34,14 +34,47 @@ class Whitening:
     def of(X: Array, codes: Ints | None = None) -> "Whitening":
         """Return the whitening of centered rows; with classes, of the rows minus their class means."""
         rows = X if codes is None else _within(X, codes)
-        n, d = rows.shape
-        mean = float(np.vdot(rows, rows)) / (n * d)
+        lengths = np.einsum("ij,ij->i", rows, rows)
+        few = len(rows) < rows.shape[1]
+        squares = rows @ rows.T if few else rows.T @ rows
+        sums = None if codes is None else _class_sums(X, codes)
+        return Whitening._of(rows.shape, squares, float(lengths @ lengths), _principal(rows, squares), sums)
+
+    @staticmethod
+    def of_moments(
+        n: int, squares: Array, fourth: float, counts: Ints | None = None, means: Array | None = None
+    ) -> "Whitening":
+        """Return the whitening of n centered rows that are not in memory.
+
+        Parameters
+        ----------
+        squares
+            The sum of xxᵀ over the rows; with classes, over the rows minus their class means.
+        fourth
+            The sum of ‖x‖⁴ over the same rows.
+        counts, means
+            The number of rows in each class, and their means.
+        """
+        sums = None if counts is None or means is None else (counts, counts[:, None] * means)
+        variances, directions = np.linalg.eigh(squares / n)
+        return Whitening._of((n, len(squares)), squares, fourth, (np.maximum(variances, 0), directions), sums)
+
+    @staticmethod
+    def _of(
+        shape: tuple[int, ...],
+        squares: Array,
+        fourth: float,
+        principal: tuple[Array, Array],
+        sums: tuple[Ints, Array] | None,
+    ) -> "Whitening":
+        n, d = shape
+        mean = float(np.trace(squares)) / (n * d)
         if mean == 0:  # every row equals its class mean
             return Whitening(np.empty((d, 0)), np.empty(0), 1.0)
-        shrinkage = _ledoit_wolf(rows) if n > 1 else 1.0
-        variances, directions = _principal(rows)
-        if codes is not None:
-            shrinkage = max(shrinkage, _discriminant(X, codes, variances, directions, mean))
+        shrinkage = _ledoit_wolf(n, d, squares, fourth) if n > 1 else 1.0
+        variances, directions = principal
+        if sums is not None:
+            shrinkage = max(shrinkage, _discriminant(n, *sums, variances, directions, mean))
         shrunk = (1 - shrinkage) * variances + shrinkage * mean
         stretches = 1 / np.sqrt(np.maximum(shrunk, SMALLEST_VARIANCE * mean))
         base = 1 / np.sqrt(max(shrinkage, SMALLEST_VARIANCE) * mean) if len(variances) < d else 0.0
@@ -61,33 +94,27 @@ class Whitening:
         return product + base * M if base else product
 
 
-def _ledoit_wolf(rows: Array) -> float:
-    """Return the shrinkage for centered rows. scikit-learn's function forms d×d matrices, even if n < d."""
-    n, d = rows.shape
-    lengths = np.einsum("ij,ij->i", rows, rows)
-    squares = rows @ rows.T if n < d else rows.T @ rows
+def _ledoit_wolf(n: int, d: int, squares: Array, fourth: float) -> float:
+    """Return the shrinkage for centered rows, given XᵀX or XXᵀ: the smaller one will do."""
     variance = float(np.vdot(squares, squares)) / n**2  # the squared norm of the covariance
-    mean = float(lengths.sum()) / (n * d)
+    mean = float(np.trace(squares)) / (n * d)
     deviation = variance - d * mean**2
-    noise = min((float(lengths @ lengths) / n - variance) / n, deviation)
+    noise = min((fourth / n - variance) / n, deviation)
     return max(noise / deviation, 0.0) if deviation > 0 else 0.0
 
 
-def _discriminant(X: Array, codes: Ints, variances: Array, directions: Array, mean: float) -> float:
+def _discriminant(n: int, counts: Ints, sums: Array, variances: Array, directions: Array, mean: float) -> float:
     """Return the shrinkage whose ridge regression of the class indicators has the best generalized cross-validation.
 
-    X is centered. `variances` and `directions` are those of the rows minus their class means, and `mean` is the mean
-    of all d variances. The covariance of X is S = V diag(variances) Vᵀ + BBᵀ, where the columns of B are the class
-    means, times the square root of the class's share. With D = (S − BBᵀ + penalty · I)⁻¹, all that the criterion needs
-    are the small matrices BᵀDB and BᵀD²B (Woodbury).
+    `sums` are those of the centered rows of each class. `variances` and `directions` are those of the rows minus their
+    class means, and `mean` is the mean of all d variances. The covariance of X is S = V diag(variances) Vᵀ + BBᵀ, where
+    the columns of B are the class means, times the square root of the class's share. With
+    D = (S − BBᵀ + penalty · I)⁻¹, all that the criterion needs are the small matrices BᵀDB and BᵀD²B (Woodbury).
     """
-    n, d = X.shape
-    counts = np.bincount(codes)
+    d = sums.shape[1]
     shares = counts[counts > 0] / n
     if len(shares) < 2:
         return 0.0
-    sums = np.zeros((len(counts), d))
-    np.add.at(sums, codes, X)
     B = (sums[counts > 0] / (n * np.sqrt(shares)[:, None])).T
     along = directions.T @ B
     others = B.T @ B - along.T @ along  # of the directions in which no row varies within its class
@@ -111,20 +138,29 @@ def _discriminant(X: Array, codes: Ints, variances: Array, directions: Array, me
 
 def _within(X: Array, codes: Ints) -> Array:
     """Return the rows minus their class means."""
-    counts = np.bincount(codes)
-    sums = np.zeros((len(counts), X.shape[1]))
-    np.add.at(sums, codes, X)
+    counts, sums = _class_sums(X, codes)
     within: Array = X - (sums / np.maximum(counts, 1)[:, None])[codes]
     return within
 
 
-def _principal(rows: Array) -> tuple[Array, Array]:
-    """Return the variances along the principal directions, and the directions: all d of them if n ≥ d."""
+def _class_sums(X: Array, codes: Ints) -> tuple[Ints, Array]:
+    """Return the number of rows in each class, and their sums."""
+    counts = np.bincount(codes)
+    sums = np.zeros((len(counts), X.shape[1]))
+    np.add.at(sums, codes, X)
+    return counts, sums
+
+
+def _principal(rows: Array, squares: Array) -> tuple[Array, Array]:
+    """Return the variances along the principal directions, and the directions: all d of them if n ≥ d.
+
+    `squares` is XᵀX if n ≥ d, else XXᵀ.
+    """
     n, d = rows.shape
     if d <= n:
-        variances, directions = np.linalg.eigh(rows.T @ rows / n)
+        variances, directions = np.linalg.eigh(squares / n)
         return np.maximum(variances, 0), directions
-    variances, shares = np.linalg.eigh(rows @ rows.T / n)
+    variances, shares = np.linalg.eigh(squares / n)
     kept = variances > np.finfo(float).eps * n * variances[-1]
     variances = variances[kept]
     return variances, np.linalg.qr(rows.T @ shares[:, kept])[0]

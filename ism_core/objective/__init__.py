@@ -4,14 +4,29 @@ A solver calls the methods of a `Problem`. `plan` picks its strategy from `strat
 rows (`tiles`) or over features of the rows (`features`).
 """
 
-from ism_core.objective.alignment import aligned
+from ism_core.objective.alignment import Aligned, aligned
 from ism_core.objective.compilation import compile_all
 from ism_core.objective.compilation import preload as preload_compiled
-from ism_core.objective.data import EvaluationOptions, Precision
+from ism_core.objective.data import EvaluationOptions, ObjectiveData, Precision, ProblemData
 from ism_core.objective.feature_blocks import COMPILED_BLOCK, are_compiled, features_of
+from ism_core.objective.feature_sums import Blocks
 from ism_core.objective.neighbors import ISOLATION, ClassNeighborGamma, NeighborGamma, ValueNeighborGamma
 from ism_core.objective.pairs import TILE, pairs_of
-from ism_core.objective.partitions import ArrayPartitions, Partitions
+from ism_core.objective.partitions import (
+    ArrayPartitions,
+    Block,
+    BlockGammas,
+    PartitionedData,
+    Partitions,
+    Place,
+    Rows,
+    ScaledPartitions,
+    Summary,
+    is_partitioned,
+    partitions,
+    pick,
+)
+from ism_core.objective.partitions import total as pass_over
 from ism_core.objective.plan import COARSE_TOLERANCE
 from ism_core.objective.problem import NeighborProblem, Problem
 from ism_core.objective.strategies import Method
@@ -23,24 +38,39 @@ __all__ = [
     "COMPILED_BLOCK",
     "ISOLATION",
     "TILE",
+    "Aligned",
     "ArrayPartitions",
+    "Block",
+    "BlockGammas",
+    "Blocks",
     "ClassNeighborGamma",
     "EvaluationOptions",
     "Magnitudes",
     "Method",
     "NeighborGamma",
     "NeighborProblem",
+    "ObjectiveData",
+    "PartitionedData",
     "Partitions",
+    "Place",
     "Precision",
     "Problem",
+    "ProblemData",
+    "Rows",
+    "ScaledPartitions",
+    "Summary",
     "ValueNeighborGamma",
     "aligned",
     "are_compiled",
     "compile_all",
     "features_of",
+    "is_partitioned",
     "kernel_matrix",
     "kernel_product",
     "pairs_of",
+    "partitions",
+    "pass_over",
+    "pick",
     "preload_compiled",
     "square_sum",
 ]

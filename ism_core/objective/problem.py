@@ -7,14 +7,14 @@ from typing import Self
 import numpy as np
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines import ALONE, Placed, own_threads
+from ism_core.engines import ALONE, own_threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import Kernel, TermMap, exact_maps
 from ism_core.objective import features, tiles
-from ism_core.objective.data import DTYPES, EvaluationOptions, Precision, ProblemData, Projections
+from ism_core.objective.data import DTYPES, EvaluationOptions, ObjectiveData, Precision, ProblemData, Projections
 from ism_core.objective.neighbors import NeighborGamma
 from ism_core.objective.pairs import compiled_load_failure, neighbor_pairs_of
-from ism_core.objective.plan import exact_strategy, strategy_within
+from ism_core.objective.plan import first_strategy, strategy_within
 from ism_core.objective.strategies import AllPairs, Method, Strategy, TruncatedFeatures
 from ism_core.objective.truncation import Magnitudes
 
@@ -23,7 +23,7 @@ from ism_core.objective.truncation import Magnitudes
 class Problem:
     """J, Φ and Φ(W)W of rows X, a Γ and a kernel fitted to the rows, computed by one strategy."""
 
-    data: ProblemData
+    data: ObjectiveData
     strategy: Strategy
 
     @staticmethod
@@ -36,29 +36,28 @@ class Problem:
         options: EvaluationOptions | None = None,
     ) -> "Problem":
         """Return the problem with its cheapest exact strategy; the d×e null directions have no component of any row."""
-        return _problem(ProblemData.of(X, gamma, kernel, q, null_directions, options))
+        return Problem.on(ProblemData.of(X, gamma, kernel, q, null_directions, options))
 
-    # The data
+    @staticmethod
+    def on(data: ObjectiveData) -> "Problem":
+        """Return the problem with these data and its cheapest exact strategy."""
+        kind = NeighborProblem if isinstance(data.gamma, NeighborGamma) else Problem
+        return kind(data, first_strategy(data))
 
     @property
     def X(self) -> Array:  # noqa: N802
-        """The rows."""
-        return self.data.X
+        """The rows, which must be in memory."""
+        return self._in_memory.X
 
     @property
-    def rows(self) -> Placed[Array]:
-        """The rows, placed where the engine works on them."""
-        return self.data.rows
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return self.data.shape
 
     @property
     def gamma(self) -> Gamma:
         """Γ"""
         return self.data.gamma
-
-    @property
-    def placed_gamma(self) -> Placed[Gamma]:
-        """Γ, placed where the engine works on it."""
-        return self.data.placed_gamma
 
     @property
     def kernel(self) -> Kernel:
@@ -83,12 +82,12 @@ class Problem:
     @property
     def projections(self) -> Projections:
         """The projected rows."""
-        return self.data.projections
+        return self._in_memory.projections
 
     @property
     def dimensions(self) -> int:
         """The dimension of the space in which W is sought."""
-        return int(self.X.shape[1] - self.null_directions.shape[1])
+        return self.shape[1] - int(self.null_directions.shape[1])
 
     @property
     def scatter(self) -> Array:
@@ -98,10 +97,6 @@ class Problem:
     def scatter_times(self, V: Array) -> Array:
         """Return the scatter matrix times V, without forming the d×d matrix."""
         return self.data.scatter_times(V)
-
-    def column_sums(self, C: Array) -> Array:
-        """XᵀC"""
-        return self.data.column_sums(C)
 
     def with_null_directions_last(self, phi: Array) -> Array:
         """Return Φ with the eigenvalues of the null directions moved below all others."""
@@ -131,11 +126,9 @@ class Problem:
 
     def initial_surrogate(self) -> Array:
         """Return Φ0: Φ with every f′(β) replaced by f′(0)."""
-        n, d = self.X.shape
-        engine = self.data.engine_for(2.0 * n * d * (d + len(self.gamma.s)))
-        return self.data.clean(features.initial_surrogate(self.rows, self.placed_gamma, self.kernel, engine=engine))
-
-    # What the strategy costs, and how exact it is
+        n, d = self.shape
+        rows = self.data.rows_at(np.empty((d, 0)), 2.0 * n * d * (d + len(self.gamma.s)))
+        return self.data.clean(features.initial_surrogate(rows, self.kernel))
 
     @property
     def method(self) -> Method:
@@ -192,7 +185,8 @@ class Problem:
     def _rows_within(self, share: float) -> int:
         """Return the number of rows of a subsample that costs this share of the problem's flops."""
         exponent = 0.5 if self.method == "tiles" else 1.0
-        return min(len(self.X), int(len(self.X) * share**exponent))
+        n = self.shape[0]
+        return min(n, int(n * share**exponent))
 
     # Variants of the problem
 
@@ -214,7 +208,7 @@ class Problem:
 
     def by_all_pairs(self) -> Self:
         """Return the problem with sums over all pairs of rows."""
-        return replace(self, strategy=AllPairs(self.data))
+        return replace(self, strategy=AllPairs(self._in_memory))
 
     def with_truncated_features(self, maps: Sequence[TermMap]) -> Self:
         """Return the problem with these feature maps."""
@@ -236,13 +230,20 @@ class Problem:
 
     def restricted(self, chosen: Ints) -> "Problem":
         """Return the problem on some of the rows, for this process, with its cheapest exact strategy."""
-        return _problem(self.data.restricted(chosen))
+        return Problem.on(self._in_memory.restricted(chosen))
 
     def sampled(self, count: int, rng: np.random.Generator) -> "Problem":
-        """Return the problem on a sample of `count` rows; itself if it has no more rows than that."""
-        return self if count >= len(self.X) else self.restricted(self.gamma.sample(count, rng))
+        """Return the problem on a sample of `count` rows; itself if it has no more rows, and they are in memory."""
+        sample = self.data.sampled(count, rng)
+        return self if sample is self.data else Problem.on(sample)
 
-    def _with_data(self, data: ProblemData) -> Self:
+    @property
+    def _in_memory(self) -> ProblemData:
+        """The data, whose rows must be in memory."""
+        assert isinstance(self.data, ProblemData)
+        return self.data
+
+    def _with_data(self, data: ObjectiveData) -> Self:
         return replace(self, data=data, strategy=self.strategy.on(data))
 
 
@@ -259,10 +260,11 @@ class NeighborProblem(Problem):
 
     def half_gradient(self, W: Array) -> tuple[Array, float]:
         C, objective = self.row_coefficients(W)
-        return self.column_sums(C), objective
+        return self._in_memory.column_sums(C), objective
 
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
-        data, gamma, engine = self.data, self.gamma, self.data.engine_for(self.half_gradient_flops)
+        data, gamma = self._in_memory, self.gamma
+        engine = data.engine_for(self.half_gradient_flops)
         assert isinstance(gamma, NeighborGamma)
         P = data.projections.projected(W)
         if data.few_rows is not None and engine is ALONE:
@@ -285,14 +287,9 @@ class NeighborProblem(Problem):
 
     def _at(self, W: Array) -> tuple[Strategy, float]:
         """Return the strategy with Γ fixed at its value for W, and J(W)."""
-        data, gamma = self.data, self.gamma
+        data, gamma = self._in_memory, self.gamma
         assert isinstance(gamma, NeighborGamma)
         P, engine = data.projections.projected(W), data.engine_for(self.half_gradient_flops)
         sums = tiles.neighbor_sums(P, data.placed_kernel, gamma, precision=data.options.precision, engine=engine)
         fixed, objective = gamma.fixed(*sums)
         return self.strategy.on(replace(data, gamma=fixed)), objective
-
-
-def _problem(data: ProblemData) -> Problem:
-    kind = NeighborProblem if isinstance(data.gamma, NeighborGamma) else Problem
-    return kind(data, exact_strategy(data))

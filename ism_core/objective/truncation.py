@@ -48,21 +48,30 @@ class ProjectedNorms:
     edges: Array  # largest ‖p‖² of each bin
     moments: Array  # bins×r×(q + 3): of p, ‖p‖², ‖x‖² and 1
     majorant: Array  # r×r
-    bins: Ints  # the bin of each row
+    counts: Ints  # the number of rows in each bin
+    bins: Ints | None = None  # the bin of each row; None for rows in partitions
     far_bins: int = 0  # the rows of the first bins are far: the pairs among them are exact
 
     @staticmethod
-    def of(P: Array, row_norms: Array, gamma: Gamma, far: Ints | None = None) -> "ProjectedNorms":
+    def of(
+        P: Array,
+        row_norms: Array,
+        gamma: Gamma,
+        far: Ints | None = None,
+        center: Array | None = None,
+        largest: float | None = None,
+    ) -> "ProjectedNorms":
         """Sort projected rows into bins; `row_norms` are norms of the rows of X minus any center.
 
-        Without given far rows, the bins are in descending order of ‖p‖². The far rows have bins of their own.
+        Without given far rows, the bins are in descending order of ‖p‖². The far rows have bins of their own. Some of
+        the rows need the center and the largest ‖p‖² of all.
         """
-        centered = P - P.mean(axis=0)
+        centered = P - (P.mean(axis=0) if center is None else center)
         squares = np.einsum("iq,iq->i", centered, centered)
-        largest = max(float(squares.max(initial=0.0)), np.finfo(float).tiny)
+        largest = max(float(squares.max(initial=0.0)) if largest is None else largest, np.finfo(float).tiny)
         with np.errstate(divide="ignore"):
             places = np.log(largest / squares) / BIN_WIDTH
-        bins = np.minimum(places, BINS - 1).astype(np.intp)
+        bins = np.clip(places, 0, BINS - 1).astype(np.intp)
         edges = largest * np.exp(-BIN_WIDTH * np.arange(BINS)) * (1 + ROUNDING_MARGIN)
         if far is not None:
             edges = np.tile(edges, 2)
@@ -70,12 +79,13 @@ class ProjectedNorms:
             bins[far] -= BINS
         columns = np.column_stack([centered, squares, row_norms**2, np.ones_like(squares)])
         moments = gamma.absolute_moments(bins, len(edges), columns)
-        return ProjectedNorms(edges, moments, gamma.majorant, bins, 0 if far is None else BINS)
+        counts = np.bincount(bins, minlength=len(edges))
+        return ProjectedNorms(edges, moments, gamma.majorant, counts, bins, 0 if far is None else BINS)
 
     @property
     def far(self) -> Ints | None:
         """The far rows; None if there are none."""
-        return np.flatnonzero(self.bins < self.far_bins) if self.far_count else None
+        return np.flatnonzero(self.bins < self.far_bins) if self.far_count and self.bins is not None else None
 
     def bound(self, maps: Sequence[TermMap]) -> Magnitudes:
         """Return the bounds, summed over the truncated terms; other terms are exact."""
@@ -109,18 +119,18 @@ class ProjectedNorms:
         def suffices(far_bins: int) -> bool:
             return replace(self, far_bins=far_bins).is_within(maps, allowed)
 
-        last = int(np.searchsorted(self._counts, most, side="right")) - 1
+        last = int(np.searchsorted(self._rows_before, most, side="right")) - 1
         return replace(self, far_bins=bisect_left(range(last), True, key=suffices)) if suffices(last) else None
 
     @property
     def far_count(self) -> int:
         """The number of far rows."""
-        return int(self._counts[self.far_bins])
+        return int(self._rows_before[self.far_bins])
 
     @cached_property
-    def _counts(self) -> Ints:
+    def _rows_before(self) -> Ints:
         """The number of rows before each bin, and that of all rows."""
-        return np.append(0, np.cumsum(np.bincount(self.bins, minlength=len(self.edges))))
+        return np.append(0, np.cumsum(self.counts))
 
 
 def least_degree(kernel: Kernel, q: int, norms: ProjectedNorms, allowed: Magnitudes, max_features: int) -> int | None:

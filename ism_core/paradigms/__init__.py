@@ -11,6 +11,7 @@ H is the centering matrix. R is the diagonal matrix that normalizes the affinity
 
 from ism_core.paradigms.affinity import affordable_maps
 from ism_core.paradigms.base import Paradigm, Projected
+from ism_core.paradigms.block_targets import ClassBlocks, Describing, TargetSummary, block_gammas, class_blocks
 from ism_core.paradigms.clusterings import Alternative, SemiSupervised, Unsupervised
 from ism_core.paradigms.linked import Linked
 from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
@@ -21,7 +22,9 @@ __all__ = [
     "DENSE_ROWS",
     "SAMPLE_ROWS",
     "Alternative",
+    "ClassBlocks",
     "Clustering",
+    "Describing",
     "Kind",
     "Linked",
     "Paradigm",
@@ -29,7 +32,10 @@ __all__ = [
     "SemiSupervised",
     "Supervised",
     "TargetKernel",
+    "TargetSummary",
     "Targets",
     "Unsupervised",
     "affordable_maps",
+    "block_gammas",
+    "class_blocks",
 ]

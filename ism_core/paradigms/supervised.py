@@ -19,8 +19,9 @@ class Supervised(Paradigm):
 
     Parameters
     ----------
-    y : array-like of shape (n,) or (n, t)
-        Class labels of any type, or one or several columns of real values.
+    y : array-like of shape (n,) or (n, t), or None
+        Class labels of any type, or one or several columns of real values. None if X is a table in partitions, which
+        has its targets with it.
     kind : "auto", "classes" or "values", default="auto"
         How to read y. "auto" reads text, booleans and integers as classes, and other numbers as values. Integers stored
         as floats are classes if at most 20 are distinct. Several columns are values.
@@ -37,7 +38,7 @@ class Supervised(Paradigm):
 
     def __init__(
         self,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         kind: Kind = "auto",
         target_kernel: TargetKernel = "gaussian",
         balance: bool = False,
@@ -50,15 +51,21 @@ class Supervised(Paradigm):
         for name, flag in (("balance", balance), ("neighbors", neighbors)):
             if not isinstance(flag, bool | np.bool_):
                 raise InvalidInput(name, f"{name} is {flag!r}; it must be True or False.")
-        self._targets = Targets(y, "y", kind)
-        self._target_kernel = target_kernel
-        self._balance, self._neighbors = bool(balance), bool(neighbors)
-        if balance and self._targets.codes is None:
+        self._known = None if y is None else Targets(y, "y", kind)
+        self.kind, self.target_kernel = kind, target_kernel
+        self.balance, self._neighbors = bool(balance), bool(neighbors)
+        if balance and self._known is not None and self._known.codes is None:
             raise InvalidInput(
                 "balance", "balance gives classes the same weight, and y holds real values; leave it out."
             )
         if neighbors and balance:
             raise InvalidInput("balance", "balance cannot be combined with neighbors; leave out one of the two.")
+
+    @property
+    def _targets(self) -> Targets:
+        if self._known is None:
+            raise InvalidInput("y", "y is None; Supervised(y) needs one label or value for each row of X.")
+        return self._known
 
     def check(self, n: int) -> list[str]:
         self._targets.check(n)
@@ -84,7 +91,7 @@ class Supervised(Paradigm):
     @property
     def can_have_neighbors(self) -> bool:
         """Whether this paradigm could count neighbors."""
-        return not self._balance
+        return not self.balance
 
     def target_gamma(self) -> Gamma:
         return self._gamma
@@ -104,24 +111,24 @@ class Supervised(Paradigm):
         if neighbors == self._neighbors:
             return self
         if self.codes is not None:
-            return Supervised(self.codes, "classes", balance=self._balance, neighbors=neighbors)
+            return Supervised(self.codes, "classes", balance=self.balance, neighbors=neighbors)
         assert self.values is not None
-        return Supervised(self.values, "values", self._target_kernel, neighbors=neighbors)
+        return Supervised(self.values, "values", self.target_kernel, neighbors=neighbors)
 
     def restricted(self, rows: Ints) -> "Supervised":
         """Return this paradigm for some of the rows."""
         if self.codes is not None:
-            return Supervised(self.codes[rows], "classes", balance=self._balance, neighbors=self._neighbors)
+            return Supervised(self.codes[rows], "classes", balance=self.balance, neighbors=self._neighbors)
         assert self.values is not None
-        return Supervised(self.values[rows], "values", self._target_kernel, neighbors=self._neighbors)
+        return Supervised(self.values[rows], "values", self.target_kernel, neighbors=self._neighbors)
 
     @cached_property
     def _gamma(self) -> Gamma:
         codes = self._targets.codes
         if codes is not None:
-            kind = ClassNeighborGamma if self._neighbors else BalancedGamma if self._balance else LabelGamma
+            kind = ClassNeighborGamma if self._neighbors else BalancedGamma if self.balance else LabelGamma
             return kind.of(codes)
-        U = self._targets.real_factor(self._target_kernel)
+        U = self._targets.real_factor(self.target_kernel)
         s = np.ones(U.shape[1])
         if not self._neighbors:
             return Gamma(U, s)

@@ -51,7 +51,7 @@ class Targets:
             )
         self.name = name
         self.rows = len(given)
-        self.missing = _missing(given)
+        self.missing = absent(given)
         self.codes: Ints | None = None
         self._real: Array | None = None
         if kind == "classes" or (kind == "auto" and _is_categorical(given[~self.missing])):
@@ -115,8 +115,9 @@ class Targets:
         assert self._real is not None
         known = ~self.missing
         values = standardized(self._real[known], self.name)[0]
-        factor = values if kernel == "linear" else _cholesky(values, median_distance(values, np.random.default_rng(0)))
-        return self._on_all_rows(factor)
+        if kernel == "linear":
+            return self._on_all_rows(values)
+        return self._on_all_rows(cholesky(values, median_distance(values, np.random.default_rng(0)))[0])
 
     @cached_property
     def unit_factor(self) -> Array:
@@ -160,15 +161,16 @@ class Targets:
         return numbers.reshape(self.rows, -1)
 
 
-def _missing(given: NDArray[Any]) -> NDArray[np.bool_]:
-    absent: NDArray[np.bool_]
+def absent(given: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which rows have no target: None, NaN, or NaT in any column."""
+    gone: NDArray[np.bool_]
     if given.dtype == object:
-        absent = np.array([_is_absent(value) for value in given.ravel()], dtype=bool).reshape(given.shape)
+        gone = np.array([_is_absent(value) for value in given.ravel()], dtype=bool).reshape(given.shape)
     elif given.dtype.kind in "fcmM":
-        absent = given != given  # NaN and NaT
+        gone = given != given  # NaN and NaT
     else:
-        absent = np.zeros(given.shape, dtype=bool)
-    return np.asarray(absent.any(axis=1)) if given.ndim == 2 else absent
+        gone = np.zeros(given.shape, dtype=bool)
+    return np.asarray(gone.any(axis=1)) if given.ndim == 2 else gone
 
 
 def _is_absent(value: Any) -> bool:
@@ -193,11 +195,12 @@ def _is_categorical(known: NDArray[Any]) -> bool:
     return True
 
 
-def _cholesky(values: Array, sigma: float) -> Array:
-    """Return L with L Lᵀ ≈ the Gaussian kernel matrix, by pivoted Cholesky factorization."""
+def cholesky(values: Array, sigma: float) -> tuple[Array, list[int]]:
+    """Return L with L Lᵀ ≈ the Gaussian kernel matrix, by pivoted Cholesky factorization, and the pivots."""
     n = len(values)
     left = np.ones(n)
     columns: list[Array] = []
+    pivots: list[int] = []
     while left.sum() > CHOLESKY_TOLERANCE * n and len(columns) < min(n, LARGEST_RANK):
         pivot = int(np.argmax(left))
         column = np.exp(cdist(values, values[pivot : pivot + 1], "sqeuclidean")[:, 0] / (-2 * sigma**2))
@@ -205,5 +208,6 @@ def _cholesky(values: Array, sigma: float) -> Array:
             column -= earlier[pivot] * earlier
         column /= np.sqrt(left[pivot])
         columns.append(column)
+        pivots.append(pivot)
         left = np.maximum(left - column**2, 0)
-    return np.column_stack(columns)
+    return np.column_stack(columns), pivots

@@ -95,15 +95,12 @@ class SolveInput:
         table = as_table(X)
         d = table.shape[1]
         _check_magnitude(table)
-        if not is_whole(q) or not 1 <= q <= d:
-            raise InvalidInput(
-                "q", f"q is {q!r}; it must be a whole number from 1 to the {d} feature(s) of X (n_features = {d})."
-            )
+        check_q(q, d)
         named = as_kernel(kernel)
         options.check(q, paradigm, named)
         evaluation = options.evaluation()
         warnings = paradigm.check(len(table))
-        initial_W = None if options.initial_W is None else _checked_initial(options.initial_W, d, q)
+        initial_W = None if options.initial_W is None else checked_initial(options.initial_W, d, q)
         options = replace(
             options,
             delta=float(options.delta),
@@ -112,6 +109,14 @@ class SolveInput:
             seed=int(options.seed),
         )
         return SolveInput(table, paradigm, named, int(q), options, evaluation, initial_W, warnings)
+
+
+def check_q(q: int, d: int) -> None:
+    """Raise InvalidInput unless q axes can be chosen in d dimensions."""
+    if not is_whole(q) or not 1 <= q <= d:
+        raise InvalidInput(
+            "q", f"q is {q!r}; it must be a whole number from 1 to the {d} feature(s) of X (n_features = {d})."
+        )
 
 
 def _check_path(starts: str, kernel: Kernel, paradigm: Paradigm) -> None:
@@ -189,7 +194,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-def _checked_initial(initial_W: ArrayLike, d: int, q: int) -> Array:
+def checked_initial(initial_W: ArrayLike, d: int, q: int) -> Array:
+    """Return a given W as an array; raise InvalidInput unless it is d×q and of full rank."""
     W = as_table(initial_W, "initial_W", min_rows=1)
     if W.shape != (d, q):
         raise InvalidInput("initial_W", f"initial_W has the shape {W.shape}; for this X and q it must be ({d}, {q}).")

@@ -13,32 +13,29 @@ from ism_core.arrays import Array
 from ism_core.engines import Engine, own_threads
 from ism_core.errors import InvalidInput
 from ism_core.kernels import Kernel
-from ism_core.linalg import RowSpace, Whitening, count_nonzero_eigenvalues, is_constant, row_passes, with_fixed_signs
-from ism_core.objective import Magnitudes, Problem
+from ism_core.linalg import RowSpace, Whitening, is_constant, row_passes, with_fixed_signs
+from ism_core.objective import Partitions, Problem
 from ism_core.paradigms import Paradigm, Projected, Supervised
 from ism_core.solver.alternation import Solution, iter_cluster
-from ism_core.solver.ascent import GRADIENT_PER_DELTA, EvaluatedPoint, iter_ascend
-from ism_core.solver.certificate import certify, error, is_exact_enough
+from ism_core.solver.ascent import GRADIENT_PER_DELTA
+from ism_core.solver.certificate import certify, error
 from ism_core.solver.memory import within_memory_limit
 from ism_core.solver.options import SolveInput, SolveOptions
-from ism_core.solver.result import Result, Step, Stop, drained, relay
+from ism_core.solver.partitioned import iter_solve_partitions
+from ism_core.solver.reduction import iter_given, iter_reduce, iter_start, notes_on
+from ism_core.solver.result import Result, Step, drained, relay
 from ism_core.solver.sparse import iter_sparse_result
 from ism_core.solver.starts import (
-    DEFAULT_STARTS,
     Start,
-    constant_derivative_maximum,
     has_constant_derivative,
     interaction_directions,
-    iter_continuation,
-    iter_search,
-    path_kernels,
 )
 
 SMALL_MEAN = 0.1  # share of a column's root mean square below which its mean causes no cancellation
 
 
 def iter_solve(
-    X: ArrayLike,
+    X: ArrayLike | Partitions,
     paradigm: Paradigm,
     kernel: Kernel | str,
     q: int,
@@ -67,8 +64,9 @@ def iter_solve(
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        The table: a row for each sample, a column for each feature.
+    X : array-like of shape (n, d), or Partitions
+        The table: a row for each sample, a column for each feature. `partitions` makes a table that is read in parts
+        and may exceed the memory; it has its targets with it, so that the paradigm is `Supervised()`.
     paradigm : Paradigm
         `Supervised(y)`, `Unsupervised(k)`, `SemiSupervised(scores, k)` or `Alternative(clustering, k)`.
     kernel : Kernel or str
@@ -139,6 +137,8 @@ def iter_solve(
         features_per_axis=features_per_axis,
         whitening=whitening,
     )
+    if isinstance(X, Partitions):
+        return iter_solve_partitions(X, paradigm, kernel, q, options)
     return _iter_solve(SolveInput.of(X, paradigm, kernel, q, options))
 
 
@@ -206,7 +206,7 @@ def _iter_dense(given: SolveInput) -> Generator[Step, None, Result]:
         kernel=fitted,
         method=problem.method,
         error=found.error or error(problem, point),
-        warnings=tuple(given.warnings + _warnings(point, stop, space.rank, table.shape[1]) + problem.warnings + notes),
+        warnings=tuple(given.warnings + notes_on(point, stop, space.rank, table.shape[1]) + problem.warnings + notes),
         labels=labels,
         spectral=None if found.clustering is None else found.clustering.Y,
     )
@@ -231,45 +231,15 @@ def _iter_reduce(
     options = given.options
     gamma, _ = given.paradigm.gamma(Projected(space.Z, kernel, options.seed))
     problem = Problem.of(space.Z, gamma, kernel, given.q, space.null_directions, given.evaluation)
-    first = 0 if before is None else before.iteration + 1
-    if has_constant_derivative(kernel):
-        point, gap = constant_derivative_maximum(problem)
-        yield Step("ascent", 0, first, point.objective, point.eigenvalues, None, None, point.gradient, point.W)
-        return Solution(problem, point, Stop.FIXED_POINT, first, gap=gap)
     if before is not None:
-        start = before.padded(space)
+        search = iter_given(before.padded(space))
     elif given.initial_W is not None:
-        start = Start(space.into(given.initial_W))
+        search = iter_given(Start(space.into(given.initial_W)))
     elif options.starts == "interactions":
-        start = Start(space.into(interaction_directions(given.X, problem.gamma, given.q, rng)[0]))
+        search = iter_given(Start(space.into(interaction_directions(given.X, problem.gamma, given.q, rng)[0])))
     else:
-        start = yield from _iter_start(problem, given, rng)
-    size = None
-    while True:
-        problem = start.problem or problem.within(options.tolerances, start.W, size)
-        point, stop, iteration = yield from iter_ascend(
-            problem, start.W, options.delta, options.max_iter - first, first=first, similar_phi=start.phi
-        )
-        found = error(problem, point)
-        if is_exact_enough(found, problem.tolerance) or iteration + 1 >= options.max_iter:
-            return Solution(problem, point, stop, iteration, error=found)
-        # The features were truncated for a W that is too far from this one: choose them again.
-        start, first = Start(point.W, point.phi), iteration + 1
-        size = Magnitudes(abs(point.objective), float(np.linalg.norm(point.half_gradient)))
-
-
-def _iter_start(problem: Problem, given: SolveInput, rng: np.random.Generator) -> Generator[Step, None, Start]:
-    """Find a start: the end of a continuation path, or the best of several candidates."""
-    options, asked = given.options, given.options.starts == "path"
-    width_was_given = problem.kernel == given.kernel  # a width computed from X is wide, and needs no path
-    if asked or (options.starts is None and width_was_given):
-        kernels = path_kernels(problem, given.X, rng, asked=asked)
-        if len(kernels) == 1:  # the kernel is wide enough: start from Φ0
-            return (yield from iter_search(problem, 1, options, rng))
-        if kernels:
-            return (yield from iter_continuation(problem, kernels, options, rng))
-    starts = options.starts if isinstance(options.starts, int) else DEFAULT_STARTS
-    return (yield from iter_search(problem, starts, options, rng))
+        search = iter_start(problem, given.kernel, given.X, options, rng)
+    return (yield from iter_reduce(problem, options, search, 0 if before is None else before.iteration + 1))
 
 
 def _centered(table: Array) -> Array:
@@ -281,20 +251,3 @@ def _centered(table: Array) -> Array:
     table = table - mean
     table[:, constant] = 0
     return table
-
-
-def _warnings(point: EvaluatedPoint, stop: Stop, rank: int, d: int) -> list[str]:
-    q = point.W.shape[1]
-    notes = [] if stop.converged else [stop.value]
-    nonzero = count_nonzero_eigenvalues(point.eigenvalues, point.size)
-    if rank < q:
-        notes.append(
-            f"X varies along {rank} of its {d} dimensions only;"
-            f" {q - rank} of the {q} columns of W are arbitrary, and XW is constant along them."
-        )
-    elif nonzero < q:
-        notes.append(
-            f"Only {nonzero} of the {q} axes have a non-zero eigenvalue for this kernel and paradigm;"
-            f" the other {q - nonzero} are the directions of largest variance orthogonal to them."
-        )
-    return notes

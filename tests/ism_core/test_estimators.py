@@ -86,7 +86,7 @@ def test_how_exact_it_is_and_where_it_is_done_may_be_chosen(
     assert single.error.objective > plain.error.objective
     random = clone(estimator).set_params(approximation={"features": 256}).fit(raw.X, raw.y).result_
     assert random.method == "random features"
-    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)  # less work stays in this process
+    monkeypatch.setattr("ism_core.objective.data.in_memory.REMOTE_FLOPS", 0.0)  # less work stays in this process
     engine = Counted()
     elsewhere = clone(estimator).set_params(engine=engine).fit(raw.X, raw.y).result_
     assert engine.asked > 0

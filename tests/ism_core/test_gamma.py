@@ -102,7 +102,7 @@ def test_restricted_factor_is_the_block_of_gamma(rng: np.random.Generator) -> No
 
 def test_labels_cost_no_more_for_more_classes() -> None:
     two, ten = LabelGamma.of(np.arange(50) % 2), LabelGamma.of(np.arange(50) % 10)
-    assert two.moment_flops(4, 3) == ten.moment_flops(4, 3) < Gamma(ten.U, ten.s).moment_flops(4, 3)
+    assert two.moment_flops(9, 4, 3) == ten.moment_flops(9, 4, 3) < Gamma(ten.U, ten.s).moment_flops(9, 4, 3)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30))

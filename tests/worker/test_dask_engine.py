@@ -25,7 +25,7 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture(autouse=True)
 def nothing_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """However little it is."""
-    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr("ism_core.objective.data.in_memory.REMOTE_FLOPS", 0.0)
 
 
 def clients(cluster: LocalCluster) -> int:

@@ -1,6 +1,24 @@
 """Tables that are read in parts, from disk or by the workers of a Dask cluster, and never held as a whole."""
 
-from ism_core.objective.partitions.passes import Work, total
+from ism_core.objective.partitions.data import BlockGammas, PartitionedData
+from ism_core.objective.partitions.passes import Place, Work, total
+from ism_core.objective.partitions.sources import is_partitioned, partitions
+from ism_core.objective.partitions.summary import Rows, Summary, pick
 from ism_core.objective.partitions.table import ArrayPartitions, Block, Partitions, ScaledPartitions
 
-__all__ = ["ArrayPartitions", "Block", "Partitions", "ScaledPartitions", "Work", "total"]
+__all__ = [
+    "ArrayPartitions",
+    "Block",
+    "BlockGammas",
+    "PartitionedData",
+    "Partitions",
+    "Place",
+    "Rows",
+    "ScaledPartitions",
+    "Summary",
+    "Work",
+    "is_partitioned",
+    "partitions",
+    "pick",
+    "total",
+]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from queue import Queue
 from typing import Generic, Self, TypeVar
 
-from ism_core.engines import Engine, added
+from ism_core.engines import Engine, Placed, added
 from ism_core.errors import InvalidInput
 from ism_core.objective.partitions.table import Block, Partitions
 
@@ -17,13 +17,14 @@ Work = Callable[[Block, Place], T]  # returns the part of a sum that belongs to 
 BLOCKS_AHEAD = 2  # blocks that are read before they are needed
 
 
-def total(partitions: Partitions, work: Work[T], engine: Engine) -> T:
+def total(partitions: Partitions | Placed[Partitions], work: Work[T], engine: Engine) -> T:
     """Return the sum of work(block, place) over all blocks.
 
     Each share of the engine reads its own partitions, so that only W and the sums travel. If a worker is lost, others
     read its partitions again.
     """
-    sums: T | None = engine.total(_share, len(partitions), partitions, work).value
+    count = len(partitions.here if isinstance(partitions, Placed) else partitions)
+    sums: T | None = engine.total(_share, count, partitions, work).value if count else None
     if sums is None:
         raise InvalidInput("X", "X has no rows.")
     return sums

@@ -100,7 +100,7 @@ class ScaledPartitions:
     """Partitions with scaled rows, in double precision and in blocks of at most `BLOCK_ROWS` rows."""
 
     table: Partitions
-    scaling: Scaling
+    scaling: Scaling | None  # None: as they are
 
     @property
     def columns(self) -> int:
@@ -113,5 +113,5 @@ class ScaledPartitions:
         for X, y in self.table.blocks(index):
             for start in range(0, len(X), BLOCK_ROWS):
                 rows = slice(start, start + BLOCK_ROWS)
-                scaled: Array = self.scaling.apply(np.asarray(X[rows], dtype=np.float64))
-                yield scaled, None if y is None else y[rows]
+                exact: Array = np.ascontiguousarray(X[rows], dtype=np.float64)
+                yield exact if self.scaling is None else self.scaling.apply(exact), None if y is None else y[rows]

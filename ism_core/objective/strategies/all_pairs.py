@@ -6,6 +6,7 @@ from functools import cached_property
 from ism_core.arrays import Array
 from ism_core.engines import ALONE, Threads
 from ism_core.objective import tiles
+from ism_core.objective.data import ProblemData
 from ism_core.objective.strategies.base import Cost, Strategy
 
 PAIR_FLOPS = 60.0  # cost of f and f′ of one pair, in flops of a matrix product
@@ -15,6 +16,8 @@ SINGLE_RESOLUTION = 1e-8  # relative rounding error of J in single precision, as
 @dataclass(frozen=True)
 class AllPairs(Strategy):
     """Every pair of rows, tile by tile; or all at once if there are few rows."""
+
+    data: ProblemData
 
     method = "tiles"
 
@@ -49,6 +52,13 @@ class AllPairs(Strategy):
             # other processes project the rows themselves: W is smaller to send than XW
             known=data.projections.projected(W) if isinstance(engine, Threads) else None,
         )
+
+    def half_gradient(self, W: Array) -> tuple[Array, float]:
+        C, objective = self.row_coefficients(W)
+        return self.data.column_sums(C), objective
+
+    def objective(self, W: Array) -> float:
+        return self.row_coefficients(W)[1]
 
     @cached_property
     def cost(self) -> Cost:

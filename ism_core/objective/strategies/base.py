@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 
 from ism_core.arrays import Array
 from ism_core.linalg import NARROW
-from ism_core.objective.data import ProblemData
+from ism_core.objective.data import ObjectiveData
 from ism_core.objective.truncation import Magnitudes
 
 Method = Literal["tiles", "features", "random features"]
@@ -33,7 +33,7 @@ class Cost(NamedTuple):
 class Strategy(ABC):
     """A way of computing Φ(W), Φ(W)W and J(W) for one problem's data."""
 
-    data: ProblemData
+    data: ObjectiveData
 
     method: ClassVar[Method]
     is_corrected: ClassVar[bool] = False  # whether Φ(W) is an approximation, corrected so that ΦW is exact
@@ -44,16 +44,15 @@ class Strategy(ABC):
 
     @abstractmethod
     def row_coefficients(self, W: Array) -> tuple[Array, float]:
-        """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W)."""
+        """Return the n×q matrix C with Φ(W)W = XᵀC, and J(W), for rows in memory."""
 
+    @abstractmethod
     def half_gradient(self, W: Array) -> tuple[Array, float]:
         """Return Φ(W)W, half of the gradient of J at any W, orthonormal or not; and J(W)."""
-        C, objective = self.row_coefficients(W)
-        return self.data.column_sums(C), objective
 
+    @abstractmethod
     def objective(self, W: Array) -> float:
         """Return J(W)."""
-        return self.row_coefficients(W)[1]
 
     @property
     @abstractmethod
@@ -72,8 +71,8 @@ class Strategy(ABC):
     @property
     def is_small(self) -> bool:
         """Whether Φ costs so little that approximating it saves nothing."""
-        return self.cost.surrogate < (SMALL_FLOPS if self.data.X.shape[1] < NARROW else SMALL_FLOPS_OF_WIDE)
+        return self.cost.surrogate < (SMALL_FLOPS if self.data.shape[1] < NARROW else SMALL_FLOPS_OF_WIDE)
 
-    def on(self, data: ProblemData) -> Self:
+    def on(self, data: ObjectiveData) -> Self:
         """Return the same strategy for other data."""
         return replace(self, data=data)

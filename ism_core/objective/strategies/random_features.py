@@ -33,7 +33,9 @@ class RandomFeatures(ExactFeatures):
         return C @ procrustes_rotation(W, self.reference).T, objective
 
     def half_gradient(self, W: Array) -> tuple[Array, float]:
-        fixed, objective = super().half_gradient(W)
+        rotation = procrustes_rotation(W, self.reference)
+        fixed, objective = super().half_gradient(W @ rotation)
+        fixed = fixed @ rotation.T
         return fixed + rotation_gradient(W, self.reference, fixed), objective
 
     def objective(self, W: Array) -> float:

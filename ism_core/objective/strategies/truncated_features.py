@@ -14,6 +14,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.kernels import TermMap
 from ism_core.linalg import corrected
+from ism_core.objective.data import ProblemData
 from ism_core.objective.strategies.all_pairs import AllPairs
 from ism_core.objective.strategies.base import Cost, Strategy
 from ism_core.objective.strategies.exact_features import ExactFeatures
@@ -45,6 +46,14 @@ class TruncatedFeatures(ExactFeatures):
             objective += sign * value
         return C, objective
 
+    def half_gradient(self, W: Array) -> tuple[Array, float]:
+        sums, objective = super().half_gradient(W)
+        for sign, each in self._among_far(self.maps):
+            part, value = each.half_gradient(W)
+            sums += sign * part
+            objective += sign * value
+        return sums, objective
+
     def objective(self, W: Array) -> float:
         return super().objective(W) + sum(sign * each.objective(W) for sign, each in self._among_far(self.maps))
 
@@ -64,7 +73,9 @@ class TruncatedFeatures(ExactFeatures):
 
     @own_threads()
     def error_bound(self, W: Array) -> Magnitudes:
-        return self.data.projections.norms(W, self.data.gamma, self.far).bound(self.maps)
+        data = self.data
+        norms = data.norms_at(W) if self.far is None else self._in_memory.projections.norms(W, data.gamma, self.far)
+        return norms.bound(self.maps)
 
     @property
     def resolution(self) -> float:
@@ -86,4 +97,10 @@ class TruncatedFeatures(ExactFeatures):
 
     @cached_property
     def _far_pairs(self) -> AllPairs | None:
-        return None if self.far is None else AllPairs(self.data.among(self.far))
+        return None if self.far is None else AllPairs(self._in_memory.among(self.far))
+
+    @property
+    def _in_memory(self) -> ProblemData:
+        """The data, whose rows must be in memory if some are far."""
+        assert isinstance(self.data, ProblemData)
+        return self.data

@@ -22,7 +22,7 @@ from ism_core.engines import Threads
 from ism_core.gamma import Gamma
 from ism_core.kernels import FeatureMap, Power, TermMap, exact_maps, monomials
 from ism_core.linalg import row_passes
-from ism_core.objective import Problem, features_of
+from ism_core.objective import Blocks, Problem, ProblemData, features_of
 
 BLOCK = 384  # rows at a time
 MOST_ENTRIES = 3e6  # most entries in the tensors of one term; contracting them takes about 10 ms
@@ -101,11 +101,11 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
     The moments are sums of the features of z times [z, 1], weighted by each column of U, r×m×(s + 1).
     """
     derivatives = [each.derivative for each in maps]
-    n, engine = len(problem.X), problem.options.engine
-    kept = np.empty((n, basis.shape[1])) if isinstance(engine, Threads) else None  # shared by threads only
-    args = (problem.rows, basis, problem.placed_gamma, derivatives, kept)
+    n, data = problem.shape[0], problem.data
+    shared = isinstance(problem.options.engine, Threads) and isinstance(data, ProblemData)
+    kept = np.empty((n, basis.shape[1])) if shared else None  # by threads of this process
     with np.errstate(over="ignore", invalid="ignore"):
-        totals, squares = engine.total(_add_moments, -(-n // BLOCK), *args)
+        totals, squares = data.total(_add_moments, BLOCK, basis, derivatives, kept)
         if kept is not None:
             problem.projections.remember(basis, kept)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
@@ -113,14 +113,20 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
 
 
 def _add_moments(
-    share: list[int], X: Array, basis: Array, gamma: Gamma, derivatives: list[FeatureMap], kept: Array | None
+    share: list[int],
+    X: Array,
+    gamma: Gamma,
+    blocks: Blocks,
+    basis: Array,
+    derivatives: list[FeatureMap],
+    kept: Array | None,
 ) -> tuple[list[Array], Array]:
     """Return the moments and the sum of [z, 1]ᵀ[z, 1] over the blocks of a share; write z into `kept` if given."""
     s = basis.shape[1]
     totals = [gamma.no_moments(each.count, s + 1) for each in derivatives]
     squares = np.zeros((s + 1, s + 1))
-    columns = np.ones((BLOCK, s + 1))
-    for block in row_passes.blocks_of(share, len(X), BLOCK):
+    columns = np.ones((blocks.size, s + 1))
+    for block in row_passes.blocks_of(share, len(X), blocks.size):
         Z = columns[: block.stop - block.start]
         rows = gamma.rows(block)
         Z[:, :s] = X[rows] @ basis
@@ -128,7 +134,7 @@ def _add_moments(
             kept[rows] = Z[:, :s]
         squares += Z.T @ Z
         for total, each in zip(totals, derivatives, strict=True):
-            gamma.add_moments(total, block, features_of(each, Z[:, :s], len(X)), Z)
+            gamma.add_moments(total, block, features_of(each, Z[:, :s], blocks.rows), Z)
     return totals, squares
 
 
@@ -157,10 +163,10 @@ def moments_in_all_directions(problem: Problem) -> PolynomialMoments | None:
 
 def moments_flops(problem: Problem, s: int, evaluations: int) -> float:
     """Return the flops of the moments in s directions and of the given number of evaluations of Φ and J."""
-    n, d = problem.X.shape
+    n, d = problem.shape
     r = len(problem.gamma.s)
     maps = exact_maps(problem.kernel, s) or []
-    sums = sum(problem.gamma.moment_flops(s + 2, each.derivative.count) + n * each.derivative.count for each in maps)
+    sums = sum(problem.gamma.moment_flops(n, s + 2, each.derivative.count) + n * each.derivative.count for each in maps)
     turns = sum(2 * r * (problem.q + 1) * (s + 1) * each.derivative.count for each in maps)
     return float(sums + 2 * n * d * s + evaluations * turns)
 

@@ -19,7 +19,6 @@ from ism_core.objective import Problem
 from ism_core.solver.ascent import EvaluatedPoint
 
 LOW_RANK_COLUMNS = 4  # the r×r matrix is used if d is at least this multiple of r + q
-ROW_SUM_ROUNDING = 1e-10  # share of the largest |s| below which the row sums of Γ are 0
 KRYLOV_PRODUCTS = 200  # products with the scatter matrix at most
 KRYLOV_ANGLE = 1e-5  # radians; which of two directions of equal variance is taken hardly matters
 
@@ -58,15 +57,14 @@ def constant_derivative_maximum(problem: Problem) -> tuple[EvaluatedPoint, float
 
 def _of_low_rank(problem: Problem) -> InitialSurrogate | None:
     """Compute Φ0 from an r×r matrix, where r is the rank of Γ; return None if r is not known to be low."""
-    gamma, q, d = problem.gamma, problem.q, problem.X.shape[1]
+    gamma, q, d = problem.gamma, problem.q, problem.shape[1]
     derivatives = problem.kernel.derivatives_at_zero
-    row_sums = gamma.U @ (gamma.s * gamma.U.sum(axis=0))
-    has_distances = any(form == "difference" for form, _ in derivatives)
-    is_centered = np.abs(row_sums).max() <= ROW_SUM_ROUNDING * np.abs(gamma.s).max()
-    if LOW_RANK_COLUMNS * (len(gamma.s) + q) > d or (has_distances and not is_centered):
+    if LOW_RANK_COLUMNS * (len(gamma.s) + q) > d:
+        return None
+    B = problem.data.target_sums(centered=any(form == "difference" for form, _ in derivatives))
+    if B is None:
         return None
     weights = sum(derivative * (-2 if form == "difference" else 1) for form, derivative in derivatives) * gamma.s
-    B = problem.column_sums(gamma.U)
     basis, coordinates = np.linalg.qr(B)
     values, turn = np.linalg.eigh((coordinates * weights) @ coordinates.T)
     values, vectors = values[::-1], basis @ turn[:, ::-1]
@@ -96,9 +94,9 @@ FAR_ROWS = 1_000  # rows that a start from far rows is made of
 
 
 def candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
-    """Yield starting points without end: Φ0, then `further_candidates`."""
+    """Yield starting points without end: Φ0, then `further_candidates`, of a sample if rows are not in memory."""
     yield initial_surrogate(problem).W
-    yield from further_candidates(problem, rng)
+    yield from further_candidates(problem.sampled(problem.data.most_sampled, rng) if problem.data.far else problem, rng)
 
 
 def further_candidates(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
@@ -127,6 +125,11 @@ def outlying_directions(problem: Problem, W: Array) -> Iterator[Array]:
     for row in np.argsort(-squares, kind="stable")[:OUTLYING_ROWS]:
         if squares[row] > HEAVY_TAIL * squares.mean():
             yield centered[row] / np.linalg.norm(centered[row])
+
+
+def far_problem(problem: Problem) -> Problem:
+    """Return the problem on the rows that weigh most; if rows are not in memory, on those farthest from the mean."""
+    return problem.restricted(heaviest_rows(problem)[0]) if problem.data.far is None else Problem.on(problem.data.far)
 
 
 def heaviest_rows(problem: Problem) -> tuple[Ints, Array]:

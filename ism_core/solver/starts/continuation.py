@@ -84,7 +84,8 @@ def first_width(problem: Problem, X: Array, rng: np.random.Generator) -> float:
     assert isinstance(kernel, KernelWithWidth)
     if isinstance(problem, NeighborProblem):
         return NEIGHBOR_WIDTH * widest_width(kernel, problem.X @ initial_surrogate(problem).W, rng)
-    return widest_width(kernel, X if isinstance(kernel, Polynomial) else problem.X, rng)
+    in_memory = problem.data.far is None  # otherwise X is a sample
+    return widest_width(kernel, problem.X if in_memory and not isinstance(kernel, Polynomial) else X, rng)
 
 
 def path_widths(first: float) -> Iterator[float]:

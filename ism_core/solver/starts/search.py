@@ -40,9 +40,9 @@ from ism_core.solver.starts.candidates import (
     OUTLYING_AXES,
     OUTLYING_ROWS,
     candidates,
+    far_problem,
     further_candidates,
     has_constant_derivative,
-    heaviest_rows,
     initial_surrogate,
     outlying_directions,
 )
@@ -59,6 +59,7 @@ GROWTH = 4  # ratio of the rows of two successive samples
 # Convergence tolerance on these samples. A tighter one is wasted, because the next sample, four times as large, moves W
 # by more than a tenth of this.
 GROWTH_DELTA = 0.2
+SAMPLE_DELTA = 0.02  # convergence tolerance on the whole sample of a table in partitions; all rows move W as much
 COARSE_STEPS = 50  # steps on all rows with coarse features at most
 COARSE_GAIN = 2  # coarse steps come first only if an exact Φ(W)W costs more than this many coarse ones
 # An ascent may still gain up to this many times its last gain: gains shrink by 1/6 per step, and
@@ -97,17 +98,17 @@ def iter_search(
     may_have_moments = starts > 1 and problem.kernel.has_product_form
     moments = moments_in_all_directions(problem) if may_have_moments else None
     if moments is not None:
-        best, _ = yield from _iter_best(
-            moments, candidates(problem, rng), partial(outlying_directions, problem), starts, delta
-        )
+        far = problem if problem.data.far is None else far_problem(problem)
+        outliers = partial(outlying_directions, far)
+        best, _ = yield from _iter_best(moments, candidates(problem, rng), outliers, starts, delta)
         return Start(best.W)
     with own_threads():
         space = _search_space(problem, starts, rng) if may_have_moments and not problem.is_small else None
     if space is not None:
         return (yield from _iter_search_within(space, starts, delta))
-    rows = len(problem.X)
+    rows, columns = problem.shape
     if problem.flops > WHOLE_FLOPS:
-        spanning = min(int(SPANNING_ROWS * problem.X.shape[1]), MOST_SPANNING_ROWS)
+        spanning = min(int(SPANNING_ROWS * columns), MOST_SPANNING_ROWS)
         rows = max(problem.rows_within(SAMPLE_FLOPS), SAMPLE_ROWS, spanning)
     sample = problem.sampled(rows, rng)
     if sample is problem and starts == 1:
@@ -124,12 +125,17 @@ def iter_grow(
 ) -> Generator[Step, None, Start]:
     """Bring a start on a sample of `rows` rows to all rows; `number` is that of the last start tried."""
     delta = options.delta
-    while (rows := GROWTH * rows) <= len(problem.X) / 2:
+    while (rows := GROWTH * rows) <= problem.data.most_sampled:
         finer = problem.sampled(rows, rng).within([COARSE_TOLERANCE], start.W)
         point = ascend(finer, start.W, max(delta, GROWTH_DELTA), SEARCH_STEPS, similar_phi=start.phi).point
         start = Start(point.W, point.phi)
         number += 1
         yield _report(number, point)
+    if problem.data.far is not None:  # rows are read again for each step: come as near as the sample allows
+        sample = problem.sampled(problem.data.most_sampled, rng).within([COARSE_TOLERANCE], start.W)
+        point = ascend(sample, start.W, max(delta, SAMPLE_DELTA), SEARCH_STEPS, similar_phi=start.phi).point
+        yield _report(number + 1, point)
+        return Start(point.W, point.phi)
     coarse, exact = problem.within([COARSE_TOLERANCE], start.W), problem.within(options.tolerances, start.W)
     if coarse.is_truncated and exact.half_gradient_flops > COARSE_GAIN * coarse.half_gradient_flops:
         point = ascend(coarse, start.W, delta, COARSE_STEPS, similar_phi=start.phi).point
@@ -159,9 +165,9 @@ def _search_space(problem: Problem, starts: int, rng: np.random.Generator) -> _S
     most = MOST_EXPENSIVE * problem.solve_flops
     if not has_moments(problem, width) or moments_flops(problem, width, TYPICAL_EVALUATIONS) > most:
         return None
-    far = problem.restricted(heaviest_rows(problem)[0])  # they hold the outlying ones
+    far = far_problem(problem)  # its rows hold the outlying ones
     pool = [initial_surrogate(problem).W, *islice(further_candidates(far, rng), starts - 1)]
-    outlying = list(outlying_directions(far, np.zeros((problem.X.shape[1], 0))))
+    outlying = list(outlying_directions(far, np.zeros((problem.shape[1], 0))))
     columns = [*pool[:2], *(direction[:, None] for direction in outlying), *pool[2:]]
     basis = orthonormal(np.hstack(columns), MOST_DIRECTIONS)
     moments = PolynomialMoments.of(problem, basis)

@@ -19,6 +19,7 @@ from ism_core.errors import InvalidInput
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Gaussian, Kernel, Multiquadratic, Polynomial, exact_maps, taylor_maps
 from ism_core.objective import features, tiles
+from ism_core.objective.feature_sums import PlacedRows
 from ism_core.solver.result import Result
 from tests.ism_core.dask_workers import Processes
 
@@ -45,7 +46,7 @@ def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "SMALL_BYTES", 2_000)
     monkeypatch.setattr(cluster, "INLINE_BYTES", 2_000)
     monkeypatch.setattr(cluster, "KEPT_BYTES", 20_000)
-    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr("ism_core.objective.data.in_memory.REMOTE_FLOPS", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +85,9 @@ def test_features_are_those_of_this_process(engine: Dask, table: Array, gamma: s
     there, here = everywhere(engine, table, GAMMAS[gamma])
     for maps in (exact_maps(Polynomial(3, 1.0, 0.1), Q), taylor_maps(Gaussian(4.0), Q, 5)):
         assert maps is not None
-        for sums in (features.evaluate, features.half_gradient):
-            assert_alike(sums(*there, maps, START, engine=engine), sums(*here, maps, START))
+        for sums in (features.evaluate, features.row_coefficients):
+            found = sums(PlacedRows.of(*there, START, engine), maps)
+            assert_alike(found, sums(PlacedRows.of(*here, START), maps))
 
 
 def test_compiled_tiles_and_several_threads_of_one_worker(rng: np.random.Generator) -> None:

@@ -28,7 +28,7 @@ def processes() -> Iterator[Processes]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ism_core.objective.data.REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr("ism_core.objective.data.in_memory.REMOTE_FLOPS", 0.0)
 
 
 @pytest.fixture

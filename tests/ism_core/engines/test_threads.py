@@ -135,7 +135,7 @@ def test_phi_is_the_same_on_one_thread_and_on_several(
     name: str, blobs: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(panels, "TILE", 16)
-    monkeypatch.setattr(data, "THREAD_FLOPS", 0)
+    monkeypatch.setattr(data.in_memory, "THREAD_FLOPS", 0)
     kernel = EVERY[name].fitted_to(blobs.X, np.random.default_rng(0))
     W = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0]
 
@@ -157,7 +157,7 @@ def test_sums_with_far_rows_are_the_same_on_one_thread_and_on_several(
     blobs: Labelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(panels, "TILE", 16)
-    monkeypatch.setattr(data, "THREAD_FLOPS", 0)
+    monkeypatch.setattr(data.in_memory, "THREAD_FLOPS", 0)
     W, maps = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 2)))[0], taylor_maps(Gaussian(2.0), 2, 6)
     assert maps is not None
 

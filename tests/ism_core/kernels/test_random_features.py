@@ -13,6 +13,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels.base import Kernel, Term, random_maps
 from ism_core.kernels.random_features import inverse_root_mixture
 from ism_core.objective import features, tiles
+from ism_core.objective.feature_sums import PlacedRows
 from tests.ism_core.conftest import Labelled
 
 TERMS = {"gaussian": Gaussian(2.5), "multiquadratic": Multiquadratic(1.0), "wide": Multiquadratic(6.0)}
@@ -87,8 +88,8 @@ def test_pull_is_the_derivative_of_the_objective_that_comes_with_it(
     maps = random_maps(0.4 * TERMS[name] + 0.1 * Linear(), 2, 41, 5.0, rng)
     W, Z = rng.standard_normal((4, 2)), rng.standard_normal((4, 2))
     X, placed, step = LOCAL.place(rows), LOCAL.place(gamma), 1e-5
-    C, _ = features.half_gradient(X, placed, maps, W)
-    above, below = (features.objective(X, placed, maps, W + sign * step * Z) for sign in (1, -1))
+    C, _ = features.row_coefficients(PlacedRows.of(X, placed, W), maps)
+    above, below = (features.objective(PlacedRows.of(X, placed, W + sign * step * Z), maps) for sign in (1, -1))
     assert 2 * np.vdot(rows.T @ C, Z) == pytest.approx((above - below) / (2 * step), rel=1e-6)
 
 
@@ -96,11 +97,13 @@ def test_pull_is_the_derivative_of_the_objective_that_comes_with_it(
 def test_objective_and_surrogate_are_near_the_exact_ones(kernel: Kernel, digits: Labelled) -> None:
     X, gamma = LOCAL.place(digits.X), LOCAL.place(LabelGamma.of(digits.y))
     fitted = kernel.fitted_to(digits.X, np.random.default_rng(0))
-    W = np.linalg.eigh(features.initial_surrogate(X, gamma, fitted))[1][:, -5:]
+    W = np.linalg.eigh(features.initial_surrogate(PlacedRows.of(X, gamma, np.empty((X.here.shape[1], 0))), fitted))[1][
+        :, -5:
+    ]
     phi, J = tiles.evaluate(X, gamma, LOCAL.place(fitted), W)
     maps = random_maps(fitted, 5, 1_024, 2 * float(np.var(digits.X @ W, axis=0).sum()), np.random.default_rng(1))
-    found, near = features.evaluate(X, gamma, maps, W)
-    C, same = features.half_gradient(X, gamma, maps, W)
+    found, near = features.evaluate(PlacedRows.of(X, gamma, W), maps)
+    C, same = features.row_coefficients(PlacedRows.of(X, gamma, W), maps)
     assert near == pytest.approx(J, rel=0.01)
     assert same == pytest.approx(near, rel=1e-10)
     assert np.linalg.norm(found - phi) < 0.1 * np.linalg.norm(phi)

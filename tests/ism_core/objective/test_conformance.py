@@ -72,7 +72,7 @@ def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.fixture
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little work is left to one thread otherwise."""
-    monkeypatch.setattr(data, "THREAD_FLOPS", 0 if request.param == 2 else np.inf)
+    monkeypatch.setattr(data.in_memory, "THREAD_FLOPS", 0 if request.param == 2 else np.inf)
     if request.param == 2:
         monkeypatch.setattr("ism_core.engines.base.own_threads", two_threads)
 
@@ -100,6 +100,7 @@ def strategies(data: ProblemData, W: Array) -> Iterator[Strategy]:
 def featured(strategy: ExactFeatures, W: Array) -> Expected:
     """The double loop with the strategy's own feature maps in the place of f and f′."""
     data = strategy.data
+    assert isinstance(data, ProblemData)
     X, P, G = data.X, data.X @ W, reference.dense(data.gamma)
     phi, pieces = np.zeros((X.shape[1], X.shape[1])), np.zeros_like(G)
     for each in strategy.maps:

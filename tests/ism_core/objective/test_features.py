@@ -15,6 +15,7 @@ from ism_core.engines.base import LOCAL, Engine, Placed
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, exact_maps, random_maps, taylor_maps
 from ism_core.objective import features
+from ism_core.objective.feature_sums import PlacedRows
 from tests.ism_core import reference
 from tests.ism_core.family import EVERY
 
@@ -36,6 +37,10 @@ class Elsewhere(Engine):
         return pickle.loads(pickle.dumps(results))
 
 
+def placed(X: Array, gamma: Gamma, W: Array, engine: Engine = LOCAL) -> PlacedRows:
+    return PlacedRows.of(engine.place(X), engine.place(gamma), W, engine)
+
+
 @pytest.fixture(params=[(7, 5), (11, 3), (1_024, 256)], ids=["7 rows", "11 rows", "all rows"])
 def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     wide, narrow = request.param
@@ -47,7 +52,7 @@ def blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("name", EVERY)
 def test_first_surrogate_needs_no_projection(name: str, rows: Array, gamma: Gamma) -> None:
     kernel = EVERY[name].fitted_to(rows, np.random.default_rng(0))
-    found = features.initial_surrogate(LOCAL.place(rows), LOCAL.place(gamma), kernel)
+    found = features.initial_surrogate(placed(rows, gamma, np.empty((4, 0))), kernel)
     if name == "polynomial c=0":  # f′(0) = 0, and the sign of f′ stands for it
         kernel = Linear()
     expected = reference.initial_surrogate(rows, gamma, kernel)
@@ -63,8 +68,8 @@ def test_pull_is_phi_times_w_for_any_shape(n: int, d: int, q: int, classes: int,
     gamma = LabelGamma.of(np.unique(rng.integers(0, classes, n), return_inverse=True)[1])
     kernel = 0.5 * Squared() + Polynomial(3, 1.0, 0.3) + 2 * Linear() + Gaussian(2.0)
     maps = taylor_maps(kernel, W.shape[1], 3)
-    phi, J = features.evaluate(LOCAL.place(X), LOCAL.place(gamma), maps, W)
-    C, same_J = features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, W)
+    phi, J = features.evaluate(placed(X, gamma, W), maps)
+    C, same_J = features.row_coefficients(placed(X, gamma, W), maps)
     np.testing.assert_allclose(X.T @ C, phi @ W, rtol=1e-9, atol=1e-9 * max(1, np.abs(phi).max()))
     assert same_J == pytest.approx(J, rel=1e-10, abs=1e-9)
 
@@ -78,23 +83,21 @@ def test_work_may_be_done_elsewhere(kernel: Kernel, rows: Array, gamma: Gamma, m
     W = np.random.default_rng(4).standard_normal((4, 2))
     for maps in (taylor_maps(kernel, 2, 3), random_maps(kernel, 2, 15, 1.0, np.random.default_rng(0))):
         there = Elsewhere()
-        for function in (features.evaluate, features.half_gradient):
-            matrix, J = function(LOCAL.place(rows), LOCAL.place(gamma), maps, W)
-            same, same_J = function(there.place(rows), there.place(gamma), maps, W, engine=there)
+        for function in (features.evaluate, features.row_coefficients, features.half_gradient):
+            matrix, J = function(placed(rows, gamma, W), maps)
+            same, same_J = function(placed(rows, gamma, W, there), maps)
             np.testing.assert_allclose(same, matrix, rtol=1e-11, atol=1e-11)
             assert same_J == pytest.approx(J, rel=1e-11)
 
 
 def test_distances_do_not_see_an_offset(rows: Array, gamma: Gamma, projection: Array) -> None:
     maps = taylor_maps(Gaussian(2.0) + 0.1 * Squared(), 2, 6)
-    near, far = (
-        features.half_gradient(LOCAL.place(X), LOCAL.place(gamma), maps, projection) for X in (rows, rows + 1e4)
-    )
+    near, far = (features.row_coefficients(placed(X, gamma, projection), maps) for X in (rows, rows + 1e4))
     np.testing.assert_allclose(far[0], near[0], rtol=1e-6, atol=1e-7)
     assert far[1] == pytest.approx(near[1], rel=1e-7)
 
 
 def test_what_overflows_is_infinite_or_undefined_and_nobody_warns(rows: Array, gamma: Gamma, projection: Array) -> None:
-    X, placed, maps = LOCAL.place(1e40 * rows), LOCAL.place(gamma), exact_maps(Polynomial(9, 1.0, 1.0), 2)
-    for _, J in (features.evaluate(X, placed, maps, projection), features.half_gradient(X, placed, maps, projection)):
+    far, maps = placed(1e40 * rows, gamma, projection), exact_maps(Polynomial(9, 1.0, 1.0), 2)
+    for _, J in (features.evaluate(far, maps), features.half_gradient(far, maps)):
         assert not np.isfinite(J)

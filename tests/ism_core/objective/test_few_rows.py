@@ -6,7 +6,7 @@ import pytest
 from ism_core import Supervised
 from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Gaussian
-from ism_core.objective import ClassNeighborGamma, EvaluationOptions, Precision, Problem, data
+from ism_core.objective import ClassNeighborGamma, EvaluationOptions, Precision, Problem, ProblemData
 
 ROUNDING: dict[Precision, float] = {"double": 1e-13, "single": 3e-6}
 
@@ -31,9 +31,10 @@ def test_few_rows_in_whole_matrices_agree_with_tiles(
         return Problem.of(X, gamma, 2.0 * Gaussian(0.7), 2, options=EvaluationOptions(precision=precision))
 
     whole = problem(precision)
+    assert isinstance(whole.data, ProblemData)
     assert whole.data.few_rows is not None
     ours = whole.evaluate(W), whole.half_gradient(W)
-    monkeypatch.setattr(data, "MOST_ROWS", 0)
+    monkeypatch.setattr("ism_core.objective.data.in_memory.MOST_ROWS", 0)
     theirs = problem("double").evaluate(W), problem("double").half_gradient(W)
     for (found, J), (expected, same_J) in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=ROUNDING[precision] * np.abs(expected).max())

@@ -241,7 +241,7 @@ def test_little_work_is_not_sent_elsewhere(wine: Labelled, monkeypatch: pytest.M
     problem = Problem.of(wine.X, LabelGamma.of(wine.y), kernel, 2, options=EvaluationOptions(engine=engine))
     there = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls == 0
-    monkeypatch.setattr(data_module, "REMOTE_FLOPS", 0.0)
+    monkeypatch.setattr(data_module.in_memory, "REMOTE_FLOPS", 0.0)
     here = problem.evaluate(W), problem.half_gradient(W)
     assert engine.calls > 0
     for ours, theirs in zip(here, there, strict=True):

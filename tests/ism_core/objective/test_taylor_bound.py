@@ -12,6 +12,7 @@ from ism_core.gamma import Gamma, LabelGamma
 from ism_core.kernels import Kernel, taylor_maps
 from ism_core.objective import features
 from ism_core.objective.data import ProblemData
+from ism_core.objective.feature_sums import PlacedRows
 from ism_core.objective.strategies import TruncatedFeatures
 from ism_core.objective.truncation import Magnitudes, ProjectedNorms, cheapest_truncation, least_degree
 from tests.ism_core.conftest import Labelled
@@ -78,7 +79,9 @@ def test_errors_are_within_their_bounds(
 def test_bounds_are_of_the_size_of_the_errors(degree: int, digits: Labelled) -> None:
     X, gamma = digits.X[:600], LabelGamma.of(digits.y[:600])
     kernel = Gaussian("median").fitted_to(X, np.random.default_rng(0))
-    phi = features.initial_surrogate(LOCAL.place(X), LOCAL.place(gamma), kernel)
+    phi = features.initial_surrogate(
+        PlacedRows.of(LOCAL.place(X), LOCAL.place(gamma), np.empty((X.shape[1], 0))), kernel
+    )
     true, bound = errors(X, gamma, kernel, np.linalg.eigh(phi)[1][:, -5:], degree)
     assert bound.objective <= 10 * true.objective
     assert bound.gradient <= 100 * true.gradient
