@@ -51,6 +51,18 @@ class Engine(ABC):
         """Return the sum of the results of `run`, added in a fixed order."""
         return total_of(self.run(work, items, *args))
 
+    def can_keep(self, size: int) -> bool:
+        """Tell whether workers in other processes can keep values of so many bytes, spread over them."""
+        return False
+
+    def keep(self, make: Callable[[int], Any], items: int) -> Any:
+        """Let workers make values by make(item), each of which stays on one of them; return a handle."""
+        raise NotImplementedError
+
+    def total_of_kept(self, work: Callable[..., T], kept: Any, *args: Any) -> T:
+        """Return the sum of work(value, item, *args) over kept values, each computed where its value is."""
+        raise NotImplementedError
+
 
 def total_of(parts: list[T]) -> T:
     """Return the sum, computed in place in the first part; overflow gives infinity without a warning."""

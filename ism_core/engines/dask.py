@@ -9,14 +9,11 @@
 """
 
 import asyncio
-import concurrent.futures
-import copy
 import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlsplit
@@ -24,14 +21,24 @@ from uuid import uuid4
 
 import numpy as np
 
-from ism_core.engines.base import Engine, Placed, own_threads, total_of
+from ism_core.engines.base import Engine, Placed, total_of
 from ism_core.errors import ClusterLost, InvalidInput
 
 try:
     import dask
     from distributed import Client, Future, KilledWorker
 
-    from ism_core.engines.dask_wire import Parcel, keep_memory
+    from ism_core.engines.dask_shares import (
+        Copies,
+        SentArgument,
+        Share,
+        added_parcels,
+        made,
+        open_parcel,
+        run_on_kept,
+        run_share,
+    )
+    from ism_core.engines.dask_wire import Parcel
 except ImportError as missing:
     raise InvalidInput(
         "engine", 'engine "dask" needs the package distributed, which is not installed: pip install "ism-core[dask]".'
@@ -42,6 +49,7 @@ T = TypeVar("T")
 SHARES_PER_THREAD = 3  # of the cluster, if each share has enough items
 ITEMS_PER_SHARE = 16  # at least
 SUM_BATCH_SIZE = 4  # results that one task adds up
+KEPT_SHARE = 0.5  # share of the workers' memory that kept values may take
 SMALL_BYTES = 2**14  # arguments up to this size travel with every share
 INLINE_BYTES = 2**23  # most bytes of other arguments that travel with the shares, over all shares
 INLINE_USES = 2  # times that such an argument travels; after that a copy stays on the workers
@@ -100,7 +108,7 @@ class Dask(Engine):
 
     def place(self, value: T) -> Placed[T]:
         """Start to send a large value in the background, while this process does other work."""
-        copies = _Copies(value)
+        copies = Copies(value)
         if copies.parcel.size > INLINE_BYTES and self._client.status == "running":
             copies.coming = self._background.submit(self._send_in_background, copies.parcel)
         return Placed(value, copies)
@@ -131,22 +139,54 @@ class Dask(Engine):
         raise AssertionError("the last attempt returns or raises")
 
     def _started(self, work: Callable[..., Any], items: int, args: tuple[Any, ...]) -> list[Future[Any]]:
-        if self._client.status != "running" or time.monotonic() > self._checked + POLL_SECONDS:
-            self._check_workers()
+        self._check_soon()
         count = min(items, self._threads * min(SHARES_PER_THREAD, max(1, items // (ITEMS_PER_SHARE * self._threads))))
+        return self._mapped(run_share, work, [list(range(first, items, count)) for first in range(count)], args)
+
+    def _mapped(
+        self, run: Callable[..., Any], work: Callable[..., Any], parts: list[list[int]], args: tuple[Any, ...], *on: Any
+    ) -> list[Future[Any]]:
+        """Start one task for each part of the items, on the futures `on` if there are any."""
+        count = len(parts)
         packed, sent = self._pack_arguments(args, INLINE_BYTES // count)
-        shares = [_Share(work, list(range(first, items, count)), packed) for first in range(count)]
+        shares = [Share(work, part, packed) for part in parts]
         name = f"{work.__name__.strip('_')}-{uuid4().hex}"
         keys = [(name, number) for number in range(count)]
         copied = ([each] * count for each in sent)
-        return cast(list[Future[Any]], self._client.map(_run_share, shares, *copied, key=keys, pure=False))
+        return cast(list[Future[Any]], self._client.map(run, *on, shares, *copied, key=keys, pure=False))
+
+    def can_keep(self, size: int) -> bool:
+        """Tell whether half of the workers' memory suffices; workers without a limit can keep any value."""
+        self._check_workers()
+        limits = [worker["memory_limit"] for worker in self._client.scheduler_info(n_workers=-1)["workers"].values()]
+        return not all(limits) or size <= KEPT_SHARE * sum(limits)
+
+    def keep(self, make: Callable[[int], Any], items: int) -> list[Future[Any]]:
+        """Let workers make values; if one is lost, Dask makes its values again on others."""
+        self._check_soon()
+        return self._mapped(run_share, made, [[item] for item in range(items)], (make,))
+
+    def total_of_kept(self, work: Callable[..., T], kept: list[Future[Any]], *args: Any) -> T:
+        items = [[item] for item in range(len(kept))]
+
+        def started() -> list[Future[Any]]:
+            self._check_soon()
+            return self._sums(self._mapped(run_on_kept, work, items, args, kept))
+
+        return cast(T, total_of(self._attempts(lambda: self._results(started()))))
+
+    def _check_soon(self) -> None:
+        if self._client.status != "running" or time.monotonic() > self._checked + POLL_SECONDS:
+            self._check_workers()
 
     def _sums(self, futures: list[Future[Any]]) -> list[Future[Any]]:
         """Add neighboring results until few are left."""
         step = SUM_BATCH_SIZE
         while len(futures) > step:
             groups = [futures[first : first + step] for first in range(0, len(futures), step)]
-            futures = [self._client.submit(_added, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups]
+            futures = [
+                self._client.submit(added_parcels, *group, key=f"added-{uuid4().hex}", pure=False) for group in groups
+            ]
         return futures
 
     def _results(self, futures: list[Future[Any]]) -> list[Any]:
@@ -169,25 +209,25 @@ class Dask(Engine):
         packed: list[Any] = []
         sent: list[Future[Any]] = []
         for arg in args:
-            copies = arg.there if isinstance(arg, Placed) else _Copies(arg)
+            copies = arg.there if isinstance(arg, Placed) else Copies(arg)
             copies.uses += 1
             size = copies.parcel.size
             if size <= SMALL_BYTES or (size <= room and copies.uses <= INLINE_USES):
                 room -= size
                 packed.append(copies.parcel.value)
             else:
-                packed.append(_SentArgument(len(sent)))
+                packed.append(SentArgument(len(sent)))
                 sent.append(self._future_of(copies))
         return Parcel.of(packed), sent
 
-    def _future_of(self, copies: "_Copies") -> Future[Any]:
+    def _future_of(self, copies: "Copies") -> Future[Any]:
         if copies.coming is not None:
             if copies.coming.exception() is None:  # otherwise, e.g. after the loss of a worker, it is sent again
                 copies.future = copies.coming.result()
             copies.coming = None
         if copies.future is None or copies.future.status not in ("pending", "finished"):
             if copies.parcel.size <= KEPT_BYTES and copies.uses <= INLINE_USES:
-                copies.future = self._client.submit(_open_parcel, copies.parcel, key=_key(), pure=False)
+                copies.future = self._client.submit(open_parcel, copies.parcel, key=_key(), pure=False)
             else:
                 copies.future = self._broadcast(copies.parcel)
         return copies.future
@@ -256,44 +296,3 @@ def _key() -> tuple[str, int]:
 
 def _is_here(address: str) -> bool:
     return (urlsplit(address).hostname or "").startswith("127.")
-
-
-class _Copies:
-    """A value in this process and, once the workers needed it, its copies there."""
-
-    def __init__(self, value: Any) -> None:
-        self.parcel = Parcel.of(value)
-        self.uses = 0
-        self.future: Future[Any] | None = None
-        self.coming: concurrent.futures.Future[Future[Any]] | None = None
-
-
-@dataclass(frozen=True)
-class _SentArgument:
-    """A reference to one of the values that were sent."""
-
-    index: int
-
-
-@dataclass(frozen=True)
-class _Share:
-    """One share of the work."""
-
-    work: Callable[..., Any]
-    items: list[int]
-    args: Parcel[list[Any]]
-
-
-def _run_share(share: _Share, *sent: Parcel[Any]) -> Parcel[Any]:
-    args = [sent[arg.index].value if isinstance(arg, _SentArgument) else arg for arg in share.args.value]
-    keep_memory()
-    with own_threads(), np.errstate(over="ignore", invalid="ignore"):
-        return Parcel.of(share.work(share.items, *args))
-
-
-def _open_parcel(parcel: Parcel[T]) -> Parcel[T]:
-    return parcel.opened()
-
-
-def _added(first: Parcel[Any], *others: Parcel[Any]) -> Parcel[Any]:
-    return Parcel.of(total_of([copy.deepcopy(first.value), *(other.value for other in others)]))

@@ -22,9 +22,13 @@ from ism_core.objective.partitions import (
     Rows,
     ScaledPartitions,
     Summary,
+    Table,
+    hold,
     is_partitioned,
     partitions,
     pick,
+    read_again,
+    with_scaling,
 )
 from ism_core.objective.partitions import total as pass_over
 from ism_core.objective.plan import COARSE_TOLERANCE
@@ -59,11 +63,13 @@ __all__ = [
     "Rows",
     "ScaledPartitions",
     "Summary",
+    "Table",
     "ValueNeighborGamma",
     "aligned",
     "are_compiled",
     "compile_all",
     "features_of",
+    "hold",
     "is_partitioned",
     "kernel_matrix",
     "kernel_product",
@@ -72,5 +78,7 @@ __all__ = [
     "pass_over",
     "pick",
     "preload_compiled",
+    "read_again",
     "square_sum",
+    "with_scaling",
 ]

@@ -10,11 +10,11 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines import Engine, Placed
+from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.gamma import BalancedGamma, Gamma, LabelGamma
 from ism_core.kernels import median_distance
-from ism_core.objective import Block, BlockGammas, Partitions, Place, Summary, pass_over
+from ism_core.objective import Block, BlockGammas, Partitions, Place, Summary, Table, pass_over
 from ism_core.paradigms.supervised import Supervised
 from ism_core.paradigms.targets import CHOLESKY_TOLERANCE, FEW_VALUES, LARGEST_RANK, Kind, absent, cholesky
 
@@ -215,7 +215,7 @@ class _Factoring:
 def block_gammas(
     paradigm: Supervised,
     found: TargetSummary,
-    table: Partitions | Placed[Partitions],
+    table: Partitions | Table,
     summary: Summary,
     y_of_median: NDArray[Any] | None,
     engine: Engine,

@@ -23,10 +23,13 @@ from ism_core.objective import (
     Problem,
     ProblemData,
     Rows,
-    ScaledPartitions,
     Summary,
+    Table,
+    hold,
     pass_over,
     pick,
+    read_again,
+    with_scaling,
 )
 from ism_core.paradigms import Describing, Paradigm, Supervised, TargetSummary, block_gammas
 from ism_core.solver.certificate import certify, error
@@ -106,7 +109,7 @@ def _refuse_what_needs_all_rows(paradigm: Supervised, options: SolveOptions) -> 
 class _First(NamedTuple):
     """What the first passes find."""
 
-    table: Partitions
+    table: Table  # as it is, in double precision
     summary: Summary
     gammas: BlockGammas
     sums: Array  # XᵀU
@@ -118,8 +121,7 @@ class _First(NamedTuple):
     @staticmethod
     def of(table: Partitions, paradigm: Supervised, options: SolveOptions) -> "_First":
         engine = options.evaluation().engine
-        placed = engine.place(table)
-        summary, targets = pass_over(placed, Describing(paradigm.kind), engine)
+        summary, targets = pass_over(read_again(table, None, engine), Describing(paradigm.kind), engine)
         summary.check()
         _check_magnitude(summary)
         n, rng = summary.rows, np.random.default_rng(options.seed)
@@ -128,10 +130,11 @@ class _First(NamedTuple):
         count = min(SAMPLE_ROWS, max(MEDIAN_ROWS, SAMPLE_NUMBERS // table.columns))
         numbers = np.union1d(_chosen(n, count, rng), _rare(targets, summary, count))
         wanted = np.union1d(numbers, np.union1d(median, target_median))
-        rows, far, radius = pick(placed, summary, wanted, engine)
+        held = hold(table, n, engine)
+        rows, far, radius = pick(held, summary, wanted, engine)
         y = rows.of(target_median).y if n > count else rows.y
-        gammas, sums = block_gammas(paradigm, targets, placed, summary, y, engine)
-        return _First(table, summary, gammas, sums, rows.of(numbers), rows.of(median), far, radius)
+        gammas, sums = block_gammas(paradigm, targets, held, summary, y, engine)
+        return _First(held, summary, gammas, sums, rows.of(numbers), rows.of(median), far, radius)
 
 
 def _chosen(n: int, count: int, rng: np.random.Generator) -> Ints:
@@ -179,7 +182,7 @@ def _fitted(kernel: Kernel, first: _First) -> Kernel:
 
 def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple[PartitionedData, int]:
     """Return the data of the problem and the rank of X."""
-    summary, d = first.summary, first.table.columns
+    summary, d = first.summary, len(first.summary.mean)
     if d > LARGEST:
         raise InvalidInput("X", f"X has {d:,} columns; a table in partitions may have {LARGEST:,} at most.")
     shift = _shift(kernel, summary)
@@ -207,7 +210,7 @@ def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple
         q=q,
         null_directions=null,
         options=evaluation,
-        table=evaluation.engine.place(ScaledPartitions(first.table, scaling)),
+        table=with_scaling(first.table, scaling, evaluation.engine),
         gammas=first.gammas,
         rows=summary.rows,
         mean=mean,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ism_core.arrays import Array
-from ism_core.engines import Engine
+from ism_core.engines import Engine, Placed
 from ism_core.linalg import MAX_QUANTILE_ROWS, Scale, Scaling, Whitening, enough_kept, far_limits, is_constant_between
 from ism_core.objective import Block, Partitions, Place, Rows, ScaledPartitions, Summary, pass_over, pick
 from ism_core.paradigms import ClassBlocks, Describing, Supervised, TargetSummary, class_blocks
@@ -39,7 +39,7 @@ def learned_scaling(table: Partitions, how: Scale, paradigm: Supervised, engine:
             limits = np.where(used, [kept.low, kept.high], [[-np.inf], [np.inf]])
             gross = np.where(used, summary.rows - kept.counts, 0)
             clipped = ScaledPartitions(table, Scaling(np.zeros(d), np.ones(d), None, limits))
-            summary = pass_over(engine.place(clipped), Describing(paradigm.kind), engine)[0]
+            summary = pass_over(clipped, Describing(paradigm.kind), engine)[0]
     constant = is_constant_between(summary.low, summary.high)
     scale = np.sqrt(summary.scatter.diagonal() / summary.rows)
     scaling = Scaling(
@@ -78,7 +78,7 @@ class _Keeping:
 
 def _whitening(table: Partitions, scaling: Scaling, paradigm: Supervised, engine: Engine) -> Scaling:
     """Return the scaling with a whitening of the standardized rows."""
-    standardized = engine.place(ScaledPartitions(table, scaling))
+    standardized: Placed[Partitions] = engine.place(ScaledPartitions(table, scaling))
     summary, targets = pass_over(standardized, Describing(paradigm.kind), engine)
     n, within = summary.rows, summary.scatter
     classes = _class_means(summary, targets, paradigm)

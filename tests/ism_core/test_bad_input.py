@@ -80,7 +80,7 @@ CASES: dict[str, tuple[Callable[[], object], str, list[str]]] = {
     "constant target": (fit(paradigm=Supervised(np.full(12, 0.5))), "y", ["same number"]),
     "too few labels": (fit(paradigm=Supervised(y[:9])), "y", ["9", "12"]),
     "too many labels": (fit(paradigm=Supervised(np.arange(20) % 2)), "y", ["20", "12"]),
-    "no labels": (lambda: Supervised(None), "y", ["None"]),
+    "no labels": (fit(paradigm=Supervised(None)), "y", ["None"]),
     "missing label": (fit(paradigm=Supervised([None, *y[1:]])), "y", ["1 missing", "row 0"]),
     "missing target": (fit(paradigm=Supervised([0.5] * 3 + [np.nan] * 2 + [1.5] * 7)), "y", ["2 missing", "row 3"]),
     "infinite target": (lambda: Supervised([0.5, np.inf]), "y", ["infinity", "row 1"]),

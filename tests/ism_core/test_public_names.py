@@ -18,6 +18,7 @@ def test_public_names_are_these() -> None:
         "Linear",
         "Missed",
         "Multiquadratic",
+        "Partitions",
         "Polynomial",
         "RelativeGaussian",
         "Result",
@@ -37,6 +38,7 @@ def test_public_names_are_these() -> None:
         "iter_choose",
         "iter_solve",
         "missed_dependence",
+        "partitions",
         "solve",
     ]
 

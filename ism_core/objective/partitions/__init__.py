@@ -1,6 +1,7 @@
 """Tables that are read in parts, from disk or by the workers of a Dask cluster, and never held as a whole."""
 
 from ism_core.objective.partitions.data import BlockGammas, PartitionedData
+from ism_core.objective.partitions.kept import Table, hold, read_again, with_scaling
 from ism_core.objective.partitions.passes import Place, Work, total
 from ism_core.objective.partitions.sources import is_partitioned, partitions
 from ism_core.objective.partitions.summary import Rows, Summary, pick
@@ -16,9 +17,13 @@ __all__ = [
     "Rows",
     "ScaledPartitions",
     "Summary",
+    "Table",
     "Work",
+    "hold",
     "is_partitioned",
     "partitions",
     "pick",
+    "read_again",
     "total",
+    "with_scaling",
 ]

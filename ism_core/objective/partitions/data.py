@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines import Placed
 from ism_core.gamma import Gamma
 from ism_core.objective.data import ObjectiveData, ProblemData
 from ism_core.objective.feature_sums import Blocks, RowSums, Work, row_coefficients
+from ism_core.objective.partitions.kept import Table
 from ism_core.objective.partitions.passes import Place, total
-from ism_core.objective.partitions.table import Block, Partitions
+from ism_core.objective.partitions.table import Block
 from ism_core.objective.truncation import ProjectedNorms
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class BlockGammas(Protocol):
 class PartitionedData(ObjectiveData):
     """The data of a problem whose rows are in partitions, with a sample of them in memory."""
 
-    table: Placed[Partitions]
+    table: Table
     gammas: BlockGammas
     rows: int
     mean: Array  # of the rows

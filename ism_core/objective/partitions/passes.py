@@ -8,6 +8,7 @@ from typing import Generic, Self, TypeVar
 
 from ism_core.engines import Engine, Placed, added
 from ism_core.errors import InvalidInput
+from ism_core.objective.partitions.kept import KeptPartitions, Table
 from ism_core.objective.partitions.table import Block, Partitions
 
 T = TypeVar("T")
@@ -17,14 +18,18 @@ Work = Callable[[Block, Place], T]  # returns the part of a sum that belongs to 
 BLOCKS_AHEAD = 2  # blocks that are read before they are needed
 
 
-def total(partitions: Partitions | Placed[Partitions], work: Work[T], engine: Engine) -> T:
+def total(partitions: Partitions | Table, work: Work[T], engine: Engine) -> T:
     """Return the sum of work(block, place) over all blocks.
 
-    Each share of the engine reads its own partitions, so that only W and the sums travel. If a worker is lost, others
-    read its partitions again.
+    Each share of the engine reads its own partitions, or takes those that its worker keeps, so that only W and the sums
+    travel. If a worker is lost, others read its partitions again.
     """
     count = len(partitions.here if isinstance(partitions, Placed) else partitions)
-    sums: T | None = engine.total(_share, count, partitions, work).value if count else None
+    sums: T | None = None
+    if isinstance(partitions, KeptPartitions):
+        sums = partitions.total(_OnKept(work), engine).value
+    elif count:
+        sums = engine.total(_share, count, partitions, work).value
     if sums is None:
         raise InvalidInput("X", "X has no rows.")
     return sums
@@ -40,6 +45,20 @@ class _Sum(Generic[T]):
         if other.value is not None:
             self.value = other.value if self.value is None else added(self.value, other.value)
         return self
+
+
+@dataclass(frozen=True)
+class _OnKept(Generic[T]):
+    """The work on the blocks of one partition that is in memory."""
+
+    work: Work[T]
+
+    def __call__(self, blocks: Iterator[Block], index: int) -> _Sum[T]:
+        sums: _Sum[T] = _Sum()
+        for number, block in enumerate(blocks):
+            if len(block[0]):
+                sums += _Sum(self.work(block, (index, number)))
+        return sums
 
 
 def _share(share: list[int], partitions: Partitions, work: Work[T]) -> _Sum[T]:

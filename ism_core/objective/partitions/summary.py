@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ism_core.arrays import Array, Ints
-from ism_core.engines import Engine, Placed
+from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
+from ism_core.objective.partitions.kept import Table
 from ism_core.objective.partitions.passes import Place, total
 from ism_core.objective.partitions.table import Block, Partitions
 
@@ -131,9 +132,7 @@ class _Picking:
         return Picked([rows(wanted)], [(squares[farthest], rows(farthest))])
 
 
-def pick(
-    table: Partitions | Placed[Partitions], summary: Summary, numbers: Ints, engine: Engine
-) -> tuple[Rows, Rows, float]:
+def pick(table: Partitions | Table, summary: Summary, numbers: Ints, engine: Engine) -> tuple[Rows, Rows, float]:
     """Return the rows with these sorted numbers, the rows farthest from the mean, and the largest squared distance."""
     picked = total(table, _Picking(numbers, summary.first_rows(), summary.mean), engine)
     return _joined(picked.rows), _joined([rows for _, rows in picked.far]), picked.radius

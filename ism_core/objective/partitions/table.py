@@ -110,8 +110,13 @@ class ScaledPartitions:
         return len(self.table)
 
     def blocks(self, index: int) -> Iterator[Block]:
-        for X, y in self.table.blocks(index):
-            for start in range(0, len(X), BLOCK_ROWS):
-                rows = slice(start, start + BLOCK_ROWS)
-                exact: Array = np.ascontiguousarray(X[rows], dtype=np.float64)
-                yield exact if self.scaling is None else self.scaling.apply(exact), None if y is None else y[rows]
+        return scaled(self.table.blocks(index), self.scaling)
+
+
+def scaled(blocks: Iterator[Block], scaling: Scaling | None) -> Iterator[Block]:
+    """Yield scaled rows, in double precision and in blocks of at most `BLOCK_ROWS` rows."""
+    for X, y in blocks:
+        for start in range(0, len(X), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            exact: Array = np.ascontiguousarray(X[rows], dtype=np.float64)
+            yield exact if scaling is None else scaling.apply(exact), None if y is None else y[rows]

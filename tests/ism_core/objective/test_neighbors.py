@@ -20,9 +20,9 @@ from ism_core.objective import (
     Precision,
     Problem,
     ValueNeighborGamma,
-    data,
     pairs,
 )
+from ism_core.objective.data import in_memory
 from ism_core.selection.choose import choose
 from ism_core.selection.held_out import dependence
 
@@ -125,7 +125,7 @@ def evaluated(n: int, kind: str, q: int, precision: Precision, kernel: Kernel = 
 def compiled(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     def use(wanted: bool) -> None:
         monkeypatch.setattr(pairs, "COMPILED_ROWS", 0 if wanted else 10**9)
-        monkeypatch.setattr(data, "MOST_ROWS", 0)
+        monkeypatch.setattr(in_memory, "MOST_ROWS", 0)
 
     return use
 
@@ -152,7 +152,7 @@ def test_the_number_of_threads_does_not_change_a_bit(
     kind: str, compiled: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled(True)
-    monkeypatch.setattr(data, "THREAD_FLOPS", 0)
+    monkeypatch.setattr(in_memory, "THREAD_FLOPS", 0)
     found = []
     for threads in (1, 2, 4):
         monkeypatch.setattr("ism_core.engines.base.own_threads", _allowed(threads))
