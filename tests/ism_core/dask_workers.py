@@ -41,6 +41,11 @@ class Processes:
         with Client(self.address, set_as_default=False) as client:
             client.wait_for_workers(count, timeout=120)
 
+    def lose_one(self) -> None:
+        """Kill the first worker."""
+        self._processes[0].kill()
+        self._processes[0].join(30)
+
     def kill(self) -> None:
         for process in self._processes:
             process.kill()
