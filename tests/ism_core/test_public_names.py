@@ -16,6 +16,7 @@ def test_public_names_are_these() -> None:
         "Interpretation",
         "InvalidInput",
         "Linear",
+        "Linked",
         "Missed",
         "Multiquadratic",
         "Partitions",
