@@ -121,6 +121,15 @@ class PreparedInputMixin:
         _warn(notes)
         return np.asarray(check_array(table, ensure_min_samples=2))
 
+    def _learned_names(self, names: list[str] | None, columns: int) -> None:
+        """Learn the names of the features of a table in partitions, which has no encoding."""
+        self._is_pandas, self._encoding, self.n_features_in_ = False, None, columns
+        self.features_ = np.array(names or [f"x{column}" for column in range(columns)], dtype=object)
+        if names is not None:
+            self.feature_names_in_ = self.features_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _input(self, X: Any) -> Array:
         """Return rows to transform."""
         if self._encoding is None:

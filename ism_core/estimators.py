@@ -19,91 +19,29 @@ from ism_core.engines import Engine
 from ism_core.errors import InvalidInput
 from ism_core.interpretation import InterpretedMixin, interpret
 from ism_core.kernels import Kernel, KernelParametersMixin
-from ism_core.linalg import Scale, Scaling, clipped, with_fixed_signs
-from ism_core.objective import Precision
+from ism_core.linalg import Scale, clipped, gross_warnings, with_fixed_signs
+from ism_core.objective import Partitions, Precision, feature_names, is_partitioned, partitions
 from ism_core.paradigms import Alternative, Kind, Linked, SemiSupervised, Supervised, TargetKernel, Unsupervised
-from ism_core.selection import Auto, NeighborScoreMixin, Starts, iter_settings
-from ism_core.solver import drain, solve
+from ism_core.selection import (
+    CLUSTERS,
+    LABELS,
+    Auto,
+    Fit,
+    NeighborScoreMixin,
+    Starts,
+    documented,
+    fit_in_memory,
+    fit_in_parts,
+    given_settings,
+    iter_settings,
+)
+from ism_core.solver import drain
 
 EngineName = Literal["local", "dask"]
 
 KEPT_NUMBERS = 10_000_000  # numbers in the rows up to which they are kept until the result is interpreted, 80 MB
 # Parameters of the estimators that `solve` takes under the same name.
 PASSED_TO_SOLVE = ("max_iter", "precision", "tolerance", "approximation", "engine", "features_per_axis")
-
-# The parameters and attributes that all estimators have, for their docstrings; below, those of some estimators.
-PARAMETERS = """
-    Parameters
-    ----------
-    kernel : Kernel or str, default="gaussian"
-        A kernel such as ``Gaussian(sigma=2.0)``, its name, or "auto", which chooses one from the data.
-    q : int or "auto", default=2
-        Number of axes.
-    delta : float, optional
-        Convergence tolerance. None means 0.01, or 0.1 if a supervised estimator chooses the width of its kernel.
-    max_iter : int, default=300
-        Largest number of iterations.
-    starts : int, "path" or "interactions", optional
-        Number of starts, "path" for continuation from a wide kernel to a narrow one, or "interactions" for a start from
-        products of two features that y depends on. None lets the solver decide.
-    scale : "standard", "whiten", "none" or "auto", optional
-        Preprocessing of X. None means "auto" if `kernel` is "auto", else "standard".
-    random_state : int, RandomState or None, default=0
-    precision : "double" or "single", default="double"
-        Floating-point precision of sums over pairs of rows.
-    tolerance : float, optional
-        Largest relative error of the gradient if a Gaussian's Taylor series is truncated. 0 disables truncation.
-    approximation : dict, optional
-        ``{"features": m}`` replaces pairs of rows by m random features.
-    engine : "local" (threads of this machine), "dask" (a cluster) or Engine, default="local"
-    features_per_axis : int, optional
-        Largest number of features with a nonzero loading on each axis.
-    prepare : "auto", sequence of str or None, default="auto"
-        For frames (pandas, polars, pyarrow) "auto" leaves out row numbers, identifiers, dates, constants and copies of
-        y, encodes text, and fills in missing values; warnings name all of it. A list names the columns to use. None
-        takes the values as they are, as for arrays. It needs pyarrow and pydantic.
-"""
-ATTRIBUTES = """
-    Attributes
-    ----------
-    components_ : ndarray of shape (q, d)
-        The columns of W as rows, for standardized features. They are orthonormal unless the rows were whitened.
-    eigenvalues_ : ndarray of shape (q,), of Φ(W)
-    objective_ : float
-        J at the optimum.
-    feature_importances_ : ndarray of shape (d,), or a named series if X was a pandas frame
-        Share of each feature in the informative axes; the shares add up to 1. Computed when it is first read.
-    interpretation_ : Interpretation
-        Contributions of the axes, and standard errors, structure, groups and permutation drops of the features.
-    features_ : ndarray of shape (d,)
-        Names of the features, the columns of `components_`: columns of X, or levels of text such as "color=red".
-    n_iter_ : int
-        Number of iterations.
-    mean_, scale_ : ndarray of shape (d,)
-        Means and standard deviations that standardize the columns.
-    limits_ : ndarray of shape (2, d) or None
-        Smallest and largest values, to which gross cells are moved before; None if no column has gross cells.
-    choice_ : Choice or None
-        The settings that were chosen, with all candidates; None if everything was given.
-    result_ : Result
-        Steps, certificate, error and warnings of the solver, for the scaled rows (whitened, if scale is "whiten").
-"""
-CLUSTERS = """    n_clusters : int, default=2
-        Number of clusters.
-"""
-LABELS = """    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-"""
-
-
-def _documented(own_parameters: str = "", own_attributes: str = "", example: str = "") -> Any:
-    """Complete an estimator's docstring with the parameters and attributes that all estimators share."""
-
-    def complete(cls: type) -> type:
-        cls.__doc__ = f"{cls.__doc__ or ''}\n{PARAMETERS}{own_parameters}{ATTRIBUTES}{own_attributes}{example}"
-        return cls
-
-    return complete
 
 
 @dataclass(eq=False, repr=False)
@@ -137,16 +75,31 @@ class _ISM(
     def _paradigm(self, y: Any, rows: int) -> Supervised | Unsupervised:
         """Return the paradigm for the given y and number of rows."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Learn W from the rows of X."""
-        table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
-        paradigm, seed = self._paradigm(y, len(table)), self._seed()
-        options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
-        settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
-        scaling, rows = Scaling.learned(table, settings.scale, getattr(paradigm, "codes", None))
-        options = {"delta": settings.delta, "seed": seed, "whitening": scaling.whitening}
-        own = {"starts": settings.starts} | {name: getattr(self, name) for name in PASSED_TO_SOLVE}
-        result = solve(rows, settings.paradigm, settings.kernel, settings.q, **options, **own)
+    def fit(self, X: ArrayLike | Partitions, y: ArrayLike | str | None = None) -> Self:
+        """Learn W from the rows of X; y may name a column if X is read in parts, as `partitions` reads it."""
+        seed = self._seed()
+        if is_partitioned(X):
+            fit = self._fit_in_parts(partitions(X, y), seed)
+        else:
+            table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
+            options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
+            paradigm = self._paradigm(y, len(table))
+            settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
+            fit = fit_in_memory(table, y, settings, seed, self._passed())
+        return self._keep(fit, seed)
+
+    def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
+        """Fit a table that is read in parts, which only supervised estimators can."""
+        raise InvalidInput("X", f"{type(self).__name__} needs X in memory; SupervisedISM takes tables in partitions.")
+
+    def _passed(self) -> dict[str, Any]:
+        """Return the parameters that `solve` takes under the same name."""
+        return {name: getattr(self, name) for name in PASSED_TO_SOLVE}
+
+    def _keep(self, fit: Fit, seed: int) -> Self:
+        """Set the attributes of a fit."""
+        table, y, rows, scaling, settings, result = fit[:6]
+        options: dict[str, Any] = {"delta": settings.delta, "seed": seed, "whitening": scaling.whitening}
         W = with_fixed_signs(result.loadings(scaling.whitening))
         self.mean_, self.scale_, self.limits_ = scaling.mean, scaling.scale, scaling.limits
         self.choice_, self.result_, self.components_ = settings.choice, result, W.T
@@ -159,15 +112,21 @@ class _ISM(
         self._n_features_out = settings.q
         if result.labels is not None:
             self.labels_ = result.labels
-        for text in scaling.warnings(table, self.features_.tolist()):
-            warnings.warn(text, UserWarning, stacklevel=2)
+        for text in gross_warnings(fit.gross, self.features_.tolist()):
+            warnings.warn(text, UserWarning, stacklevel=3)
         if not result.converged:
-            warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=2)
+            warnings.warn(result.stop.value, ConvergenceWarning, stacklevel=3)
         return self
 
     def transform(self, X: ArrayLike) -> Array:
         """Project rows onto the q axes."""
         check_is_fitted(self)
+        if is_partitioned(X):
+            table = partitions(X, columns=getattr(self, "feature_names_in_", None))
+            blocks = (block for index in range(len(table)) for block, _ in table.blocks(index))
+            if table.columns != self.n_features_in_:
+                raise InvalidInput("X", f"X has {table.columns} features; {self.n_features_in_} are needed.")
+            return np.concatenate([self._projected(check_array(block, dtype=np.float64)) for block in blocks])
         return self._projected(self._input(X))
 
     def _projected(self, table: Array) -> Array:
@@ -202,7 +161,7 @@ class _ISM(
         return int(given if isinstance(given, int | np.integer) else check_random_state(given).randint(2**31))
 
 
-@_documented(
+@documented(
     """    kind : "auto", "classes" or "values", default="auto"
         Whether y holds class labels or real values. "auto" means classes for text, booleans and integers, and for
         floats if they are whole numbers with at most 20 distinct values; else values.
@@ -237,6 +196,12 @@ class SupervisedISM(NeighborScoreMixin, _ISM):
     def _paradigm(self, y: Any, rows: int) -> Supervised:
         return Supervised(self._required(y), self.kind, self.target_kernel, self.balance, self.neighbors)
 
+    def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
+        self._learned_names(feature_names(table), table.columns)
+        paradigm = Supervised(None, self.kind, self.target_kernel, self.balance, self.neighbors)
+        settings = given_settings(paradigm, self.kernel, self.q, self.scale, self.delta, self.starts)
+        return fit_in_parts(table, settings, seed, self._passed())
+
 
 @dataclass(eq=False, repr=False)
 class _ClusteringISM(_ISM):
@@ -249,7 +214,7 @@ class _ClusteringISM(_ISM):
         return self.fit(X, y).labels_
 
 
-@_documented(CLUSTERS, LABELS)
+@documented(CLUSTERS, LABELS)
 @dataclass(eq=False, repr=False)
 class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
     """Clustering, with the projection that shows the clusters best."""
@@ -258,7 +223,7 @@ class UnsupervisedISM(ClusterMixin, _ClusteringISM):  # type: ignore[misc]
         return Unsupervised(self.n_clusters)
 
 
-@_documented(
+@documented(
     f"""{CLUSTERS}    mu : float or "auto", default="auto"
         Weight of the scores. "auto" is 50 for labels and 5 for real scores, divided by the share of rows with a score.
         Rows with a label are then in the cluster of their class.
@@ -289,7 +254,7 @@ class SemiSupervisedISM(_ClusteringISM):
         return Linked(self.must_link, self.cannot_link, self.n_clusters, rows, self.mu)
 
 
-@_documented(f"{CLUSTERS}    mu : float, default=20.0\n        Weight of the penalty for agreement.\n", LABELS)
+@documented(f"{CLUSTERS}    mu : float, default=20.0\n        Weight of the penalty for agreement.\n", LABELS)
 @dataclass(eq=False, repr=False)
 class AlternativeISM(_ClusteringISM):
     """Clustering that differs from a known clustering y."""

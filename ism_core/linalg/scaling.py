@@ -53,10 +53,13 @@ class Scaling:
 
     def warnings(self, X: Array, names: Sequence[str]) -> list[str]:
         """Name the columns of the training rows that have gross cells, and the number of these cells."""
-        if self.limits is None:
-            return []
-        low, high = self.limits
-        return gross_warnings(((low > X) | (high < X)).sum(axis=0), names)
+        return gross_warnings(self.gross_cells(X), names)
+
+    def gross_cells(self, X: Array) -> Ints:
+        """Return the number of gross cells in each column of the training rows."""
+        low, high = (-np.inf, np.inf) if self.limits is None else self.limits
+        counts: Ints = ((low > X) | (high < X)).sum(axis=0)
+        return counts
 
     def outside(self, W: Array) -> Array:
         """Turn W for scaled rows into W for standardized features, which gives the same projection."""

@@ -2,6 +2,15 @@
 
 from ism_core.selection.choice import Auto, Candidate, Choice, Journal, Leader, OutOfFold, Trial, never
 from ism_core.selection.choose import choose, iter_choose
+from ism_core.selection.estimation import (
+    CLUSTERS,
+    LABELS,
+    Fit,
+    documented,
+    fit_in_memory,
+    fit_in_parts,
+    given_settings,
+)
 from ism_core.selection.fold_paths import FoldScore
 from ism_core.selection.held_out import HeldOut, Losses, Target, sample
 from ism_core.selection.rule import standard_error
@@ -9,9 +18,12 @@ from ism_core.selection.scoring import NeighborScoreMixin
 from ism_core.selection.settings import Settings, Starts, has_automatic_settings, iter_settings
 
 __all__ = [
+    "CLUSTERS",
+    "LABELS",
     "Auto",
     "Candidate",
     "Choice",
+    "Fit",
     "FoldScore",
     "HeldOut",
     "Journal",
@@ -24,6 +36,10 @@ __all__ = [
     "Target",
     "Trial",
     "choose",
+    "documented",
+    "fit_in_memory",
+    "fit_in_parts",
+    "given_settings",
     "has_automatic_settings",
     "iter_choose",
     "iter_settings",

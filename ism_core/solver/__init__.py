@@ -7,6 +7,7 @@
 
 from ism_core.solver.ascent import ascend
 from ism_core.solver.options import SolveOptions
+from ism_core.solver.partitioned_scaling import learned_scaling
 from ism_core.solver.result import (
     Certificate,
     Error,
@@ -55,6 +56,7 @@ __all__ = [
     "iter_solve",
     "iter_stability",
     "kernel_with_automatic_width",
+    "learned_scaling",
     "path_widths",
     "relay",
     "scale_of_deviations",

@@ -69,7 +69,7 @@ class SolveOptions:
     def evaluation(self) -> EvaluationOptions:
         """Return the options for evaluating J and Φ."""
         count = None if self.approximation is None else self.approximation["features"]
-        return EvaluationOptions(self.precision, features=count, seed=self.seed, engine=_as_engine(self.engine))
+        return EvaluationOptions(self.precision, features=count, seed=self.seed, engine=as_engine(self.engine))
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,8 @@ def _check_features_per_axis(limit: int | None, q: int, whitening: Whitening | N
         )
 
 
-def _as_engine(engine: Engine | str) -> Engine:
+def as_engine(engine: Engine | str) -> Engine:
+    """Return an engine, given itself or its name."""
     if isinstance(engine, Engine):
         return engine
     if engine == "local":

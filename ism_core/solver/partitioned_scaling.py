@@ -5,11 +5,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ism_core.arrays import Array
+from ism_core.arrays import Array, Ints
 from ism_core.engines import Engine, Placed
-from ism_core.linalg import MAX_QUANTILE_ROWS, Scale, Scaling, Whitening, enough_kept, far_limits, is_constant_between
+from ism_core.errors import InvalidInput
+from ism_core.linalg import (
+    MAX_QUANTILE_ROWS,
+    SCALES,
+    Scale,
+    Scaling,
+    Whitening,
+    enough_kept,
+    far_limits,
+    is_constant_between,
+)
 from ism_core.objective import Block, Partitions, Place, Rows, ScaledPartitions, Summary, pass_over, pick
 from ism_core.paradigms import ClassBlocks, Describing, Supervised, TargetSummary, class_blocks
+from ism_core.solver.options import as_engine
 
 
 class LearnedScaling(NamedTuple):
@@ -17,17 +28,20 @@ class LearnedScaling(NamedTuple):
 
     scaling: Scaling
     rows: Rows
-    gross: Array
+    gross: Ints
 
 
-def learned_scaling(table: Partitions, how: Scale, paradigm: Supervised, engine: Engine) -> LearnedScaling:
+def learned_scaling(table: Partitions, how: Scale, paradigm: Supervised, engine: Engine | str) -> LearnedScaling:
     """Return the scaling of all rows; "whiten" whitens within classes if the targets are classes."""
+    if how not in SCALES:
+        raise InvalidInput("scale", f'scale is {how!r}; it must be "standard", "whiten" or "none".')
+    engine = as_engine(engine)
     placed = engine.place(table)
     summary = pass_over(placed, Describing(paradigm.kind), engine)[0]
     summary.check()
     numbers = np.arange(0, summary.rows, -(-summary.rows // MAX_QUANTILE_ROWS))
     rows = pick(placed, summary, numbers, engine)[0]
-    d, gross = table.columns, np.zeros(table.columns)
+    d, gross = table.columns, np.zeros(table.columns, dtype=np.intp)
     if how == "none":
         return LearnedScaling(Scaling(np.zeros(d), np.ones(d)), rows, gross)
     limits = None
@@ -37,7 +51,7 @@ def learned_scaling(table: Partitions, how: Scale, paradigm: Supervised, engine:
         used = enough_kept(kept.counts, summary.rows) & (kept.counts < summary.rows)
         if used.any():
             limits = np.where(used, [kept.low, kept.high], [[-np.inf], [np.inf]])
-            gross = np.where(used, summary.rows - kept.counts, 0)
+            gross = np.where(used, summary.rows - kept.counts, 0).astype(np.intp)
             clipped = ScaledPartitions(table, Scaling(np.zeros(d), np.ones(d), None, limits))
             summary = pass_over(clipped, Describing(paradigm.kind), engine)[0]
     constant = is_constant_between(summary.low, summary.high)

