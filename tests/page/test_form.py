@@ -173,6 +173,7 @@ def test_every_purpose_asks_for_what_it_needs_and_runs(page: Page, api: Api) -> 
         for label in fields:
             expect(page.get_by_label(label, exact=True)).to_be_visible()
         expect(page.get_by_label("Column to explain")).to_have_count(0)
+        expect(page.locator(".cost")).to_contain_text(re.compile(r"features: about \d s on a free core"))
         spec = spec_of(page)
         assert "class" not in spec.get("features", [])
         assert ("features" in spec) == (purpose == "Find clusters")  # else the class has another role
@@ -191,7 +192,9 @@ def test_settings_are_automatic_unless_they_are_given(page: Page) -> None:
     expect(axes).to_have_attribute("placeholder", "automatic")
     page.get_by_text("Advanced settings").click()
     expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("automatic")
+    expect(page.locator(".cost")).to_contain_text("about 3 s")
     kernel.select_option("gaussian")
+    expect(page.locator(".cost")).to_contain_text("about 1 s")
     expect(page.get_by_label("Kernel", exact=True)).to_be_focused()
     expect(axes).to_have_attribute("placeholder", "2")
     expect(page.get_by_label("Scale", exact=True).locator("option:checked")).to_have_text("standard")

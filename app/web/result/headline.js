@@ -7,6 +7,7 @@ import { columnOf, rankedEntries } from "./data.js";
 
 const MAX_NAMED = 4; // features
 const ENOUGH_IMPORTANCE = 0.5; // no more features are named once these reach this share
+const MOST_NOTED = 3; // columns that a folded note names
 const LONG_NOTE = 100; // characters; a longer one is folded, so that the plot is on the first screen
 // Names of columns that hold an event, and the time until the event or the end of the observation.
 const EVENT = /^(status|event|cens(or(ed|ing)?)?|death|dead|died|delta)$|[._ ](status|event|death)$/i;
@@ -38,8 +39,9 @@ function notes(warnings) {
     const colon = text.indexOf(": ");
     if (text.length <= LONG_NOTE || colon < 0 || colon > LONG_NOTE) return h("li", {}, text);
     const [first, rest] = [text.slice(0, colon), text.slice(colon + 2)];
-    const parts = rest.split(/, (?=")/).length;
-    return h("li", {}, h("details", {}, h("summary", {}, parts > 1 ? `${first}: ${parts} columns` : first), rest));
+    const names = rest.match(/"[^"]+"(?= \()/g) ?? [];
+    const named = names.length > MOST_NOTED ? counted(names.length, "column") : listed(names);
+    return h("li", {}, h("details", {}, h("summary", {}, named ? `${first}: ${named}` : first), rest));
   };
   return h("ul", { class: "notice plain" }, warnings.map(note));
 }

@@ -1,14 +1,22 @@
 """Results that need another view: axes that add nothing, pixels, a deleted table, a section that fails, a leak."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, Watch
 from tests.page.jobs import WINE, done, drawn
 from tests.support.api import Api
 
 pytestmark = pytest.mark.thorough
+
+
+CORE_VIEW = """async ([x, y]) => {
+    const { coreView } = await import(new URL("page/result/explorer/ranges.js", document.baseURI).href);
+    return coreView({ points: { x, y }, isEqual: true }, { width: 800, height: 400 });
+}"""
 
 
 def collinear_table() -> str:
@@ -29,6 +37,20 @@ def test_an_axis_that_adds_nothing_is_said_to_be_for_the_picture_only(opened: Op
     expect(card.locator(".plot .ytick", has_text="x4 / x5")).to_have_count(1)  # a group is one bar
     expect(card.locator(".plot .xerror")).to_have_count(10)  # of the importance and of the permutation
     expect(page.locator(".arrows text", has_text="x4 / x5")).to_have_count(1)  # and one arrow
+
+
+def test_rows_far_from_all_others_are_outside_the_first_view_and_counted(page: Page) -> None:
+    near = np.random.default_rng(0).standard_normal((600, 2))
+    far = [[40, 0.1], [0.2, -50]]
+
+    def core(points: Any) -> Any:
+        return page.evaluate(CORE_VIEW, np.transpose(points).tolist())
+
+    found = core([*near.tolist(), *far])
+    assert found["outside"] == 2
+    assert all(-12 < low < -2.5 and 2.5 < high < 12 for low, high in found["view"].values())
+    assert core(near) is None
+    assert core([*near[:100].tolist(), *far]) is None  # of few rows, all are shown
 
 
 def test_a_single_axis_is_drawn_with_a_second_one_that_is_not_ranked(opened: Opener, api: Api) -> None:

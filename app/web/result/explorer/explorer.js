@@ -1,6 +1,7 @@
 // The interactive scatter plot of a result: choice of axes and colors, arrows, tooltips, selections and new rows.
 
 import { errorLine, h, replace } from "../../dom.js";
+import { counted } from "../../format.js";
 import { onThemeChange } from "../../theme.js";
 import { exportButtons } from "../charts/figure.js";
 import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
@@ -75,6 +76,8 @@ export function explorer(source, signal) {
   });
   const tourAxes = () => (hasTwoAxes ? [shown.x, shown.y] : [0, 1]);
   const onDragArrow = (index, vector) => (vector ? drag.drag(index, vector) : undefined);
+  const showAll = h("button", { type: "button", class: "small", onclick: () => plot2d.reset() }, "Show all rows");
+  const outside = h("p", { class: "hint", hidden: true }, h("span", {}), showAll);
   const plot2d = scatter({
     signal,
     height,
@@ -83,6 +86,10 @@ export function explorer(source, signal) {
     onHover: hover,
     onPick: pick,
     onDragArrow,
+    onOutside(count) {
+      outside.hidden = !count;
+      outside.firstChild.textContent = `${counted(count, "row is", "rows are")} far outside this view. `;
+    },
   });
   const plot3d = axes.length > 2 ? scatter3d({ signal, height, description, onHover: hover }) : null;
   const tip = tooltip(source);
@@ -243,6 +250,7 @@ export function explorer(source, signal) {
     ),
     key.element,
     plotArea,
+    outside,
     dragModes,
     drag.element,
     controls,

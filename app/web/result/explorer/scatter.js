@@ -7,7 +7,7 @@ import { onThemeChange, themeColors } from "../../theme.js";
 import { arrowLayer } from "./arrow_layer.js";
 import { drawPoints, insidePolygon, nearestPoint, radiusFor } from "./points.js";
 import { exportFigure } from "./scatter_export.js";
-import { equalized, fullView } from "./ranges.js";
+import { coreView, equalized, fullView } from "./ranges.js";
 
 const MARGIN = { l: 54, r: 10, t: 10, b: 46 };
 const CLICK_REACH = 4; // pixels that the pointer may move during a click
@@ -16,13 +16,15 @@ const COMPACT_MARGIN = { l: 8, r: 8, t: 8, b: 8 };
 // Calls `onSelect(mask or null)` and `onHover(index, isNew, position)`; the index is -1 if there is no point under the
 // pointer, and `isNew` says whether the point is one of the new rows. `onPick(index, isNew)` is called for a point that
 // is clicked. `onDragArrow(index, vector, isEnd)` gets the new
-// components of an arrow that the user drags.
+// components of an arrow that the user drags. With `onOutside`, the first view leaves out rows that are far from all others,
+// and `onOutside(count)` gets their number; `reset()` shows them.
 export function scatter({
   signal,
   onSelect = () => {},
   onHover = () => {},
   onPick = null,
   onDragArrow = null,
+  onOutside = null,
   height,
   compact = false,
   description,
@@ -42,7 +44,8 @@ export function scatter({
   );
   let state = null;
   let view = null;
-  let isWhole = true; // whether the view shows all points
+  let isWhole = true; // whether the view is chosen here, and not by the user
+  let isComplete = !onOutside; // whether it then shows all points
   let dragMode = false;
   let isScheduled = false;
   let drawnSize = ""; // of the element, as it was drawn last
@@ -111,7 +114,7 @@ export function scatter({
     const Plotly = await loadPlotly();
     if (signal.aborted || element.clientWidth === 0) return;
     drawnSize = sizeText();
-    if (isWhole) view = fullView(state, size());
+    if (isWhole) view = firstView();
     else if (state.isEqual) view = equalized(view, size());
     const hidden = { marker: { opacity: 0 } };
     const first = !plot.dataset.drawn;
@@ -129,6 +132,12 @@ export function scatter({
     if (first) listen();
     plot.dataset.drawn = "yes";
     scheduleDraw();
+  }
+
+  function firstView() {
+    const core = isComplete ? null : coreView(state, size());
+    onOutside?.(core?.outside ?? 0);
+    return core?.view ?? fullView(state, size());
   }
 
   function listen() {
@@ -210,6 +219,7 @@ export function scatter({
 
   function reset() {
     isWhole = true;
+    isComplete = true;
     drawFrame();
   }
 
