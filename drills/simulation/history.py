@@ -214,7 +214,7 @@ class History:
         if end == "stop":
             store.jobs.requeue(attempt.record, crashed=False)
         elif end == "fail":
-            attempt.fail({"detail": "No."})
+            attempt.fail({"attempt": attempt.number})
         else:
             attempt.save_artifacts({"W": b"%d" % attempt.number})
             attempt.succeed({"attempt": attempt.number}, ["W"])

@@ -11,12 +11,13 @@ SNAPSHOT = """
 local jobs = {}
 for i = 2, #ARGV do
   local id = ARGV[i]
-  local fields = redis.call('HMGET', KEYS[1] .. id, 'state', 'attempt', 'owner', 'place', 'progress', 'summary')
+  local fields = redis.call(
+    'HMGET', KEYS[1] .. id, 'state', 'attempt', 'owner', 'place', 'progress', 'summary', 'error')
   local owner = fields[3] or ''
-  fields[7] = redis.call('ZSCORE', KEYS[2], id)
-  fields[8] = redis.call('ZSCORE', KEYS[3], id)
-  fields[9] = redis.call('ZSCORE', KEYS[4] .. owner, id)
-  fields[10] = redis.call('SISMEMBER', KEYS[5] .. owner, id)
+  fields[8] = redis.call('ZSCORE', KEYS[2], id)
+  fields[9] = redis.call('ZSCORE', KEYS[3], id)
+  fields[10] = redis.call('ZSCORE', KEYS[4] .. owner, id)
+  fields[11] = redis.call('SISMEMBER', KEYS[5] .. owner, id)
   jobs[i - 1] = fields
 end
 return {jobs, redis.call('ZRANGE', KEYS[6], 0, -1, 'WITHSCORES')}
@@ -38,6 +39,7 @@ class Seen:
     place: int
     progress: bytes
     summary: bytes
+    error: bytes  # with the number of its attempt, unless the store has failed the job
     indexes: tuple[bool, bool, bool, bool]  # whether it is among the queued, the running, the waiting, the open jobs
 
 
@@ -81,6 +83,9 @@ class Invariants:
         if seen.state == "succeeded" and seen.summary != b'{"attempt": %d}' % seen.attempt:
             raise Violation(f"{id} has the result {seen.summary!r}, but attempt {seen.attempt} was the last")
 
+        if seen.error.startswith(b'{"attempt"') and seen.error != b'{"attempt": %d}' % seen.attempt:
+            raise Violation(f"{id} has the error {seen.error!r}, but attempt {seen.attempt} was the last")
+
     def _check_change(self, id: str, before: Seen, after: Seen) -> None:
         if before.state in ENDS and after.state != before.state:
             if after.state != "queued" or id not in self.retried:
@@ -110,12 +115,19 @@ class Invariants:
 
 
 def _seen(raw: list[Any]) -> Seen | None:
-    state, attempt, owner, place, progress, summary, *indexes = raw
+    state, attempt, owner, place, progress, summary, error, *indexes = raw
     if state is None:
         return None
     if owner is None:
         raise Violation(f"A part of a job is {state.decode()}: it was written after the job was deleted")
     found = (indexes[0] is not None, indexes[1] is not None, indexes[2] is not None, bool(indexes[3]))
     return Seen(
-        state.decode(), int(attempt or 0), owner.decode(), int(place or 0), progress or b"", summary or b"", found
+        state.decode(),
+        int(attempt or 0),
+        owner.decode(),
+        int(place or 0),
+        progress or b"",
+        summary or b"",
+        error or b"",
+        found,
     )

@@ -14,9 +14,14 @@ def run(redis_url: str, seeds: Iterable[int]) -> None:
         History(seed, redis_url).run()
 
 
-@pytest.mark.parametrize("first", [0, 10])
+@pytest.mark.parametrize("first", [0, 10, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(20, 200, 10))])
 def test_ten_histories_break_no_promise(redis_url: str, first: int) -> None:
     run(redis_url, range(first, first + 10))
+
+
+def test_a_worker_that_stands_still_after_its_claim_ends_no_job_again(redis_url: str) -> None:
+    """The history in which a job was counted twice before."""
+    run(redis_url, [3292])
 
 
 def test_a_seed_repeats_its_history(redis_url: str) -> None:
@@ -33,9 +38,9 @@ def test_a_seed_repeats_its_history(redis_url: str) -> None:
     ("line", "broken", "sentence"),
     [
         pytest.param(
-            "if state ~= ARGV[2] or ((attempt",
-            "if false and ((attempt",
-            "was|attempt|indexes|deleted",
+            "redis.call('HGET', KEYS[1], 'claim') ~= ARGV[2]",
+            "false",
+            "was reported",
             id="fencing",
             marks=pytest.mark.thorough,
         ),
