@@ -1,17 +1,18 @@
-"""Fixtures for all tests: a real Redis, an empty store on it, and two running services. Which tests share a process."""
+"""Fixtures for all tests: a real Redis, an empty store on it, and two running services. Which tests share a process.
+
+The packages are imported where they are used, because the process that schedules the tests needs none of them.
+"""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-from ism_cli.embedded import RedisServer
-from ism_core.objective import compile_all
-from ism_jobs.settings import Settings
-from ism_jobs.store import Store
-from tests.support.keyed_service import KeyedService, running_keyed_service
-from tools.local_service import running_service
+if TYPE_CHECKING:
+    from ism_jobs.settings import Settings
+    from ism_jobs.store import Store
+    from tests.support.keyed_service import KeyedService
 
 # pytest-xdist runs the files of a group in one process, so that they share a service; the first match counts. A service
 # takes 7 seconds of CPU time to start, Chromium 2.
@@ -34,7 +35,7 @@ GROUPS = {
 }
 
 # The tests of these folders start processes or compute for long.
-SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("service", "page", "worker", "benchmarks", "drills", "ism_cli"))
+SLOW_FOLDERS = tuple(f"tests/{name}/" for name in ("page", "service", "worker", "benchmarks", "drills", "ism_cli"))
 
 
 class GroupScheduling(LoadFileScheduling):
@@ -51,8 +52,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupSchedul
 
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the numerics before the tests, which would otherwise begin with numpy in their place."""
-    if not hasattr(config, "workerinput"):  # not in every process of pytest-xdist
-        compile_all()
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses"):
+        from ism_core.objective import compile_all
+
+        compile_all()  # the others wait for the first
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -66,18 +69,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    from ism_cli.embedded import RedisServer
+
     with RedisServer(tmp_path_factory.mktemp("redis"), fsync="no") as server:
         yield server.url
 
 
 @pytest.fixture
-def settings(redis_url: str) -> Settings:
+def settings(redis_url: str) -> "Settings":
+    from ism_jobs.settings import Settings
+
     return Settings(redis_url=redis_url)
 
 
 @pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
+def store(settings: "Settings") -> "Iterator[Store]":
     """Return a store that is empty at the beginning of each test."""
+    from ism_jobs.store import Store
+
     store = Store.open(settings)
     store.redis.flushall()
     yield store
@@ -87,12 +96,16 @@ def store(settings: Settings) -> Iterator[Store]:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of a service with two workers, which all tests of this process share."""
+    from tools.local_service import running_service
+
     with running_service(tmp_path_factory.mktemp("service"), ISM_WEBHOOK_PRIVATE="true") as (url, _):
         yield url
 
 
 @pytest.fixture(scope="session")
-def keyed_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedService]:
+def keyed_service(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[KeyedService]":
     """Return a service with keys and other secrets, which all tests of this process share."""
+    from tests.support.keyed_service import running_keyed_service
+
     with running_keyed_service(tmp_path_factory.mktemp("keyed")) as service:
         yield service
