@@ -267,10 +267,10 @@ class NeighborProblem(Problem):
         engine = data.engine_for(self.half_gradient_flops)
         assert isinstance(gamma, NeighborGamma)
         P = data.projections.projected(W)
-        if data.few_rows is not None and engine is ALONE:
-            return data.few_rows.neighbor_coefficients(P)
         if (pairs := neighbor_pairs_of(P, data.kernel, gamma, DTYPES[data.options.precision], engine)) is not None:
             return pairs.row_coefficients()
+        if data.few_rows is not None and engine is ALONE:
+            return data.few_rows.neighbor_coefficients(P)
         fixed, objective = self._at(W)
         return fixed.row_coefficients(W)[0], objective
 

@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from ism_core.arrays import Array
 from ism_core.kernels import base
-from ism_core.kernels.base import local_scales, median_distance
+from ism_core.kernels.base import _median, local_scales, median_distance
 
 
 def test_median_distance_is_over_pairs_that_differ(rows: Array, rng: np.random.Generator) -> None:
@@ -38,3 +38,16 @@ def test_a_row_among_copies_takes_a_tenth_of_the_median(rng: np.random.Generator
     scales = local_scales(X, 3, rng)
     np.testing.assert_allclose(scales[:5], 0.1 * median_distance(X, rng))
     assert (scales[5:] > 0).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 99_999, 100_000, 300_001])
+@pytest.mark.parametrize("kind", ["normal", "ties", "sorted", "two clusters"])
+def test_the_median_of_many_numbers_is_that_of_numpy(count: int, kind: str, rng: np.random.Generator) -> None:
+    normal = rng.standard_normal(count)
+    numbers = {
+        "normal": normal,
+        "ties": normal.round(1),
+        "sorted": np.sort(normal),
+        "two clusters": np.sign(normal) + 0.01 * normal,
+    }[kind]
+    assert _median(numbers) == np.median(numbers)
