@@ -39,7 +39,7 @@ def faulty(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Iter
     command = [sys.executable, "-m", "ism_cli.main", "api", "--port", str(port)]
     with log.open("ab") as file:
         front = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
-    processes = [front, ForkedWorker(log, environment)]
+    processes: list[subprocess.Popen[bytes] | ForkedWorker] = [front, ForkedWorker(log, environment)]
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_ready(url, front, log)
