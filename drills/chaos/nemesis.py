@@ -178,10 +178,12 @@ class Nemesis:
         seconds = dice.within(FULL_SECONDS)
         with suppress(RedisError):
             await self._stack.inspect.config_set("maxmemory", 1)
+            self._recoveries.full_stores += 1
             self._record("fill store", f"for {seconds:.1f} s")
             self._last_for(seconds, self._empty_store)
 
     async def _empty_store(self) -> None:
+        self._recoveries.full_stores -= 1
         while True:
             with suppress(RedisError):
                 await self._stack.inspect.config_set("maxmemory", 0)

@@ -26,7 +26,7 @@ class Recovery:
     attempt: int  # the attempt that was killed
     killed: float  # time.monotonic
     by: str  # the fault
-    available_seconds: float = 0.0  # part of the wait in which a worker was awake and connected to Redis
+    available_seconds: float = 0.0  # part of the wait in which a worker was awake, and Redis there and not full
     seconds: float | None = None  # until the next attempt started
     had_ended: bool = False  # the job had ended already and needed no further attempt
 
@@ -38,6 +38,7 @@ class Recoveries:
         self._stack = stack
         self._redis = stack.inspect
         self._waiting: list[Recovery] = []
+        self.full_stores = 0  # how many faults keep the store full, so that no job can start
         self.all: list[Recovery] = []
 
     async def jobs_of(self, pids: list[int]) -> list[tuple[str, int]]:
@@ -80,7 +81,7 @@ class Recoveries:
             await asyncio.sleep(POLL_SECONDS)
             passed, last = time.monotonic() - last, time.monotonic()
             if self._waiting:
-                available = passed if await self.available_workers() else 0.0
+                available = passed if await self.available_workers() and not self.full_stores else 0.0
                 with suppress(RedisError):
                     await self._update(available)
 
