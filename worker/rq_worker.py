@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from ism_jobs.errors import Problem
 from ism_jobs.logs import log
 from ism_jobs.processes import die_with_parent
 from ism_jobs.settings import Settings
-from ism_jobs.store import QUEUE_NAMES, Record, Store, redis_time
+from ism_jobs.store import QUEUE_NAMES, Record, Store, is_full, redis_time
 from worker import jobs
 from worker.horse import Horse
 from worker.process_limits import ProcessWatchdog
@@ -154,6 +155,7 @@ class JobWorker(Worker):
                 self._store.jobs.sweep_if_due()
         except RedisError as error:
             log.warning("heartbeat failed", reason=str(error))
+            _note_waiting(self._store, error)
 
     def _recover(self, problem: Problem | None) -> None:
         """Requeue the job whose process has ended, or record it as failed."""
@@ -206,6 +208,13 @@ class JobWorker(Worker):
             self.kill_horse()
 
 
+def _note_waiting(store: Store, error: RedisError) -> None:
+    """Let this process count as a worker if it waits because Redis is full."""
+    if is_full(error):
+        with suppress(RedisError):
+            store.jobs.note_waiting_worker(socket.gethostname(), os.getpid())
+
+
 def prefer_for_oom_kill() -> None:
     """Let the OOM killer choose this process first (Linux only)."""
     with suppress(OSError):
@@ -215,7 +224,7 @@ def prefer_for_oom_kill() -> None:
 def work(settings: Settings) -> None:
     """Run workers until a signal stops them. A worker that fails because of Redis is replaced by another."""
     preload_compiled()  # or compile it in the background
-    stop_event = threading.Event()
+    stop_event, store = threading.Event(), Store.open(settings)
     pause = 0.0
     while not stop_event.is_set():
         try:
@@ -227,6 +236,7 @@ def work(settings: Settings) -> None:
                 worker.dismiss_horse()
         except RedisError as error:
             log.warning("worker is waiting for Redis", reason=str(error))
+            _note_waiting(store, error)
         except StopRequested:  # the previous worker has received the signal
             return
         pause = JobWorker.max_connection_wait_time

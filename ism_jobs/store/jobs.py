@@ -15,7 +15,7 @@ from ism_jobs.store import keys
 from ism_jobs.store.attempts import end_arguments, end_keys
 from ism_jobs.store.claims import Claims
 from ism_jobs.store.datasets import extend_expiry
-from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of
+from ism_jobs.store.queue import SCHEMAS, Recovery, Setback, add_to_queue, place_of, worker_name
 from ism_jobs.store.quotas import USAGE_SECONDS, Quotas
 from ism_jobs.store.records import Record, State
 from ism_jobs.store.redis import Connection, commands_of, get_chunks, script
@@ -171,6 +171,10 @@ class Jobs(Claims):
     def workers(self) -> int:
         """Return the number of workers that are alive."""
         return self.tickets.workers(2 * self._settings.lease_seconds)
+
+    def note_waiting_worker(self, host: str, pid: int) -> None:
+        """Let a worker count as alive that waits because Redis is full."""
+        self.tickets.note_waiting_worker(worker_name(host, pid), 2 * self._settings.lease_seconds)
 
     def counts(self) -> dict[str, float]:
         """Return how many jobs are queued and running, and totals over all ended jobs."""

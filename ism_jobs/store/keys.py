@@ -6,6 +6,7 @@ A value that may grow large is a list of chunks, so that none comes near Redis's
 OWNERS = "ism:owners"  # set: the names of all owners that have stored something
 SERVED = "ism:jobs:served"  # sorted set: owner by the number of the last turn at which one of its jobs was started
 LAST_SWEEP = "ism:jobs:sweep"  # number: when the last sweep began
+WAITING_WORKERS = "ism:workers:waiting"  # sorted set: worker by the time when it last found Redis full
 TOTALS = "ism:totals"  # hash: counts and seconds, summed over all ended jobs
 
 WEBHOOK_NOTICES = "ism:webhooks:notices"  # list: ids of ended jobs for which there may be messages

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from redis import Redis
 from rq.utils import utcformat
 
 from ism_cli.embedded import RedisServer
@@ -263,6 +264,20 @@ def test_a_killed_worker_is_soon_not_counted(own_redis: str, kept: Store, tmp_pa
         process.wait()
         assert kept.redis.scard("rq:workers") > 0
         wait(lambda: kept.jobs.workers() == 0)
+
+
+def test_a_worker_counts_while_redis_is_full(tmp_path: Path) -> None:
+    """Else /readyz would be a 503, and a proxy that follows it would let no deletions through."""
+    with RedisServer(tmp_path, fsync="no") as server, worker(server.url, tmp_path / "worker.log"):
+        jobs = Store.open(Settings(redis_url=server.url, lease_seconds=2)).jobs
+        wait(lambda: jobs.workers() == 1)
+        with Redis.from_url(server.url) as redis:
+            redis.config_set("maxmemory", 1)
+            redis.delete("rq:workers", "rq:workers:ism", *redis.smembers("rq:workers"))  # as after their time to live
+            wait(lambda: jobs.workers() == 1)
+            redis.config_set("maxmemory", 0)
+            wait(lambda: redis.scard("rq:workers"))
+        assert jobs.workers() == 1, "it is not counted twice"
 
 
 @pytest.mark.parametrize("jump", [-3_600, 3_600])

@@ -2,7 +2,7 @@
 
 from ism_jobs.store.queue.order import add_to_queue, place_of
 from ism_jobs.store.queue.recovery import LOSSES_PER_CRASH, SWEEP_LIMIT, Recovery, Setback
-from ism_jobs.store.queue.tickets import QUEUE_NAMES, SCHEMAS, Tickets, queue_name
+from ism_jobs.store.queue.tickets import QUEUE_NAMES, SCHEMAS, Tickets, queue_name, worker_name
 
 __all__ = [
     "LOSSES_PER_CRASH",
@@ -15,4 +15,5 @@ __all__ = [
     "add_to_queue",
     "place_of",
     "queue_name",
+    "worker_name",
 ]

@@ -29,6 +29,11 @@ def queue_name(schema: int) -> str:
 QUEUE_NAMES = [queue_name(schema) for schema in SCHEMAS]
 
 
+def worker_name(host: str | None, pid: int | None) -> str:
+    """Return the name of a worker process."""
+    return f"{host}:{pid}"
+
+
 class Tickets:
     """Writes and removes tickets."""
 
@@ -36,6 +41,7 @@ class Tickets:
         self._redis = redis
         self._most_running = most_running  # jobs of one owner
         self._balance = script(redis, "balance_tickets")
+        self._note_waiting_worker = script(redis, "note_waiting_worker")
         self._queues: dict[int, Queue] = {}
 
     def _queue(self, schema: int) -> Queue:
@@ -47,11 +53,18 @@ class Tickets:
         """Return the number of workers whose last heartbeat is at most `longest_silence` seconds old.
 
         Workers of all releases listen to the first queue. A heartbeat from the future is from before the clock was set
-        back.
+        back. Those that wait because Redis is full send no heartbeat.
         """
-        seen = [worker.last_heartbeat for worker in Worker.all(queue=self._queue(1), serializer=JSONSerializer)]
+        found = Worker.all(queue=self._queue(1), serializer=JSONSerializer)
+        seen = [(worker_name(each.hostname, each.pid), each.last_heartbeat) for each in found]
         now = redis_time(self._redis)
-        return sum(last is not None and abs((now - last).total_seconds()) <= longest_silence for last in seen)
+        alive = {name for name, last in seen if last and abs((now - last).total_seconds()) <= longest_silence}
+        first, last = now.timestamp() - longest_silence, now.timestamp() + longest_silence
+        return len(alive | {name.decode() for name in self._redis.zrangebyscore(keys.WAITING_WORKERS, first, last)})
+
+    def note_waiting_worker(self, name: str, seconds: int) -> None:
+        """Let a worker count as alive for a while although Redis is full and it can send no heartbeat."""
+        self._note_waiting_worker(keys=[keys.WAITING_WORKERS], args=[name, seconds])
 
     def write(self, pipe: Connection, job: str, schema: int, *, at_front: bool = False) -> str:
         """Add a ticket to the end or the front of the queue when the pipeline is executed; return its id."""
