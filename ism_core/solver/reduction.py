@@ -86,7 +86,7 @@ def notes_on(point: EvaluatedPoint, stop: Stop, rank: int, d: int) -> list[str]:
         )
     elif nonzero < q:
         notes.append(
-            f"Only {nonzero} of the {q} axes have a non-zero eigenvalue for this kernel and paradigm;"
-            f" the other {q - nonzero} are the directions of largest variance orthogonal to them."
+            f"J depends on {nonzero} of the {q} axes only. Their eigenvalues are not zero; each other axis is the"
+            " direction of largest variance that is orthogonal to the axes before it."
         )
     return notes
