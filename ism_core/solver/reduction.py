@@ -86,7 +86,7 @@ def notes_on(point: EvaluatedPoint, stop: Stop, rank: int, d: int) -> list[str]:
         )
     elif nonzero < q:
         notes.append(
-            f"J depends on {nonzero} of the {q} axes only. Their eigenvalues are not zero; each other axis is the"
-            " direction of largest variance that is orthogonal to the axes before it."
+            f"J depends on {nonzero} of the {q} axes only. The other eigenvalues are 0, and the other axes are the"
+            " directions of largest variance that are orthogonal to the first axes."
         )
     return notes
