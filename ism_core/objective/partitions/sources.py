@@ -1,6 +1,7 @@
 """Tables in partitions made of what users have: arrays, mapped files, Arrow data sets and Dask collections."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from ism_core.arrays import Array
 from ism_core.errors import InvalidInput
 from ism_core.objective.partitions.table import BLOCK_ROWS, ArrayPartitions, Block, Partitions
 
-BYTES_IN_MEMORY = 2**28  # bytes of a mapped array, as double precision, up to which it is read as a whole
+BYTES_IN_MEMORY = 2**28  # bytes of a mapped array, in double precision, up to which it is read as a whole
 
 
 def is_partitioned(X: object) -> bool:
@@ -87,15 +88,12 @@ class ArrowPartitions:
     def of(dataset: Any, y: Any, columns: Sequence[str] | None) -> "ArrowPartitions":
         """Check the columns and split the files into row groups."""
         features, target = named_columns(dataset.schema.names, y, columns)
-        for name in features:
-            kind = dataset.schema.field(name).type
-            if str(kind) not in ARROW_NUMBERS:
-                raise InvalidInput(
-                    "X", f"Column {name!r} holds {kind}, and features must be numbers; name others in columns."
-                )
+        _check_columns(dataset.schema, features, target, dataset.schema, "X")
         parts: list[Any] = []
-        with read_errors("X"):
+        with _read_errors("X"):
             for fragment in dataset.get_fragments():
+                path = getattr(fragment, "path", "X")
+                _check_columns(fragment.physical_schema, features, target, dataset.schema, path)
                 split = getattr(fragment, "split_by_row_group", None)
                 parts += [fragment] if split is None else split()
         return ArrowPartitions(tuple(parts), dataset.schema, features, target)
@@ -109,7 +107,7 @@ class ArrowPartitions:
 
     def blocks(self, index: int) -> Iterator[Block]:
         names = [*self.features] if self.target is None else [*self.features, self.target]
-        with read_errors(getattr(self.fragments[index], "path", "X")):
+        with _read_errors(getattr(self.fragments[index], "path", "X")):
             batches = self.fragments[index].to_batches(
                 schema=self.schema, columns=names, batch_size=BLOCK_ROWS, use_threads=False
             )
@@ -125,6 +123,20 @@ ARROW_NUMBERS = {
 }
 
 
+def _check_columns(found: Any, features: Sequence[str], target: str | None, common: Any, path: str) -> None:
+    """Raise InvalidInput unless a file has all columns, with numbers as features and targets like those of others."""
+    for name in (*features, *(() if target is None else (target,))):
+        if found.get_field_index(name) < 0:
+            raise InvalidInput("X", f"{path} has no column {name!r}, which other files have.")
+        kind, expected = (str(schema.field(name).type) for schema in (found, common))
+        if name != target and kind not in ARROW_NUMBERS:
+            raise InvalidInput(
+                "X", f"Column {name!r} of {path} holds {kind}, and features must be numbers; name others in columns."
+            )
+        if (kind in ARROW_NUMBERS) != (expected in ARROW_NUMBERS):
+            raise InvalidInput("y", f"Column {name!r} of {path} holds {kind}, and that of other files {expected}.")
+
+
 def _numbers(columns: list[Any]) -> Array:
     """Return the columns as a table; missing values become NaN."""
     table = np.empty((len(columns[0]), len(columns)))
@@ -133,19 +145,16 @@ def _numbers(columns: list[Any]) -> Array:
     return table
 
 
-class read_errors:  # noqa: N801
-    """A context that turns errors of the storage into a sentence."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        """There is nothing to prepare."""
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, OSError) or (error is not None and _package(error) == "pyarrow"):
-            reason = str(error).split("\n")[0].rstrip(". ")
-            raise InvalidInput("X", f"{self._name} cannot be read: {reason}.") from error
+@contextmanager
+def _read_errors(name: str) -> Iterator[None]:
+    """Turn errors of the storage into a sentence."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, OSError) and _package(error) != "pyarrow":
+            raise
+        reason = str(error).split("\n")[0].rstrip(". ")
+        raise InvalidInput("X", f"{name} cannot be read: {reason}.") from error
 
 
 def named_columns(names: Sequence[str], y: Any, columns: Sequence[str] | None) -> tuple[tuple[str, ...], str | None]:

@@ -1,6 +1,7 @@
 """Mapped files, Arrow data sets and Dask collections are read in parts and give the same W."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import dask.array
@@ -56,7 +57,7 @@ def test_csv_files_and_chosen_columns(frame: pd.DataFrame, tmp_path: Path, expec
     frame.assign(other="text").to_csv(tmp_path / "rows.csv", index=False)
     dataset = pyarrow.dataset.dataset(tmp_path / "rows.csv", format="csv")
     assert_solved(partitions(dataset, y="kind", columns=NAMES), expected)
-    with pytest.raises(InvalidInput, match="'other' holds string"):
+    with pytest.raises(InvalidInput, match="Column 'other' of X holds string"):
         partitions(dataset, y="kind")
 
 
@@ -99,3 +100,24 @@ def test_files_that_cannot_be_read_end_the_solve_with_a_sentence(folder: Path) -
     path.unlink()
     with pytest.raises(InvalidInput, match=r"part-1.parquet cannot be read"):
         solve(table, Supervised(), Polynomial(), 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda rows: rows.assign(b="text"), r"Column 'b' of .*part-1.parquet holds .*string"),
+        (lambda rows: rows.drop(columns="b"), r"part-1.parquet has no column 'b'"),
+        (
+            lambda rows: rows.assign(kind=1),
+            r"Column 'kind' of .*part-1.parquet holds int64, and that of other .*string",
+        ),
+    ],
+    ids=["text", "missing column", "numbers as labels"],
+)
+def test_files_whose_columns_differ_are_refused_with_a_sentence(
+    change: Callable[[pd.DataFrame], pd.DataFrame], sentence: str, folder: Path, frame: pd.DataFrame
+) -> None:
+    changed = pyarrow.Table.from_pandas(change(frame[300:600]), preserve_index=False)
+    pyarrow.parquet.write_table(changed, folder / "part-1.parquet", row_group_size=100)
+    with pytest.raises(InvalidInput, match=sentence):
+        partitions(pyarrow.dataset.dataset(folder), y="kind")
