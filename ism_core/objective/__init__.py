@@ -13,6 +13,7 @@ from ism_core.objective.feature_sums import Blocks
 from ism_core.objective.neighbors import ISOLATION, ClassNeighborGamma, NeighborGamma, ValueNeighborGamma
 from ism_core.objective.pairs import TILE, pairs_of
 from ism_core.objective.partitions import (
+    BLOCK_ROWS,
     ArrayPartitions,
     Block,
     BlockGammas,
@@ -39,6 +40,7 @@ from ism_core.objective.tiles import kernel_matrix, kernel_product, square_sum
 from ism_core.objective.truncation import Magnitudes
 
 __all__ = [
+    "BLOCK_ROWS",
     "COARSE_TOLERANCE",
     "COMPILED_BLOCK",
     "ISOLATION",

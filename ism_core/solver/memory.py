@@ -8,12 +8,13 @@ from ism_core.arrays import Array
 from ism_core.engines import allowed_threads
 from ism_core.errors import InvalidInput
 from ism_core.linalg import LARGEST, SAMPLE
-from ism_core.objective import EvaluationOptions
+from ism_core.objective import BLOCK_ROWS, EvaluationOptions
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS
 from ism_core.solver.options import SolveInput
 
 NUMBER_BYTES = 8  # of a double
 LIVE_MATRICES = 10  # of the size of Φ at the same time: Φ, its correction, eigenvectors and their workspace
+LIVE_BLOCKS = 6  # of partitions for each thread: two that wait, two in hand, and copies while they are scaled
 ROW_COLUMNS = 8  # columns of W's width for each row: projected rows, sums over them, bounds
 BASE_BYTES = 192 * 2**20  # buffers of tiles and features, compiled code
 WIDENINGS = 10  # times q: directions by which the space of a sample may grow
@@ -73,6 +74,21 @@ def spare_bytes(shape: Shape, X: Array, limit: int) -> int:
         f"The solve needs about {_gib(taken + shape.bytes())}; the limit is {_gib(limit)}. {advice} Use fewer rows or"
         " columns, or raise the limit.",
     )
+
+
+def check_partitions(columns: int, sample_rows: int, limit: int | None) -> None:
+    """Raise InvalidInput if the blocks and the sample of a table in partitions need more memory than the limit."""
+    if limit is None:
+        return
+    numbers = LIVE_BLOCKS * allowed_threads() * BLOCK_ROWS * columns  # the same for any number of rows
+    numbers += 2 * sample_rows * columns + (LIVE_MATRICES + allowed_threads()) * columns**2
+    needed = _resident() + BASE_BYTES + NUMBER_BYTES * numbers
+    if needed > limit:
+        raise InvalidInput(
+            "memory",
+            f"A solve of a table in partitions needs about {_gib(needed)} with {columns:,} columns; the limit is"
+            f" {_gib(limit)}. Use fewer columns, or raise the limit.",
+        )
 
 
 def _most_rows(shape: Shape, free: int) -> int:

@@ -33,6 +33,7 @@ from ism_core.objective import (
 )
 from ism_core.paradigms import Describing, Paradigm, Supervised, TargetSummary, block_gammas
 from ism_core.solver.certificate import certify, error
+from ism_core.solver.memory import check_partitions
 from ism_core.solver.options import LARGEST_VALUE, SMALLEST_VALUE, SolveOptions, check_q, checked_initial
 from ism_core.solver.reduction import iter_given, iter_reduce, iter_start, notes_on
 from ism_core.solver.result import Result, Step, relay
@@ -54,6 +55,7 @@ def iter_solve_partitions(
     options.check(q, paradigm, named)
     _refuse_what_needs_all_rows(paradigm, options)
     check_q(q, table.columns)
+    check_partitions(table.columns, _sample_rows(table.columns), options.memory_limit)
     first = _First.of(table, paradigm, options)
     fitted = _fitted(named, first)
     data, rank = _data(first, fitted, q, options)
@@ -127,7 +129,7 @@ class _First(NamedTuple):
         n, rng = summary.rows, np.random.default_rng(options.seed)
         median = _chosen(n, MEDIAN_ROWS, rng)
         target_median = _chosen(n, MEDIAN_ROWS, np.random.default_rng(0))
-        count = min(SAMPLE_ROWS, max(MEDIAN_ROWS, SAMPLE_NUMBERS // table.columns))
+        count = _sample_rows(table.columns)
         numbers = np.union1d(_chosen(n, count, rng), _rare(targets, summary, count))
         wanted = np.union1d(numbers, np.union1d(median, target_median))
         held = hold(table, n, engine)
@@ -135,6 +137,10 @@ class _First(NamedTuple):
         y = rows.of(target_median).y if n > count else rows.y
         gammas, sums = block_gammas(paradigm, targets, held, summary, y, engine)
         return _First(held, summary, gammas, sums, rows.of(numbers), rows.of(median), far, radius)
+
+
+def _sample_rows(columns: int) -> int:
+    return min(SAMPLE_ROWS, max(MEDIAN_ROWS, SAMPLE_NUMBERS // columns))
 
 
 def _chosen(n: int, count: int, rng: np.random.Generator) -> Ints:

@@ -5,9 +5,10 @@ from ism_core.objective.partitions.kept import Table, hold, read_again, with_sca
 from ism_core.objective.partitions.passes import Place, Work, total
 from ism_core.objective.partitions.sources import feature_names, is_partitioned, partitions
 from ism_core.objective.partitions.summary import Rows, Summary, pick
-from ism_core.objective.partitions.table import ArrayPartitions, Block, Partitions, ScaledPartitions
+from ism_core.objective.partitions.table import BLOCK_ROWS, ArrayPartitions, Block, Partitions, ScaledPartitions
 
 __all__ = [
+    "BLOCK_ROWS",
     "ArrayPartitions",
     "Block",
     "BlockGammas",

@@ -205,6 +205,7 @@ def test_what_cannot_be_solved_is_refused_with_a_sentence(
         (Gaussian(), {"features_per_axis": 2}, "not available"),
         (Gaussian(), {"starts": "interactions"}, "not available"),
         (Gaussian(), {"q": 7}, "from 1 to the 6"),
+        (Gaussian(), {"memory_limit": 2**27}, "with 6 columns; the limit is 128 MiB"),
         (Gaussian(), {"paradigm": Unsupervised(2)}, "Supervised"),
     ],
 )
