@@ -23,12 +23,14 @@ GROUPS = {
         "tests/service/security/test_access.py",
         "tests/service/security/test_secrets.py",
     ),
-    "workers": (  # share the process that forks workers
+    "workers": (  # share the process that they fork others from, as the next two do
         "tests/worker/test_rq_worker.py",
         "tests/worker/test_faults.py",
         "tests/worker/test_process_limits.py",
         "tests/service/faults/test_redis_faults.py",
     ),
+    "dask": ("tests/ism_core/engines/test_dask", "tests/worker/test_dask_engine.py"),
+    "hostile": ("tests/ism_jobs/tables/test_hostile_",),
     "": ("tests/service/faults/", "tests/service/security/", "tests/service/test_new_kernel.py"),  # have their own
     "service": ("tests/service/",),
     "page": ("tests/page/", "tests/test_docs.py"),

@@ -1,15 +1,16 @@
 """Dask workers that tests start and kill."""
 
 import asyncio
-import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from distributed import Client, LocalCluster, Worker
 
-FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["distributed", "ism_core.engines.dask", "tests.support.warm_numerics"])
+from tests.support.forks import forks_of
+
+PRELOADED = ("distributed.http.worker.prometheus.core", "ism_core.engines.dask", "tests.support.warm_numerics")
 
 
 class Processes:
@@ -33,8 +34,9 @@ class Processes:
 
     def be(self, count: int) -> None:
         """Start as many as are missing, and wait for them."""
-        alive = [process for process in self._processes if process.is_alive()]
-        started = [FORKS.Process(target=work_for, args=(self.address,), daemon=True) for _ in range(count - len(alive))]
+        forks = forks_of(*PRELOADED)
+        alive = [process for process in self._processes if is_running(process.pid)]
+        started = [forks.Process(target=work_for, args=(self.address,), daemon=True) for _ in range(count - len(alive))]
         for process in started:
             process.start()
         self._processes = alive + started
@@ -50,6 +52,14 @@ class Processes:
         for process in self._processes:
             process.kill()
             process.join(30)
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process has not ended; `Process.is_alive` is late if the server of the forks is busy."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def work_for(address: str) -> None:

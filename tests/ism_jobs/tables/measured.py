@@ -1,6 +1,5 @@
 """Reads a file in a process of its own and tells what came of it, and at what cost in memory and time."""
 
-import multiprocessing
 import resource
 import time
 from dataclasses import dataclass
@@ -10,12 +9,10 @@ from typing import Any
 
 from ism_jobs.errors import Problem
 from ism_jobs.tables import Limits, open_table
+from tests.support.forks import forks_of
 
 MEGABYTE = 1 << 20
 SECONDS = 60  # far more than any of these files takes
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["tests.ism_jobs.tables.measured"])
 
 
 @dataclass(frozen=True)
@@ -34,8 +31,9 @@ class Outcome:
 
 def measured(path: Path, limits: Limits | None = None, **options: Any) -> Outcome:
     """The process must answer: a crash, a hang or an error that is no problem fails the test."""
-    receiver, sender = _context.Pipe(duplex=False)
-    process = _context.Process(target=_read, args=(sender, path, limits or Limits(), options), daemon=True)
+    forks = forks_of(__name__)
+    receiver, sender = forks.Pipe(duplex=False)
+    process = forks.Process(target=_read, args=(sender, path, limits or Limits(), options), daemon=True)
     process.start()
     sender.close()
     try:
