@@ -65,7 +65,7 @@ def test_directions_that_no_row_has_anything_of_are_kept_out(rng: np.random.Gene
     result = solve(X, Supervised(np.arange(60) % 2), "linear", 5)
     assert np.abs(result.W[:10]).max() < 1e-9
     assert np.abs(result.W[16:]).max() < 1e-9
-    assert "Only 1 of the 5 axes" in result.warnings[0]
+    assert "J depends on 1 of the 5 axes only" in result.warnings[0]
 
 
 def test_fewer_directions_than_asked_for_are_told(rng: np.random.Generator) -> None:
