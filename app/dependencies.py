@@ -119,7 +119,8 @@ class Posting(NamedTuple):
     settings: Settings
 
 
-async def _posting(request: Request) -> Posting:
+def posting_of(request: Request) -> Posting:
+    """Return what a request that posts jobs needs. A plain call: FastAPI would take 20 µs more."""
     state, owner = request.app.state, owner_of(request)
     return Posting(state.store.of(owner), state.check_sandbox.of(owner), state.settings)
 
@@ -131,7 +132,6 @@ SandboxDep = Annotated[SandboxPool, Depends(_sandbox("sandbox"))]
 UploadSandboxDep = Annotated[SandboxPool, Depends(_sandbox("upload_sandbox"))]
 TransformSandboxDep = Annotated[SandboxPool, Depends(_sandbox("transform_sandbox"))]
 SettingsDep = Annotated[Settings, Depends(_settings)]
-PostingDep = Annotated[Posting, Depends(_posting)]
 JobId = Annotated[str, Path(description="The id of the job.", max_length=100)]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.dependencies import PostingDep, StoreDep
+from app.dependencies import StoreDep, posting_of
 from app.http import (
     VARY_ACCEPT,
     decode_cursor,
@@ -15,7 +15,7 @@ from app.http import (
     page_end,
 )
 from app.problems import problem_responses
-from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
+from app.routes.bodies import IdempotencyKey, ValidateOnly, accepted, json_body, posted_schema
 from app.routes.parameters import CursorParameter
 from app.schemas import BatchPage, BatchView
 from app.services import batch_page, batch_table, plan_jobs, read_batch, submit_batch
@@ -36,8 +36,7 @@ BatchLimit = Annotated[int, Query(description="The largest number of batches in 
     openapi_extra=posted_schema("PostedJobs"),
 )
 async def post_batch(
-    posting: PostingDep,
-    body: JsonBody,
+    request: Request,
     idempotency_key: IdempotencyKey = None,
     validate_only: ValidateOnly = False,
 ) -> Response:
@@ -45,6 +44,7 @@ async def post_batch(
 
     All jobs are queued, or none. `{"jobs": …, "label": …}` names the batch.
     """
+    posting, body = posting_of(request), await json_body(request)
     if validate_only:
         plan = await plan_jobs(*posting, body, is_batch=True)
         return Response(plan.model_dump_json(), media_type="application/json")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from fastapi import Depends, Header, Query, Request
+from fastapi import Header, Query, Request
 
 from app.schemas import PlanView
 from ism_jobs.errors import FieldError, InvalidSpec
@@ -15,7 +15,7 @@ INLINE_PARSE_BYTES = 2**16  # bodies below this size are parsed faster than a th
 RETRY_AFTER = {"description": "Seconds to wait before the first request for it.", "schema": {"type": "integer"}}
 
 
-async def _json_body(request: Request) -> Any:
+async def json_body(request: Request) -> Any:
     """Parse the body. FastAPI would report invalid JSON in its own words, not as a problem."""
     body = await request.body()
     try:
@@ -41,7 +41,6 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-JsonBody = Annotated[Any, Depends(_json_body)]
 IdempotencyKey = Annotated[
     str | None,
     Header(

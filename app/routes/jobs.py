@@ -13,10 +13,10 @@ from pydantic import AwareDatetime
 from redis.exceptions import ConnectionError as NotReachable
 from redis.exceptions import TimeoutError as NoAnswer
 
-from app.dependencies import EventsDep, JobDep, KeyCheckDep, PostingDep, StoreDep
+from app.dependencies import EventsDep, JobDep, KeyCheckDep, StoreDep, posting_of
 from app.http import decode_cursor, etag_matches, etag_of, not_modified, page_end
 from app.problems import problem_responses
-from app.routes.bodies import IdempotencyKey, JsonBody, ValidateOnly, accepted, posted_schema
+from app.routes.bodies import IdempotencyKey, ValidateOnly, accepted, json_body, posted_schema
 from app.routes.parameters import CursorParameter, LimitParameter
 from app.schemas import JobPage, JobView, PictureView, job_view
 from app.services import plan_jobs, submit_job
@@ -38,12 +38,12 @@ QUEUE_POLL_SECONDS = 2.0  # between two polls of the position in the queue, whic
     openapi_extra=posted_schema("PostedJob"),
 )
 async def post_job(
-    posting: PostingDep,
-    body: JsonBody,
+    request: Request,
     idempotency_key: IdempotencyKey = None,
     validate_only: ValidateOnly = False,
 ) -> Response:
     """One spec makes a job. Lists of specs and grids, which make several, go to /batches."""
+    posting, body = posting_of(request), await json_body(request)
     if validate_only:
         plan = await plan_jobs(*posting, body, is_batch=False)
         return Response(plan.model_dump_json(), media_type="application/json")
