@@ -43,7 +43,8 @@ def test_bytes_open_and_running_jobs_of_an_owner_are_counted(store: Store, tmp_p
     attempt.succeed({}, ["W", "trace"])
     usage = store.quotas.usage("alice")
     assert (usage.open_jobs, usage.running_jobs) == (1, 0)
-    assert usage.stored_bytes == pytest.approx(table + held(store, "a"), abs=300)  # the record has this number, too
+    # The record grows by this number, for which Redis may take another layout of its hash.
+    assert usage.stored_bytes == pytest.approx(table + held(store, "a"), abs=600)
     assert store.quotas.usage("bob") == store.quotas.usage("") == Usage(0, 0, 0)
     alice.jobs.delete("a")
     store.redis.delete(keys.dataset(dataset))  # it expires
@@ -64,11 +65,12 @@ def test_all_that_a_job_holds_is_counted_while_it_runs_and_when_it_has_ended(sto
     during = bytes_of(store, "alice")
     assert during > before + 50_000 + 20_000 + 100 * 150, "checkpoint, picture and events"
     assert during == pytest.approx(before + held(store, "a"), abs=2_000)
+    checkpoint = store.redis.memory_usage(keys.checkpoint("a"))
     attempt.fail({"detail": "No."})
-    assert bytes_of(store, "alice") == pytest.approx(during - 50_000, abs=2_000), "the checkpoint is gone"
+    assert bytes_of(store, "alice") == pytest.approx(during - checkpoint, abs=2_000), "the checkpoint is gone"
     alice.jobs.retry("a")
     alice.jobs.cancel("a")
-    assert bytes_of(store, "alice") == pytest.approx(during - 50_000, abs=2_000), "it is not counted twice"
+    assert bytes_of(store, "alice") == pytest.approx(during - checkpoint, abs=2_000), "it is not counted twice"
     assert bytes_of(store, "bob") == 0
 
 
