@@ -11,7 +11,7 @@ from ism_core.kernels import Gaussian, Linear, Multiquadratic, Polynomial, Relat
 from ism_core.missed import Missed, missed_dependence
 from ism_core.objective import Partitions, aligned, partitions
 from ism_core.paradigms import Alternative, Linked, SemiSupervised, Supervised, Unsupervised
-from ism_core.selection import Candidate, Choice, Trial, choose, iter_choose
+from ism_core.selection import Candidate, Choice, Trial, Update, choose, iter_choose
 from ism_core.solver import Certificate, Error, Result, Step, Stop, iter_solve, solve
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "Trial",
     "Unsupervised",
     "UnsupervisedISM",
+    "Update",
     "aligned",
     "choose",
     "interpret",

@@ -29,6 +29,7 @@ from ism_core.selection import (
     Fit,
     NeighborScoreMixin,
     Starts,
+    UpdatedMixin,
     documented,
     fit_in_memory,
     fit_in_parts,
@@ -78,15 +79,20 @@ class _ISM(
     def fit(self, X: ArrayLike | Partitions, y: ArrayLike | str | None = None) -> Self:
         """Learn W from the rows of X; y may name a column if X is read in parts, as `partitions` reads it."""
         seed = self._seed()
-        if is_partitioned(X):
-            fit = self._fit_in_parts(partitions(X, y), seed)
-        else:
-            table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
-            options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
-            paradigm = self._paradigm(y, len(table))
-            settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
-            fit = fit_in_memory(table, y, settings, seed, self._passed())
+        fit = self._new_fit(X, y, seed)
+        self.__dict__.pop("_kept", None)  # sums over other rows
+        few = fit.rows.size <= KEPT_NUMBERS and not is_partitioned(X)
+        self._latest_fit = fit._replace(table=fit.table[:0]) if few and hasattr(self, "partial_fit") else None
         return self._keep(fit, seed)
+
+    def _new_fit(self, X: Any, y: Any, seed: int) -> Fit:
+        if is_partitioned(X):
+            return self._fit_in_parts(partitions(X, y), seed)
+        table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
+        options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
+        paradigm = self._paradigm(y, len(table))
+        settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
+        return fit_in_memory(table, y, settings, seed, self._passed())
 
     def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
         """Fit a table that is read in parts, which only supervised estimators can."""
@@ -172,6 +178,9 @@ class _ISM(
     neighbors : bool, default=False
         Maximize the share of each row's own class among its neighbors, or the R² of predicting its values from them.
 """,
+    """    update_ : Update
+        What the last call of `partial_fit` or `remove_rows` changed, and whether a new choice of the settings is due.
+""",
     example="""
     Examples
     --------
@@ -185,7 +194,7 @@ class _ISM(
 """,
 )
 @dataclass(eq=False, repr=False)
-class SupervisedISM(NeighborScoreMixin, _ISM):
+class SupervisedISM(UpdatedMixin, NeighborScoreMixin, _ISM):
     """Dimension reduction to the axes that separate classes or predict real-valued targets."""
 
     kind: Kind = field(default="auto", kw_only=True)

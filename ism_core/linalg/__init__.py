@@ -4,6 +4,7 @@ from ism_core.linalg import block_krylov, row_passes
 from ism_core.linalg.correlations import collinear_groups, correlations, uncorrelated_direction
 from ism_core.linalg.row_space import LARGEST, SAMPLE, RowSpace, null_directions
 from ism_core.linalg.scaling import (
+    MAX_GROSS_SHARE,
     MAX_QUANTILE_ROWS,
     SCALES,
     Scale,
@@ -36,6 +37,7 @@ from ism_core.linalg.whitening import Whitening
 
 __all__ = [
     "LARGEST",
+    "MAX_GROSS_SHARE",
     "MAX_QUANTILE_ROWS",
     "NARROW",
     "RANK_TOLERANCE",

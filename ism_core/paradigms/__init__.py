@@ -11,7 +11,15 @@ H is the centering matrix. R is the diagonal matrix that normalizes the affinity
 
 from ism_core.paradigms.affinity import affordable_maps
 from ism_core.paradigms.base import Paradigm, Projected
-from ism_core.paradigms.block_targets import ClassBlocks, Describing, TargetSummary, block_gammas, class_blocks
+from ism_core.paradigms.block_targets import (
+    ClassBlocks,
+    Describing,
+    TargetSummary,
+    ValueBlocks,
+    block_gammas,
+    check_known,
+    class_blocks,
+)
 from ism_core.paradigms.clusterings import Alternative, SemiSupervised, Unsupervised
 from ism_core.paradigms.linked import Linked
 from ism_core.paradigms.spectral import DENSE_ROWS, SAMPLE_ROWS, Clustering
@@ -35,7 +43,9 @@ __all__ = [
     "TargetSummary",
     "Targets",
     "Unsupervised",
+    "ValueBlocks",
     "affordable_maps",
     "block_gammas",
+    "check_known",
     "class_blocks",
 ]

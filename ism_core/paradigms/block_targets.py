@@ -256,17 +256,21 @@ def class_blocks(paradigm: Supervised, found: TargetSummary, summary: Summary) -
     return ClassBlocks(np.array(labels), np.array([found.classes[label][0] for label in labels]), paradigm.balance)
 
 
-def check(paradigm: Supervised, found: TargetSummary, summary: Summary) -> None:
-    """Raise InvalidInput if the targets are missing, mixed or do not vary."""
+def check_known(found: TargetSummary, summary: Summary) -> None:
+    """Raise InvalidInput if targets are missing or mixed."""
     if "none" in found.kinds:
         raise InvalidInput("y", "The partitions have no targets; pass y, or name the column of the targets.")
     if found.missing:
-        place = min(found.missing)
-        count = sum(count for count, _ in found.missing.values())
+        place, count = min(found.missing), sum(count for count, _ in found.missing.values())
         row = summary.first_rows()[place] + found.missing[place][1]
         raise InvalidInput("y", f"y has {count} missing value(s), the first in row {row}. Drop those rows.")
     if "text" in found.kinds and len(found.kinds) > 1:
         raise InvalidInput("y", "y holds text in some rows and numbers in others; give all labels the same type.")
+
+
+def check(paradigm: Supervised, found: TargetSummary, summary: Summary) -> None:
+    """Raise InvalidInput if the targets are missing, mixed or do not vary."""
+    check_known(found, summary)
     if _are_classes(paradigm, found):
         classes = found.classes or {}
         if len(classes) < 2:

@@ -11,6 +11,7 @@ from sklearn.svm import _libsvm as libsvm
 from ism_core.arrays import Array, Ints
 from ism_core.paradigms import Supervised
 
+TINY = 1e-300  # in place of a variance of 0
 NEIGHBORS = 5  # of the nearest-neighbor classifier and regressor
 C_SVC, EPSILON_SVR = 0, 3  # libsvm's numbers of the two support vector machines
 
@@ -70,6 +71,21 @@ class NeighborScoreMixin:
         are_classes = self._paradigm(learned, len(P)).codes is not None
         predictor = KNeighborsClassifier if are_classes else KNeighborsRegressor
         return float(predictor(min(NEIGHBORS, len(P))).fit(P, learned).score(projected, y))
+
+
+def losses(P: Array, learned: Any, P_test: Array, y_test: Any, are_classes: bool) -> Array:
+    """Return for each test row whether its class is predicted wrong from the nearest rows, or its squared error.
+
+    Squared errors are relative to the variance of the learned values.
+    """
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    predictor = (KNeighborsClassifier if are_classes else KNeighborsRegressor)(min(NEIGHBORS, len(P))).fit(P, learned)
+    predicted = predictor.predict(P_test)
+    if are_classes:
+        return np.asarray(predicted != y_test.reshape(len(y_test))).astype(np.float64)
+    errors = np.reshape((predicted - y_test) ** 2, (len(y_test), -1)) / (np.var(learned, axis=0) + TINY)
+    return np.asarray(errors.mean(axis=1))
 
 
 def _support_vector_predictions(P: Array, y: Array | Ints, P_test: Array, kind: int) -> Array:

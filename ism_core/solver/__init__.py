@@ -3,10 +3,11 @@
 `solve` validates its arguments (`options`), chooses starting points (`starts`), ascends from the best one (`ascent`, or
 `alternation` for clusterings), limits the features of each axis if asked to (`sparse`) and checks the W it found
 (`certificate`). `iter_solve` is the same as a generator of steps. `stability` resamples the rows of a result.
+`updates` adds rows to a model and removes rows.
 """
 
 from ism_core.solver.ascent import ascend
-from ism_core.solver.options import SolveOptions
+from ism_core.solver.options import SolveOptions, as_engine
 from ism_core.solver.partitioned_scaling import learned_scaling
 from ism_core.solver.result import (
     Certificate,
@@ -33,6 +34,7 @@ from ism_core.solver.starts import (
     widest_width,
     with_width,
 )
+from ism_core.solver.updates import RowMoments, check_updatable, solve_moments
 
 __all__ = [
     "COARSE_ASCENT_DELTA",
@@ -42,12 +44,15 @@ __all__ = [
     "Resample",
     "Result",
     "ReturnCapture",
+    "RowMoments",
     "SolveOptions",
     "Stability",
     "Step",
     "Stop",
+    "as_engine",
     "ascend",
     "ascend_on_supports",
+    "check_updatable",
     "drain",
     "drained",
     "first_width",
@@ -61,6 +66,7 @@ __all__ = [
     "relay",
     "scale_of_deviations",
     "solve",
+    "solve_moments",
     "stability",
     "widest_width",
     "with_width",

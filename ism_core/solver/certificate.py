@@ -31,7 +31,10 @@ SINGLE_ROUNDING = 1e-6  # relative rounding of Φ(W)W in single precision, as me
 
 
 def certify(
-    problem: Problem, point: EvaluatedPoint, rng: np.random.Generator, known_gap: float | None = None
+    problem: Problem | PolynomialMoments,
+    point: EvaluatedPoint,
+    rng: np.random.Generator,
+    known_gap: float | None = None,
 ) -> Certificate:
     """Check gradient, eigengap, orthonormality and the second-order condition at a point.
 
@@ -73,9 +76,11 @@ def beyond_saddle(problem: Problem, point: EvaluatedPoint, rng: np.random.Genera
 
 
 def _reduced(
-    problem: Problem, point: EvaluatedPoint, first: Array, rng: np.random.Generator
+    problem: Problem | PolynomialMoments, point: EvaluatedPoint, first: Array, rng: np.random.Generator
 ) -> tuple[Problem | PolynomialMoments, EvaluatedPoint, Array]:
     """Return a problem with cheap gradients, and the point and the direction in its coordinates."""
+    if isinstance(problem, PolynomialMoments):
+        return problem, point, first
     moments = point.moments
     if moments is None and problem.kernel.has_product_form:
         moments = moments_in_all_directions(problem) or (moments_around(problem, point) if can_leap(problem) else None)

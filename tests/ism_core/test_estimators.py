@@ -36,7 +36,7 @@ ESTIMATORS = [SupervisedISM, UnsupervisedISM, SemiSupervisedISM, AlternativeISM]
 CLUSTERINGS = ESTIMATORS[1:]
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@parametrize_with_checks([*(estimator() for estimator in ESTIMATORS), SupervisedISM(Polynomial(2))])
 def test_scikit_learns_own_checks_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 

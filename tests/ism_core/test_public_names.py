@@ -33,6 +33,7 @@ def test_public_names_are_these() -> None:
         "Trial",
         "Unsupervised",
         "UnsupervisedISM",
+        "Update",
         "aligned",
         "choose",
         "interpret",

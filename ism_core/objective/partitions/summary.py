@@ -65,10 +65,10 @@ class Summary:
         counts = [self.places[place] for place in places]
         return dict(zip(places, np.cumsum([0, *counts]).tolist(), strict=False))
 
-    def check(self) -> None:
-        """Raise InvalidInput if there are fewer than 2 rows, or cells that are not finite."""
-        if self.rows < 2:
-            raise InvalidInput("X", f"X has {self.rows} row(s); at least 2 are needed.")
+    def check(self, fewest: int = 2) -> None:
+        """Raise InvalidInput if there are too few rows, or cells that are not finite."""
+        if self.rows < fewest:
+            raise InvalidInput("X", f"X has {self.rows} row(s); at least {fewest} are needed.")
         if self.wrong:
             place = min(self.wrong)
             _, row, column = self.wrong[place]

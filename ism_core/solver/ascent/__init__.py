@@ -18,8 +18,11 @@ from ism_core.solver.ascent.loop import (
     iter_moves,
 )
 from ism_core.solver.ascent.polynomial_moments import (
+    ROWS_AT_A_TIME,
     PolynomialMoments,
+    add_row_moments,
     can_leap,
+    full_tensors,
     has_moments,
     moments_flops,
     moments_in_all_directions,
@@ -27,6 +30,7 @@ from ism_core.solver.ascent.polynomial_moments import (
 
 __all__ = [
     "GRADIENT_PER_DELTA",
+    "ROWS_AT_A_TIME",
     "Ascent",
     "EvaluatedPoint",
     "LbfgsAscent",
@@ -35,9 +39,11 @@ __all__ = [
     "Objective",
     "PolynomialMoments",
     "TrialStep",
+    "add_row_moments",
     "ascend",
     "can_leap",
     "fixed_gamma_method",
+    "full_tensors",
     "has_moments",
     "is_stationary",
     "iter_ascend",

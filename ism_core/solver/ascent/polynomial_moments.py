@@ -11,6 +11,7 @@ Ma = Ta(·, Ṽ, …, Ṽ) without its first row.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, TypeGuard
@@ -24,7 +25,7 @@ from ism_core.kernels import FeatureMap, Power, TermMap, exact_maps, monomials
 from ism_core.linalg import row_passes
 from ism_core.objective import Blocks, Problem, ProblemData, features_of
 
-BLOCK = 384  # rows at a time
+ROWS_AT_A_TIME = 384
 MOST_ENTRIES = 3e6  # most entries in the tensors of one term; contracting them takes about 10 ms
 FEW_ENTRIES = 1e5  # entries of a term's tensors whose contraction takes less than a pass over a few hundred rows
 LEAP_COST = 6  # largest cost of a leap, in evaluations of Φ(W)W
@@ -60,6 +61,21 @@ class PolynomialMoments:
             assert isinstance(each.value, Power)
             powers.append(_Power.of(each.value, own, each.weight * problem.gamma.s))
         return PolynomialMoments(basis, powers, scatter, problem.q)
+
+    @staticmethod
+    def of_tensors(terms: Sequence[tuple[Power, Array]], s: Array, scatter: Array, q: int) -> "PolynomialMoments":
+        """Return the moments in all directions.
+
+        Parameters
+        ----------
+        terms
+            For each term of the kernel its value, with its weight as factor, and the sums Σ ua z̃ ⊗ … ⊗ z̃ over the rows
+            for z̃ = [1, z], r×(d + 1)×…×(d + 1).
+        s
+            The weights of Γ.
+        """
+        powers = [_Power.of_tensor(value, tensor, s) for value, tensor in terms]
+        return PolynomialMoments(np.eye(len(scatter)), powers, scatter, q)
 
     @property
     def dimensions(self) -> int:
@@ -105,37 +121,49 @@ def _moments(problem: Problem, maps: list[TermMap], basis: Array) -> tuple[list[
     shared = isinstance(problem.options.engine, Threads) and isinstance(data, ProblemData)
     kept = np.empty((n, basis.shape[1])) if shared else None  # by threads of this process
     with np.errstate(over="ignore", invalid="ignore"):
-        totals, squares = data.total(_add_moments, BLOCK, basis, derivatives, kept)
+        totals, squares = data.total(add_row_moments, ROWS_AT_A_TIME, basis, derivatives, kept)
         if kept is not None:
             problem.projections.remember(basis, kept)
         squares, sums = squares[:-1, :-1], squares[-1, :-1]
         return [problem.gamma.finished(total) for total in totals], squares - np.outer(sums, sums) / n
 
 
-def _add_moments(
+def add_row_moments(
     share: list[int],
     X: Array,
     gamma: Gamma,
     blocks: Blocks,
-    basis: Array,
-    derivatives: list[FeatureMap],
+    basis: Array | None,
+    derivatives: Sequence[FeatureMap],
     kept: Array | None,
 ) -> tuple[list[Array], Array]:
-    """Return the moments and the sum of [z, 1]ᵀ[z, 1] over the blocks of a share; write z into `kept` if given."""
-    s = basis.shape[1]
+    """Return the moments and the sum of [z, 1]ᵀ[z, 1] over the blocks of a share; write z into `kept` if given.
+
+    Without a basis, z is the row itself.
+    """
+    s = X.shape[1] if basis is None else basis.shape[1]
     totals = [gamma.no_moments(each.count, s + 1) for each in derivatives]
     squares = np.zeros((s + 1, s + 1))
     columns = np.ones((blocks.size, s + 1))
     for block in row_passes.blocks_of(share, len(X), blocks.size):
         Z = columns[: block.stop - block.start]
         rows = gamma.rows(block)
-        Z[:, :s] = X[rows] @ basis
+        Z[:, :s] = X[rows] if basis is None else X[rows] @ basis
         if kept is not None:
             kept[rows] = Z[:, :s]
         squares += Z.T @ Z
         for total, each in zip(totals, derivatives, strict=True):
             gamma.add_moments(total, block, features_of(each, Z[:, :s], blocks.rows), Z)
     return totals, squares
+
+
+def full_tensors(sums: Array, d: int, degree: int) -> Array:
+    """Return sums of z̃ ⊗ … ⊗ z̃ for z̃ = [1, z], a×(d + 1)×…×(d + 1).
+
+    `sums` has those of the products of up to degree − 1 coordinates of z, times z̃.
+    """
+    full: Array = sums[:, _places(d, degree - 1, 1)]
+    return full
 
 
 def has_moments(problem: Problem, s: int, entries: float = MOST_ENTRIES) -> bool:
@@ -205,9 +233,24 @@ class _Power:
         tensors *= scale
         return _Power(value.degree, tensors, s, constant)
 
+    @staticmethod
+    def of_tensor(value: Power, tensor: Array, s: Array) -> "_Power":
+        """Return the term, given the sums of z̃ ⊗ … ⊗ z̃ for z̃ = [1, z]."""
+        constant = int(value.c > 0)
+        scale = np.sqrt([value.c] * constant + [value.gamma] * value.q)
+        for axis in range(1, tensor.ndim):
+            tensor = np.moveaxis(np.moveaxis(tensor, axis, -1)[..., 1 - constant :] * scale, -1, axis)
+        if value.degree > 1:
+            tensor = tensor[(slice(None), *_indices(value.q, value.degree - 1, constant).T)]
+        return _Power(value.degree, np.ascontiguousarray(tensor), value.factor * s, constant)
+
     def evaluate(self, V: Array) -> tuple[Array, float]:
         """Return the term's part of Φ and J."""
         s = len(V)
+        if self.degree == 1:
+            rows = self.tensors[:, self.constant :]
+            linear: Array = (rows.T * self.s) @ rows
+            return linear, float(np.vdot(V, linear @ V))  # the constant adds nothing: the columns of U add up to 0
         extended = np.pad(V, (self.constant, 0))
         extended[: self.constant, : self.constant] = 1
         r, m, width = self.tensors.shape
