@@ -30,13 +30,15 @@ from ism_core.selection import (
     NeighborScoreMixin,
     Starts,
     UpdatedMixin,
+    checked,
+    choose_at_scale,
     documented,
     fit_in_memory,
     fit_in_parts,
-    given_settings,
+    has_automatic_settings,
     iter_settings,
 )
-from ism_core.solver import drain
+from ism_core.solver import as_engine, drain
 
 EngineName = Literal["local", "dask"]
 
@@ -208,8 +210,12 @@ class SupervisedISM(UpdatedMixin, NeighborScoreMixin, _ISM):
     def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
         self._learned_names(feature_names(table), table.columns)
         paradigm = Supervised(None, self.kind, self.target_kernel, self.balance, self.neighbors)
-        settings = given_settings(paradigm, self.kernel, self.q, self.scale, self.delta, self.starts)
-        return fit_in_parts(table, settings, seed, self._passed())
+        given = self.kernel, self.q, self.scale
+        options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
+        if not has_automatic_settings(*given):
+            return fit_in_parts(table, drain(iter_settings(table, paradigm, *given, **options)), seed, self._passed())
+        chosen = choose_at_scale(table, paradigm, *given, **options, engine=as_engine(self.engine))
+        return checked(fit_in_parts(table, chosen.settings, seed, self._passed()), chosen)
 
 
 @dataclass(eq=False, repr=False)

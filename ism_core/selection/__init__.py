@@ -1,6 +1,6 @@
 """Automatic choice of kernel, q and scale from the data; measures of a projection on held-out rows."""
 
-from ism_core.selection.choice import Auto, Candidate, Choice, Journal, Leader, OutOfFold, Trial, never
+from ism_core.selection.choice import Auto, Candidate, Choice, FinalCheck, Journal, Leader, OutOfFold, Trial, never
 from ism_core.selection.choose import choose, iter_choose
 from ism_core.selection.estimation import (
     CLUSTERS,
@@ -8,10 +8,11 @@ from ism_core.selection.estimation import (
     Fit,
     Update,
     UpdatedMixin,
+    checked,
+    choose_at_scale,
     documented,
     fit_in_memory,
     fit_in_parts,
-    given_settings,
 )
 from ism_core.selection.fold_paths import FoldScore
 from ism_core.selection.held_out import HeldOut, Losses, Target, sample
@@ -25,6 +26,7 @@ __all__ = [
     "Auto",
     "Candidate",
     "Choice",
+    "FinalCheck",
     "Fit",
     "FoldScore",
     "HeldOut",
@@ -39,11 +41,12 @@ __all__ = [
     "Trial",
     "Update",
     "UpdatedMixin",
+    "checked",
     "choose",
+    "choose_at_scale",
     "documented",
     "fit_in_memory",
     "fit_in_parts",
-    "given_settings",
     "has_automatic_settings",
     "iter_choose",
     "iter_settings",

@@ -49,6 +49,18 @@ class OutOfFold:
 
 
 @dataclass(frozen=True)
+class FinalCheck:
+    """How well the axes of all rows of a table in partitions predict rows that the choice never saw.
+
+    The score is that of a `Candidate`; compare it with `OutOfFold.corrected`.
+    """
+
+    score: float  # accuracy or R²
+    error: float  # its standard error
+    rows: int  # number of rows that were predicted
+
+
+@dataclass(frozen=True)
 class Choice:
     """The candidates in the order in which they were tried, the chosen one, and the reason."""
 
@@ -60,6 +72,7 @@ class Choice:
     out_of_fold: OutOfFold | None = None  # of supervised choices; None if there were too few rows
     cut_short: bool = False  # whether the search ended on request, before all candidates were tried
     mu: float | None = None  # 0 if labels of a clustering do not guide its axes; None if the weight stays as it is
+    final_check: FinalCheck | None = None  # of a table in partitions
 
 
 @dataclass(frozen=True, eq=False)

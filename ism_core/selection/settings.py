@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
+from ism_core.objective import Partitions
 from ism_core.paradigms import Paradigm, SemiSupervised, Supervised, Unsupervised
 from ism_core.selection.choice import Auto, Choice, Journal, Trial, never
 from ism_core.selection.choose import iter_choose
@@ -41,7 +42,7 @@ def has_automatic_settings(kernel: Kernel | str, q: int | Auto, scale: Scale | A
 
 
 def iter_settings(
-    X: ArrayLike,
+    X: ArrayLike | Partitions,
     paradigm: Paradigm,
     kernel: Kernel | str,
     q: int | Auto,
@@ -57,7 +58,8 @@ def iter_settings(
     """Yield a Trial for each candidate, or none if all settings are given; return the complete Settings.
 
     A scale of None means "auto" if the kernel is "auto", else "standard". A delta of None means 0.01, or 0.1 for a
-    supervised reduction whose kernel width is chosen. `finish`, `journal` and `may_fork` are those of `iter_choose`.
+    supervised reduction whose kernel width is chosen. X may be in partitions if all settings are given. `finish`,
+    `journal` and `may_fork` are those of `iter_choose`.
     """
     if scale is None:
         scale = "auto" if kernel == "auto" else "standard"
@@ -66,6 +68,7 @@ def iter_settings(
         assert scale != "auto"
         return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
     assert isinstance(paradigm, Supervised | Unsupervised)
+    assert not isinstance(X, Partitions)
     choice = yield from iter_choose(
         X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish, journal=journal, may_fork=may_fork
     )

@@ -37,7 +37,7 @@ from ism_core.solver.memory import check_partitions
 from ism_core.solver.options import LARGEST_VALUE, SMALLEST_VALUE, SolveOptions, check_q, checked_initial
 from ism_core.solver.reduction import iter_given, iter_reduce, iter_start, notes_on
 from ism_core.solver.result import Result, Step, relay
-from ism_core.solver.starts import Start
+from ism_core.solver.starts import Start, interaction_directions
 
 SAMPLE_ROWS = 20_000  # rows of the sample on which a start is searched
 SAMPLE_NUMBERS = 8_000_000  # numbers in that sample at most, 64 MB
@@ -69,7 +69,9 @@ def iter_solve_partitions(
 
     with own_threads():
         problem = Problem.on(data)
-    if options.initial_W is None:
+    if options.initial_W is None and options.starts == "interactions":
+        search = iter_given(Start(interaction_directions(data.sample.X, data.sample.gamma, q, rng)[0]))
+    elif options.initial_W is None:
         search = iter_start(problem, named, data.sample.X, options, rng)
     else:
         given = project_out(null, checked_initial(options.initial_W, table.columns, q))
@@ -101,10 +103,6 @@ def _refuse_what_needs_all_rows(paradigm: Supervised, options: SolveOptions) -> 
     if options.features_per_axis is not None:
         raise InvalidInput(
             "features_per_axis", "features_per_axis is not available for tables in partitions; leave it out."
-        )
-    if options.starts == "interactions":
-        raise InvalidInput(
-            "starts", 'starts is "interactions", which is not available for tables in partitions; leave it out.'
         )
 
 

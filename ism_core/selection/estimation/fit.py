@@ -4,13 +4,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ism_core.arrays import Array, Ints
-from ism_core.errors import InvalidInput
-from ism_core.kernels import Kernel
-from ism_core.linalg import Scale, Scaling
+from ism_core.linalg import Scaling
 from ism_core.objective import Partitions, ScaledPartitions
 from ism_core.paradigms import Supervised
-from ism_core.selection.choice import Auto
-from ism_core.selection.settings import DELTA, Settings, Starts, has_automatic_settings
+from ism_core.selection.settings import Settings
 from ism_core.solver import Result, learned_scaling, solve
 
 
@@ -31,26 +28,6 @@ def fit_in_memory(table: Array, y: Any, settings: Settings, seed: int, options: 
     scaling, rows = Scaling.learned(table, settings.scale, getattr(settings.paradigm, "codes", None))
     result = _solved(rows, settings, seed, scaling, options)
     return Fit(table, y, rows, scaling, settings, result, scaling.gross_cells(table))
-
-
-def given_settings(
-    paradigm: Supervised,
-    kernel: Kernel | str,
-    q: int | Auto,
-    scale: Scale | Auto | None,
-    delta: float | None,
-    starts: Starts,
-) -> Settings:
-    """Return the settings for a table in partitions, none of which may be "auto"."""
-    if scale is None:
-        scale = "auto" if kernel == "auto" else "standard"
-    if has_automatic_settings(kernel, q, scale) or q == "auto" or scale == "auto":
-        raise InvalidInput(
-            "kernel",
-            'Settings that are "auto" are not available for tables in partitions; give kernel, q and scale, or choose'
-            " them on a sample of the rows.",
-        )
-    return Settings(paradigm, kernel, q, scale, DELTA if delta is None else delta, starts, None)
 
 
 def fit_in_parts(table: Partitions, settings: Settings, seed: int, options: dict[str, Any]) -> Fit:

@@ -8,11 +8,13 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from ism_core import Gaussian, InvalidInput, Polynomial, SupervisedISM, UnsupervisedISM
+from ism_core import Gaussian, InvalidInput, Polynomial, Supervised, SupervisedISM, UnsupervisedISM
 from ism_core.arrays import Array, Ints
+from ism_core.engines import LOCAL
 from ism_core.linalg import MAX_QUANTILE_ROWS
 from ism_core.objective import ArrayPartitions, partitions
 from ism_core.objective.partitions import sources
+from ism_core.selection.estimation import at_scale
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +79,58 @@ def test_a_large_mapped_file_is_read_in_parts(
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-3)
 
 
+@pytest.fixture(scope="module")
+def mixed() -> tuple[Array, Ints]:
+    """Classes in two of six columns, one of them rare, in blocks that have few classes each."""
+    rng = np.random.default_rng(3)
+    y = np.sort(rng.choice(3, 3_000, p=[0.6, 0.39, 0.01]))
+    X = rng.standard_normal((3_000, 6)) * [1, 10, 1, 1, 5, 1] + 20
+    X[:, 1] += 25 * (y == 1)
+    X[:, 4] += 25 * (y == 2)
+    return X, y
+
+
+@pytest.mark.parametrize("target", ["classes", "values"])
+def test_settings_are_chosen_on_a_sample_and_checked_on_other_rows(
+    target: str, mixed: tuple[Array, Ints], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(at_scale, "CHOICE_ROWS", 900)
+    monkeypatch.setattr(at_scale, "CHECKED_ROWS", 300)
+    X, y = mixed
+    if target == "values":
+        y = X[:, 1] + 0.1 * np.random.default_rng(0).standard_normal(len(X))
+    found = SupervisedISM("auto", "auto").fit(ArrayPartitions(X, y, 500, 120))
+    choice = found.choice_
+    assert not choice.chosen.neighbors
+    assert choice.criterion == ("accuracy" if target == "classes" else "r2")
+    assert 300 <= choice.final_check.rows <= 310
+    assert choice.final_check.score > 0.85
+    assert abs(choice.final_check.score - choice.out_of_fold.corrected) < 0.08
+    assert found.result_.kernel == choice.chosen.kernel
+    expected = SupervisedISM(choice.chosen.kernel, choice.chosen.q, scale=choice.chosen.scale, delta=0.1).fit(X, y)
+    assert found.score(X, y) == pytest.approx(expected.score(X, y), abs=0.02)
+
+
+def test_the_rows_of_the_final_check_are_no_rows_of_the_choice(mixed: tuple[Array, Ints]) -> None:
+    X, y = mixed
+    for columns in (X, X[:, :2]):
+        learned, unseen = at_scale._samples(ArrayPartitions(columns, y, 500, 120), Supervised(), 0, LOCAL)
+        assert not set(learned.numbers) & set(unseen.numbers)
+        np.testing.assert_array_equal(columns[learned.numbers], learned.X)
+        np.testing.assert_array_equal(y[unseen.numbers], unseen.y)
+        shares = [np.bincount(rows.y) / len(rows.y) for rows in (learned, unseen)]
+        np.testing.assert_allclose(*shares, atol=0.005)
+
+
+def test_one_open_setting_is_chosen(mixed: tuple[Array, Ints]) -> None:
+    found = SupervisedISM(Gaussian(4.0), q="auto").fit(partitions(*mixed))
+    assert found.result_.kernel == Gaussian(4.0)
+    assert found.components_.shape[0] == found.choice_.chosen.q
+
+
 def test_what_needs_rows_in_memory_is_refused_with_a_sentence(rows: tuple[Array, Ints]) -> None:
     table = partitions(*rows)
     for estimator, sentence in (
-        (SupervisedISM("auto"), '"auto" are not available'),
-        (SupervisedISM(q="auto"), '"auto" are not available'),
-        (SupervisedISM(Gaussian("auto")), '"auto" are not available'),
         (SupervisedISM(scale="large"), "it must be"),
         (UnsupervisedISM(), "SupervisedISM takes tables"),
     ):

@@ -131,6 +131,14 @@ def test_other_starts_and_weights_from_the_labels(table: Table) -> None:
         assert_same(solve(whole, Supervised(), kernel, 2, delta=TIGHT), expected)
 
 
+def test_a_start_from_interactions_finds_what_means_do_not_tell() -> None:
+    X = np.random.default_rng(0).standard_normal((3_000, 5))
+    y = (X[:, 1] * X[:, 3] > 0).astype(int)
+    found = solve(ArrayPartitions(X, y, 700, 130), Supervised(), Gaussian(1.5), 2, starts="interactions", delta=TIGHT)
+    assert_same(found, solve(X, Supervised(y), Gaussian(1.5), 2, starts="interactions", delta=TIGHT))
+    assert np.linalg.norm(found.W[[1, 3]]) > 1.39
+
+
 @dataclass(frozen=True)
 class Generated:
     """A table of any length that is made while it is read."""
@@ -203,7 +211,6 @@ def test_what_cannot_be_solved_is_refused_with_a_sentence(
         (Multiquadratic(), {}, "no features"),
         (Gaussian(0.02), {"starts": 1}, "too narrow"),
         (Gaussian(), {"features_per_axis": 2}, "not available"),
-        (Gaussian(), {"starts": "interactions"}, "not available"),
         (Gaussian(), {"q": 7}, "from 1 to the 6"),
         (Gaussian(), {"memory_limit": 2**27}, "with 6 columns; the limit is 128 MiB"),
         (Gaussian(), {"paradigm": Unsupervised(2)}, "Supervised"),
