@@ -285,5 +285,8 @@ def _ranges(store: Store, record: Record) -> dict[str, tuple[float, float]]:
 
 
 def _name(record: Record, *parts: str) -> Hashable:
-    """Return the name of a file that never changes, because the results of an attempt never do."""
-    return (record.id, record.attempt, *parts)
+    """Return the name of a file that never changes, because the results of an attempt never do.
+
+    The time of creation is part of it: an Idempotency-Key gives another job the id of a deleted one.
+    """
+    return (record.id, record.created, record.attempt, *parts)

@@ -5,6 +5,7 @@ import io
 import json
 import xml.etree.ElementTree as ET
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import onnxruntime
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from ism_jobs.data import Model
+from tests.service.test_posting import spec
 from tests.support.api import Api, problem
 
 TYPES = {
@@ -168,6 +170,20 @@ def test_what_is_made_when_asked_for_comes_in_parts_too(api: Api, done: str, pat
     answer = api.get(f"/jobs/{done}/{path}", headers={"Range": f"bytes=10-{size}", "If-Range": etag})
     assert (answer.status_code, answer.content) == (206, whole.content[10:])
     assert api.get(f"/jobs/{done}/{path}", headers={"If-None-Match": etag}).status_code == 304
+
+
+def test_another_job_with_the_id_of_a_deleted_one_has_tags_of_its_own(api: Api, wine_id: str) -> None:
+    """An idempotency key gives both the same id, and the attempt has the same number."""
+    headers = {"Idempotency-Key": uuid4().hex}
+    answers = []
+    for features in (["ash", "alcohol"], ["ash", "hue"]):
+        job = api.post("/jobs", json=spec(wine_id, features=features), headers=headers).json()["id"]
+        api.succeeded(job)
+        known = {"If-None-Match": answers[0].headers["etag"]} if answers else {}
+        answers.append(api.get(f"/jobs/{job}/W", headers=known))
+        assert api.delete(f"/jobs/{job}").status_code == 204
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].url == answers[1].url
 
 
 @pytest.mark.parametrize("path", ["", "/W", "/embedding?format=parquet", "/model", "/plots/trace.svg", "/report.html"])
