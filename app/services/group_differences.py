@@ -1,7 +1,6 @@
 """Differences between groups of rows and all other rows, per column and in standard deviations."""
 
 import base64
-import binascii
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -119,7 +118,7 @@ def _rows_of_mask(mask: str, place: int, rows: int) -> NDArray[np.int64]:
     size = -(-rows // 8)
     try:
         packed = base64.b64decode(mask, validate=True)
-    except binascii.Error:
+    except ValueError:  # from letters that are not ASCII too
         raise _refused("masks", f"Mask {place} is not base64.") from None
     if len(packed) != size:
         raise _refused("masks", f"Mask {place} has {len(packed):,} bytes; a table of {rows:,} rows needs {size:,}.")

@@ -109,6 +109,7 @@ def test_groups_can_be_given_as_bits(api: Api, wine_id: str) -> None:
     ("body", "sentence"),
     [
         ({"masks": ["?"]}, "Mask 0 is not base64."),
+        ({"masks": ["é"]}, "Mask 0 is not base64."),
         ({"masks": [mask([1]), mask([9], 16)]}, "Mask 1 has 2 bytes; a table of 5 rows needs 1."),
         ({"masks": [mask([])]}, "Mask 0 selects no row."),
         ({"masks": [mask([1, 6], 8)]}, "Mask 0 selects row 6, but the table has 5 rows."),
