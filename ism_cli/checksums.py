@@ -56,15 +56,18 @@ class Checksums:
 
     def update(self, *, all: bool = False) -> None:
         """Sum what the files had at the last update, or all that they have, if Redis has stopped."""
-        lengths = {path.name: path.stat().st_size for path in self._folder.glob(FILES)}
+        lengths: dict[str, int] = {}
         summed = dict(self._summed)
-        for name, length in lengths.items():
-            start, checksum = summed.get(name, (0, 0))
-            if start > length:  # Redis has removed an incomplete command
-                start, checksum = 0, 0
-            end = length if all else min(self._lengths.get(name, 0), length, start + MOST_BYTES)
-            if end > start:
-                summed[name] = _crc(self._folder / name, start, end, checksum)
+        for path in self._folder.glob(FILES):
+            with suppress(FileNotFoundError):  # Redis deletes files that it has rewritten
+                name, length = path.name, path.stat().st_size
+                start, checksum = summed.get(name, (0, 0))
+                if start > length:  # Redis has removed an incomplete command
+                    start, checksum = 0, 0
+                end = length if all else min(self._lengths.get(name, 0), length, start + MOST_BYTES)
+                if end > start:
+                    summed[name] = _crc(path, start, end, checksum)
+                lengths[name] = length
         self._lengths = lengths
         if (kept := {name: summed[name] for name in lengths if name in summed}) != self._summed:
             self._summed = kept

@@ -1,5 +1,6 @@
 """A byte of Redis's files that has changed on the disk is noticed at the next start, which says what to do."""
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -96,3 +97,18 @@ def test_the_checksums_follow_a_file_that_grows_and_is_replaced(tmp_path: Path) 
     assert os.stat(folder / "checksums").st_mode & 0o077 == 0
     (folder / "checksums").write_text('{"appendonly.aof.2.incr.aof": [3')  # as if it was not written to its end
     Checksums(tmp_path).check()
+
+
+def test_a_file_that_redis_deletes_meanwhile_has_no_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when Redis has rewritten its files between the listing and the reading of them."""
+    folder = tmp_path / "appendonlydir"
+    folder.mkdir()
+    old, new = (folder / f"appendonly.aof.{number}.incr.aof" for number in (1, 2))
+    for file in (old, new):
+        file.write_bytes(TEXT)
+    checksums, found = Checksums(tmp_path), Path.glob
+    checksums.update()
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: [*found(path, pattern), old])
+    old.unlink()
+    checksums.update()
+    assert list(json.loads((folder / "checksums").read_bytes())) == [new.name]
