@@ -65,7 +65,7 @@ class SharedMemory:
                 self._check()
 
     def _check(self) -> None:
-        held = {each: resident_bytes(each.pid or 0) - start for each, start in self._held_at_start.items()}
+        held = {each: max(0, resident_bytes(each.pid or 0) - start) for each, start in self._held_at_start.items()}
         if sum(held.values()) > self.most:
             largest = max(held, key=held.__getitem__)
             log.warning("sandbox processes use too much memory together", bytes=sum(held.values()), most=self.most)
