@@ -9,6 +9,7 @@ from typing import Any, Self
 from ism_client.datasets import parse_time
 from ism_client.events import ENDED, check_deadline, remaining
 from ism_client.jobs import Job
+from ism_client.pictures import table_html
 from ism_client.progress import ProgressBar
 from ism_client.transport import PATIENT_RETRIES, Http, path_of, run
 
@@ -39,6 +40,11 @@ class BatchFields:
     def ended(self) -> bool:
         """Whether all jobs have ended."""
         return sum(self.states.values()) == self._ended_jobs()
+
+    def _repr_html_(self) -> str:
+        heads = ("id", "state", "kernel", "q", *([self.metric] if self.metric else []))
+        rows = [_flat(job) for job in self.document.get("jobs") or ()]
+        return table_html(heads, [[_cell(row.get(name)) for name in heads] for row in rows])
 
     async def _refresh(self) -> Self:
         self._update(await self._http.json("GET", path_of("batches", self.id), retries=PATIENT_RETRIES))
@@ -160,3 +166,7 @@ class Batch(BatchFields):
 def _flat(job: Mapping[str, Any]) -> dict[str, Any]:
     row = {name: value for name, value in job.items() if name not in ("settings", "metrics")}
     return {**row, **(job.get("settings") or {}), **(job.get("metrics") or {})}
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

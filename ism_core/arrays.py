@@ -107,6 +107,8 @@ class PreparedInputMixin:
 
     def _learned_input(self, X: Any, target: Any) -> Array:
         """Return the rows to fit; learn the encoding of a frame, unless it is switched off or not installed."""
+        if isinstance(self.prepare, str) and self.prepare != "auto":
+            raise InvalidInput("prepare", f'prepare is "{self.prepare}". It must be "auto", None or a list of columns.')
         self._is_pandas = type(X).__module__.split(".")[0] == "pandas" and is_frame(X)
         self._encoding = None if self.prepare is None or not is_frame(X) else _frame_encoding()
         if self._encoding is None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
@@ -59,6 +60,11 @@ class Http:
             headers["Authorization"] = f"Bearer {key}"
         options: dict[str, Any] = {"base_url": self.url, "headers": headers, "timeout": timeout, "transport": transport}
         self.wire = AsyncWire(httpx.AsyncClient(**options)) if is_async else SyncWire(httpx.Client(**options))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again; a pickle holds neither the API key nor connections."""
+        is_async = isinstance(self.wire, AsyncWire)
+        return partial(Http, self.url, timeout=self.timeout, retries=self.retries, is_async=is_async), ()
 
     async def json(self, method: str, path: str, **request: Any) -> Any:
         """Send a request and return the JSON of the response."""

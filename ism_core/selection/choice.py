@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from html import escape
 from typing import Literal
 
 from ism_core.arrays import Array, Ints
@@ -11,6 +12,7 @@ from ism_core.selection.candidates import PathKey
 from ism_core.selection.fold_paths import FoldScore
 
 Auto = Literal["auto"]
+MOST_SHOWN = 8  # candidates in a notebook
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,18 @@ class Choice:
     cut_short: bool = False  # whether the search ended on request, before all candidates were tried
     mu: float | None = None  # 0 if labels of a clustering do not guide its axes; None if the weight stays as it is
     final_check: FinalCheck | None = None  # of a table in partitions
+
+    def _repr_html_(self) -> str:
+        best = sorted(self.candidates, key=lambda each: (each is not self.chosen, -each.score))[:MOST_SHOWN]
+        heads = ("kernel", "scale", "axes", self.criterion, "standard error", "")
+        rows = [
+            (each.kernel, each.scale, each.q, f"{each.score:.3f}", "" if each.error is None else f"{each.error:.3f}",
+             "chosen" if each is self.chosen else "")
+            for each in best
+        ]  # fmt: skip
+        lines = [f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows]
+        head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+        return f"<p>{escape(self.reason)}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
 
 
 @dataclass(frozen=True, eq=False)

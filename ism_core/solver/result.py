@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import wraps
+from html import escape
 from inspect import signature
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, get_type_hints
 
@@ -207,6 +208,18 @@ class Result:
     @property
     def iterations(self) -> int:
         return self.steps[-1].iteration
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "stop": self.stop.value,
+            "J": f"{self.objective:.6g}",
+            "eigenvalues": ", ".join(f"{value:.6g}" for value in self.eigenvalues),
+            "iterations": self.iterations,
+            "kernel": self.kernel,
+            "warnings": " ".join(self.warnings),
+        }
+        lines = [f"<tr><th>{name}</th><td>{escape(str(fact))}</td></tr>" for name, fact in facts.items() if fact != ""]
+        return f"<table>{''.join(lines)}</table>"
 
     def loadings(self, whitening: Whitening | None, W: Array | None = None) -> Array:
         """Return the weights of the features before whitening, for this W or another one with the same support."""

@@ -44,7 +44,7 @@ class FrameEncoding:
             table, description = read_frame(frame)
             unknown = [name for name in columns or () if name not in table.schema.names]
             if unknown:
-                raise ValueError(f"X has no columns {listed(unknown, quoted=True)}, which prepare names.")
+                raise ValueError(f"X has no columns {listed(unknown, quoted=True)}, which are listed in prepare.")
             named = columns is not None
             considered = [each for each in description.columns if columns is None or each.name in columns]
             uses = {each.name: column_use(each, description.rows, named=named) for each in considered}

@@ -1,12 +1,14 @@
 """Results, downloads, transforms, batches and the bar."""
 
 import io
+import pickle
 
 import httpx
 import numpy as np
 import pandas as pd
 import pytest
 
+from ism_client import Client
 from ism_client.events import Event
 from ism_client.progress import ProgressBar
 from tests.support.scripted_service import EMBEDDING, RESULT, TRACE, Stream, W, batch, job, upload_of
@@ -206,3 +208,19 @@ def test_results_and_jobs_show_themselves_in_notebooks(client):
     assert "<td>c</td><td>50.0%</td>" in shown
     assert "3 features, 2 axes" in shown
     assert "<td>j1</td>" in job._repr_html_()
+
+
+def test_batches_show_their_jobs_in_notebooks(client):
+    shown = client.batch("b1")._repr_html_()
+    for each in client.batch("b1").document["jobs"]:
+        assert f"<td>{each['id']}</td><td>{each['state']}</td>" in shown
+
+
+def test_results_and_jobs_survive_pickling_without_the_key(service):
+    with Client("http://ism.test", transport=service, api_key="secret-key") as client:
+        for given in (client.job("j1"), client.job("j1").result(), client.batch("b1")):
+            kept = pickle.dumps(given)
+            assert b"secret-key" not in kept
+            again = pickle.loads(kept)
+            assert again.document == given.document
+            assert again._http.url == "http://ism.test"

@@ -92,6 +92,11 @@ def test_a_list_of_columns_is_used_whatever_they_hold(frame: pd.DataFrame, class
         SupervisedISM(prepare=["nothing"]).fit(frame, classes)
 
 
+def test_a_preparation_that_does_not_exist_is_refused(frame: pd.DataFrame, classes: np.ndarray) -> None:
+    with pytest.raises(InvalidInput, match=r'prepare is "none". It must be "auto", None or a list of columns.'):
+        SupervisedISM(prepare="none").fit(frame, classes)  # type: ignore[arg-type]
+
+
 def test_text_without_preparation_is_refused_with_advice(frame: pd.DataFrame, classes: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match='"auto" encodes text in frames'):
         SupervisedISM(prepare=None).fit(frame, classes)

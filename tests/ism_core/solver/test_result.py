@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ism_core import Stop, Supervised, Unsupervised, solve
+from ism_core import Stop, Supervised, Unsupervised, choose, solve
 from tests.ism_core.conftest import Labelled
 
 
@@ -51,3 +51,12 @@ def test_the_text_of_a_result_is_short(blobs: Labelled) -> None:
     result = solve(blobs.X, Unsupervised(3), "gaussian", 2)
     assert "steps" not in repr(result)
     assert len(repr(result)) < 2_000
+
+
+def test_a_result_and_a_choice_show_themselves_in_notebooks(blobs: Labelled) -> None:
+    result = solve(blobs.X, Supervised(blobs.y), "gaussian", 2)
+    assert f"<td>{result.stop.value}</td>" in result._repr_html_()
+    chosen = choose(blobs.X, Supervised(blobs.y), "auto", 2)
+    shown = chosen._repr_html_()
+    assert shown.count("<td>chosen</td>") == 1
+    assert chosen.reason in shown
