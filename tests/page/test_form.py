@@ -91,6 +91,33 @@ def test_the_proposed_settings_fit_the_table_and_run(page: Page, api: Api, case:
     api.succeeded(api.submit(**spec | ({"folds": 0} if spec["paradigm"] == "supervised" else {})))
 
 
+def test_a_column_that_is_no_longer_the_target_is_a_feature_again(page: Page) -> None:
+    begin(page, TABLES["gaps and text"][0])
+    target = page.get_by_label("Column to explain")
+    expect(target).to_have_value("outcome")
+    target.select_option("size")
+    expect(page.get_by_label("Use outcome as a feature")).to_be_checked()
+    spec = spec_of(page)
+    assert (spec["target"], "features" in spec) == ("size", False)
+    page.get_by_label("Find clusters", exact=False).first.check()
+    expect(page.get_by_label("Use size as a feature")).not_to_be_checked()  # the known target is none of a clustering
+    page.get_by_label("Explain a column", exact=False).check()
+    target.select_option("outcome")
+    assert "features" not in spec_of(page)
+
+
+def test_a_first_column_with_two_classes_is_proposed_before_other_texts(page: Page) -> None:
+    left = table(
+        40,
+        rownames=lambda row: row + 1,
+        left=lambda row: "yes" if row % 3 else "no",
+        months=lambda row: row * 7 % 23,
+        payment=lambda row: ["card", "bank", "cash"][row % 3],
+    )
+    begin(page, left)
+    expect(page.get_by_label("Column to explain")).to_have_value("left")
+
+
 def test_the_columns_are_shown_with_types_gaps_and_first_values(page: Page) -> None:
     begin(page, TABLES["gaps and text"][0])
     rows = page.locator(".columns tbody tr")

@@ -3,12 +3,13 @@
 import { holdsClasses } from "../result/data.js";
 
 const TARGET_NAMES =
-  /^(class|classes|target|label|labels|y|species|diagnosis|outcome|survived|status|quality|category|type|group|kind|price|.*[ ._]price)$/i;
+  /^(class|classes|target|label|labels|y|species|diagnosis|outcome|response|survived|status|quality|category|type|group|kind|price|.*[ ._]price|churn|churned|attrition|default|defaulted|spam|fraud|purchase|purchased|salary|wage|score|rating|yield)$/i;
 const MAX_LEVELS = 50; // a text column with more distinct values is not proposed as a target
 const LARGE_TABLE = 30_000_000; // cells; choosing a gaussian kernel for more takes too long to be the default
 export const DEFAULT_CLUSTERS = 3;
 
-// The first state of the form: {paradigm, kernel, values, features}.
+// The first state of the form: {paradigm, kernel, values, features, withheld}; `withheld` is the target if it would be a
+// feature otherwise.
 export function proposal(dataset) {
   const target = likelyTarget(dataset);
   // Known classes are no feature of a clustering either, unless the user says so.
@@ -21,18 +22,23 @@ export function proposal(dataset) {
     kernel: { name: isLarge ? "linear" : "auto" },
     values,
     features: new Set(features.map((column) => column.name)),
+    withheld: target?.use === "feature" ? target.name : null,
   };
 }
 
-// The column that the user most likely wants to explain, or null.
+// The column that the user most likely wants to explain, or null: one with a telling name, else one with two classes at
+// an end of the table, else the last one with classes.
 function likelyTarget(dataset) {
   const usable = dataset.columns.filter((column) => !column.constant && column.missing < dataset.rows / 2);
   const wellNamed = usable.filter((column) => TARGET_NAMES.test(column.name) && !identifies(column));
-  const textClasses = usable.filter((column) => column.kind === "text" && isClassColumn(column, dataset));
-  const last = dataset.columns.at(-1);
-  const lastClasses = last && usable.includes(last) && isClassColumn(last, dataset) ? last : null;
+  const classes = usable.filter((column) => isClassColumn(column, dataset) && !identifies(column));
+  const [first, last] = [dataset.columns.find((column) => !identifies(column)), dataset.columns.at(-1)];
   return (
-    wellNamed.find((column) => isClassColumn(column, dataset)) ?? wellNamed[0] ?? textClasses.at(-1) ?? lastClasses
+    wellNamed.find((column) => classes.includes(column)) ??
+    wellNamed[0] ??
+    [first, last].find((column) => classes.includes(column) && column.distinct === 2) ??
+    classes.filter(({ kind }) => kind === "text").at(-1) ??
+    (classes.includes(last) ? last : null)
   );
 }
 

@@ -59,6 +59,16 @@ export function settingsForm(state, dataset, catalogue, onChange) {
     fields.find(({ name }) => name === focused)?.control.focus();
   }
 
+  // The column that was the target is a feature again, and the new one is none, also if the job then finds clusters.
+  function changeTarget(name) {
+    const { values, features, withheld } = state;
+    if (withheld) features.add(withheld);
+    state.withheld = features.has(name) ? name : null;
+    features.delete(name);
+    values.target = name || undefined;
+    values.target_kind = undefined; // it belonged to the other target
+  }
+
   function makeField(parameter, text) {
     const { name } = parameter;
     const label = LABELS[name];
@@ -67,8 +77,8 @@ export function settingsForm(state, dataset, catalogue, onChange) {
     };
     if (COLUMN_PARAMETERS.includes(name)) {
       const control = select(columnOptions(name, state, dataset), state.values[name] ?? "", (value) => {
-        set(value);
-        if (name === "target") state.values.target_kind = undefined; // it belonged to the other target
+        if (name === "target") changeTarget(value);
+        else set(value);
         redraw(name);
       });
       return field(name, label, control, text);
