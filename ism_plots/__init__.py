@@ -7,7 +7,7 @@ matplotlib is imported when the first plot is drawn.
 from ism_plots.arrows import Arrow, arrows_of
 from ism_plots.canvas import Format
 from ism_plots.document import Block, Grid, Plots, Text, pdf_document
-from ism_plots.embedding import embedding_plot
+from ism_plots.embedding import embedding_plot, leading_axes
 from ism_plots.estimator import estimator_plot
 from ism_plots.importance import Importance, importance_plot
 from ism_plots.loadings import loadings_plot
@@ -25,6 +25,7 @@ __all__ = [
     "embedding_plot",
     "estimator_plot",
     "importance_plot",
+    "leading_axes",
     "loadings_plot",
     "pdf_document",
     "trace_plot",

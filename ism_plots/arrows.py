@@ -18,6 +18,7 @@ FRAME_SHARE = 0.84  # of the way to the frame that the longest arrow takes
 NAME_WIDTH = 24  # characters
 FONT_SIZE = 5.5  # points
 TURNS = (0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1)  # radians from the direction of an arrow to its label
+SHAFT = 0.9  # cost of a label that an arrow runs through; that of points is at most 2
 DISTANCES = (1.5, 7.0, 13.0)  # points between the tip and the label
 
 
@@ -33,18 +34,18 @@ class Arrow:
 def arrows_of(
     features: Sequence[str], vectors: NDArray[np.float64], groups: Sequence[Sequence[str]] = ()
 ) -> list[Arrow]:
-    """Return an arrow for each feature along the first two axes; a group has the arrow of its longest feature.
+    """Return an arrow for each feature; a group has the arrow of its longest feature.
 
-    `vectors` holds the correlations with the axes, or the weights: features × axes.
+    `vectors` holds the correlations with the two axes of the plot, or the weights: features × 2.
     """
     places = {name: place for place, name in enumerate(features)}
-    lengths = np.linalg.norm(vectors[:, :2], axis=1)
+    lengths = np.linalg.norm(vectors, axis=1)
     grouped = {name for group in groups for name in group}
     found = []
     for names in [*groups, *([name] for name in features if name not in grouped)]:
         leader = max((places[name] for name in names), key=lambda place: float(lengths[place]))
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-        found.append(Arrow(" / ".join(names[:2]) + more, *vectors[leader, :2].tolist()))
+        found.append(Arrow(" / ".join(names[:2]) + more, *vectors[leader].tolist()))
     return found
 
 
@@ -124,10 +125,18 @@ def _label_box(
                 continue
             inside = ((cloud > box[:2]) & (cloud < box[2:])).all(axis=1).mean() if len(cloud) else 0.0
             expected = 4 * half.prod() / size.prod()
-            cost = 0.4 * abs(turn) + 0.06 * distance + min(2.0, 0.4 * inside / expected)
+            crossed = sum(_crosses(box, origin, other) for other in tips)
+            cost = 0.4 * abs(turn) + 0.06 * distance + min(2.0, 0.4 * inside / expected) + SHAFT * crossed
             if cost < least:
                 best, least = box, cost
     return best
+
+
+def _crosses(box: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> bool:
+    """Tell whether the line between two points runs through a box (left, bottom, right, top)."""
+    way = np.where(end == start, 1e-12, end - start)
+    sides = np.sort([(box[:2] - start) / way, (box[2:] - start) / way], axis=0)
+    return bool(max(0.0, sides[0].max()) < min(1.0, sides[1].min()))
 
 
 def _covers(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:

@@ -39,21 +39,22 @@ def embedding_plot(
     arrows: Sequence[Arrow] = (),
     one_scale: bool = True,
 ) -> bytes:
-    """Draw a scatter plot of the first two axes, or the distribution of a single axis.
+    """Draw a scatter plot of the two axes that `leading_axes` chooses, or the distribution of a single axis.
 
     `picture` is the second coordinate of each row for a scatter plot of a single axis.
     `groups` has an item for each row. Text or a few integers are classes with a legend, other numbers are values with a
     color bar; `kind` overrides this. `legend` is the title of the legend or color bar. `shares` are the contributions
     of the axes; an axis with the share 0 is gray. With `one_scale`, a unit is as long on both axes.
     """
-    plane = embedding if picture is None else np.column_stack([embedding[:, 0], picture])
+    chosen = leading_axes(shares, embedding.shape[1])
+    plane = embedding[:, chosen] if picture is None else np.column_stack([embedding[:, 0], picture])
     points, items = _sample(plane, groups)
     known = None if items is None else group_items(items, kind)
     remarks = []
     if len(points) < len(embedding):
         remarks.append(f"{len(points):,} of {len(embedding):,} rows")
     if embedding.shape[1] > 2:
-        remarks.append(f"axes 1 and 2 of {embedding.shape[1]}")
+        remarks.append(f"axes {chosen[0] + 1} and {chosen[1] + 1} of {embedding.shape[1]}")
 
     def draw(figure: "Figure") -> None:
         if not len(points):
@@ -65,7 +66,7 @@ def embedding_plot(
             _draw_line(axes, points[:, 0], known, legend)
         else:
             _draw_plane(figure, axes, points, known, legend, one_scale)
-            _label_axes(axes, shares, picture is not None)
+            _label_axes(axes, chosen, shares, picture is not None)
         if title:
             axes.set_title(one_line(title, TITLE_WIDTH), pad=12 if remarks else 6)
         if remarks:
@@ -77,17 +78,25 @@ def embedding_plot(
     return render(draw, format)
 
 
-def _label_axes(axes: "Axes", shares: Sequence[float] | None, is_picture: bool) -> None:
-    for axis, drawn in enumerate((axes.xaxis, axes.yaxis)):
-        share = None if shares is None else shares[axis] if axis < len(shares) else 0.0
-        nothing = share == 0 or (axis == 1 and is_picture)
+def leading_axes(shares: Sequence[float] | None, count: int) -> list[int]:
+    """Return the two axes that contribute most, in their order; the first two if the shares are not known."""
+    if shares is None:
+        return list(range(count))[:2]
+    return sorted(sorted(range(count), key=lambda axis: -shares[axis])[:2])
+
+
+def _label_axes(axes: "Axes", chosen: Sequence[int], shares: Sequence[float] | None, is_picture: bool) -> None:
+    for place, drawn in enumerate((axes.xaxis, axes.yaxis)):
+        only_drawn = place == 1 and is_picture  # the second coordinate of a single axis
+        share = None if shares is None or only_drawn else shares[chosen[place]]
+        nothing = share == 0 or only_drawn
         text = "adds nothing, for plots only" if nothing else None if share is None else f"contributes {share:.0%}"
-        name = f"axis {axis + 1}" if axis == 0 or not is_picture else ""
+        name = "" if only_drawn else f"axis {chosen[place] + 1}"
         drawn.set_label_text(": ".join(filter(None, (name, text))))
         if nothing:
             drawn.label.set_color(GRAY)
             drawn.set_tick_params(colors=GRAY)
-            axes.spines["bottom" if axis == 0 else "left"].set_color(GRAY)
+            axes.spines["bottom" if place == 0 else "left"].set_color(GRAY)
 
 
 def _sample(
@@ -98,7 +107,7 @@ def _sample(
         raise ValueError(f"There are {len(groups)} groups for {len(embedding)} rows; give one for each row.")
     rows = np.flatnonzero(np.isfinite(embedding).all(axis=1))
     rows = np.random.default_rng(0).permutation(rows)[:MAX_ROWS]
-    return embedding[rows, :2], None if groups is None else [groups[row] for row in rows.tolist()]
+    return embedding[rows], None if groups is None else [groups[row] for row in rows.tolist()]
 
 
 def _style(rows: int) -> dict[str, Any]:

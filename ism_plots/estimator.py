@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ism_plots.arrows import arrows_of
-from ism_plots.embedding import embedding_plot
+from ism_plots.embedding import embedding_plot, leading_axes
 
 
 class Svg(str):
@@ -25,11 +25,13 @@ def estimator_plot(estimator: Any, X: Any, y: Any = None) -> Svg:
     groups = [[names[row] for row in group] for group in found.groups]
     if y is None and len(getattr(estimator, "labels_", ())) == len(embedding):
         y = estimator.labels_
+    shares = [each.share if each.informative else 0.0 for each in found.contributions]
+    shown = leading_axes(shares, embedding.shape[1])
     svg = embedding_plot(
         embedding,
         None if y is None else list(y),
         legend=getattr(y, "name", None),
-        shares=[each.share if each.informative else 0.0 for each in found.contributions],
-        arrows=arrows_of(names, found.structure, groups) if embedding.shape[1] > 1 else (),
+        shares=shares,
+        arrows=arrows_of(names, found.structure[:, shown], groups) if embedding.shape[1] > 1 else (),
     )
     return Svg(svg.decode())

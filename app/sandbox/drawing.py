@@ -56,6 +56,11 @@ def ranked_entries(result: Mapping[str, Any]) -> list[ism_plots.Importance]:
     return sorted(found, key=lambda each: -each.share)
 
 
+def axis_shares(result: Mapping[str, Any]) -> list[float] | None:
+    """Return what each axis contributes, 0 if it is not informative; None if the result does not say it."""
+    return [each["share"] if each["informative"] else 0.0 for each in result.get("contributions") or ()] or None
+
+
 def _draw_embedding(table: pa.Table, format: PlotFormat, spec: Mapping[str, Any], result: Mapping[str, Any]) -> bytes:
     groups = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
@@ -63,10 +68,10 @@ def _draw_embedding(table: pa.Table, format: PlotFormat, spec: Mapping[str, Any]
     else:
         kind, legend = "classes", "cluster"
     axes = [name for name in table.column_names if name.startswith("axis")]
-    contributions = result.get("contributions") or ()
+    shares = axis_shares(result)
     arrows: list[ism_plots.Arrow] = []
     if len(axes) > 1:
-        vectors = np.array(result.get("structure") or result["W"])
+        vectors = np.array(result.get("structure") or result["W"])[:, ism_plots.leading_axes(shares, len(axes))]
         arrows = ism_plots.arrows_of(
             result["features"], vectors, [group["features"] for group in result.get("groups") or ()]
         )
@@ -78,7 +83,7 @@ def _draw_embedding(table: pa.Table, format: PlotFormat, spec: Mapping[str, Any]
         kind=kind,
         legend=legend if isinstance(legend, str) else None,
         picture=table.column("picture").to_numpy() if "picture" in table.column_names else None,
-        shares=[each["share"] if each["informative"] else 0.0 for each in contributions] or None,
+        shares=shares,
         arrows=arrows,
     )
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+import ism_plots
 from app.sandbox import report_facts as facts
+from app.sandbox.drawing import axis_shares
 from app.sandbox.report_facts import Document, Facts
 from app.sandbox.report_script import report_script, script_hash, stylesheet
 from ism_jobs.store import unpack
@@ -120,7 +122,8 @@ def _quality(result: Document) -> str:
 def _choice(choice: Document | None) -> str:
     if not choice:
         return ""
-    return _paragraph(choice["reason"]) + _details(f"{len(choice['candidates'])} candidates", facts.candidates(choice))
+    tried = _details(f"{len(choice['candidates'])} candidates", facts.candidates(choice))
+    return _paragraph(facts.chosen(choice)) + tried
 
 
 def _columns(spec: Document, result: Document, dataset: Document | None) -> str:
@@ -169,6 +172,7 @@ def _picture(spec: Document, result: Document, table: pa.Table) -> dict[str, Any
         "group": table["group"].to_pylist() if "group" in names else None,
         "groupKind": "values" if values or spec.get("target_kind") == "values" else "classes",
         "groupTitle": targets if isinstance(targets, str) else "cluster",
+        "shown": ism_plots.leading_axes(axis_shares(result), len(result["axes"])),
         "titles": titles,
         "muted": muted,
         "total": count,

@@ -44,7 +44,8 @@ def claim(result: Document) -> str:
     text = f"{d:,} features were reduced to {q} new {'axis' if q == 1 else 'axes'}."
     if validation and validation["score"] is not None:
         measure = "accuracy" if validation["measure"] == "accuracy" else "R²"
-        text += f" Cross-validated {measure}: {validation['score']:.3f} ± {validation['error'] or 0:.3f}."
+        digits = ".1%" if measure == "accuracy" else ".3f"
+        text += f" Cross-validated {measure}: {validation['score']:{digits}} ± {validation['error'] or 0:{digits}}."
     return text
 
 
@@ -101,10 +102,12 @@ def scores(result: Document) -> Facts | None:
     baseline = result.get("baseline")
     if not baseline:
         return None
-    rows = [("The axes", number(baseline["score"]), number(baseline["error"], 2)),
-            ("Linear model on all features", number(baseline["linear"]), number(baseline["linear_error"], 2)),
-            ("Constant", number(baseline["constant"]), "")]  # fmt: skip
-    return Facts(("Prediction by", baseline["measure"], "Standard error"), rows)
+    is_accuracy = baseline["measure"] == "accuracy"
+    written = _percent if is_accuracy else number
+    rows = [("The axes", written(baseline["score"]), written(baseline["error"])),
+            ("Linear model on all features", written(baseline["linear"]), written(baseline["linear_error"])),
+            ("Most frequent class" if is_accuracy else "Mean", written(baseline["constant"]), "")]  # fmt: skip
+    return Facts(("Prediction by", "Accuracy" if is_accuracy else "R²", "Standard error"), rows)
 
 
 def confusion(result: Document) -> Facts | None:
@@ -140,6 +143,15 @@ def candidates(choice: Document) -> Facts:
         for each in choice["candidates"]
     ]  # fmt: skip
     return Facts(("Kernel", "Scale", "", "Axes", choice["criterion"], "Standard error"), rows, 3)
+
+
+def chosen(choice: Document) -> str:
+    """Return the settings that were chosen, and why."""
+    for each in choice["candidates"]:
+        if each["chosen"]:
+            q = each["q"]
+            return f"Chosen: {_kernel(each)}, {each['scale']}, {q} {'axis' if q == 1 else 'axes'}. {choice['reason']}"
+    return str(choice["reason"])
 
 
 def columns(spec: Document, result: Document, dataset: Document) -> tuple[str, Facts]:
@@ -192,12 +204,15 @@ def python_lines(job: Document, name: str, url: str) -> str:
 
 def curl_lines(job: Document, name: str, url: str) -> str:
     """Return the commands that repeat the job."""
-    field = "python3 -c \"import json, sys; print(json.load(sys.stdin)['id'])\""
+    id_of = "python3 -c \"import json, sys; print(json.load(sys.stdin)['id'])\""
+    numbers = "python3 -c \"import json, sys; r = json.load(sys.stdin); print(r['objective'], r['metrics'])\""
     body = json.dumps(_without_dataset(job), ensure_ascii=False).replace("'", "'\\''")
     return (
-        f"DATASET=$(curl -s -F file=@{shlex.quote(name)} {url}/datasets | {field})\n"
-        f"printf '%s' '{body[:-1]}, \"dataset\": \"'$DATASET'\"}}' |\n"
-        f"  curl -s {url}/jobs -H 'Content-Type: application/json' -d @-\n"
+        f"DATASET=$(curl -s -F file=@{shlex.quote(name)} {url}/datasets | {id_of})\n"
+        f"JOB=$(printf '%s' '{body[:-1]}, \"dataset\": \"'$DATASET'\"}}' |\n"
+        f"  curl -s {url}/jobs -H 'Content-Type: application/json' -d @- | {id_of})\n"
+        f"curl -sN {url}/jobs/$JOB/events > /dev/null  # until the job ends\n"
+        f"curl -s {url}/jobs/$JOB/result | {numbers}\n"
     )
 
 

@@ -54,7 +54,7 @@ def _blocks(
 
     if choice := result.get("choice"):
         yield Text("Choice of settings", "heading")
-        yield Text(choice["reason"])
+        yield Text(facts.chosen(choice))
         yield _grid(facts.candidates({**choice, "candidates": _best(choice)}))
     if dataset:
         sentence, columns = facts.columns(spec, result, dataset)

@@ -7,7 +7,9 @@ export function number(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e7 || size < 1e-3)) return value.toExponential(digits > 3 ? 2 : 1);
-  return Number(value.toPrecision(digits)).toLocaleString("en", { maximumSignificantDigits: digits });
+  const rounded = Number(value.toPrecision(digits));
+  // Four digits are not grouped: they may be a year.
+  return rounded.toLocaleString("en", { maximumSignificantDigits: digits, useGrouping: "min2" }).replace("-", "−");
 }
 
 export function integer(value) {

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from ism_core import SupervisedISM
-from ism_plots import Arrow, Importance, arrows_of, embedding_plot, importance_plot
+from ism_plots import Arrow, Importance, arrows_of, embedding_plot, importance_plot, leading_axes
 from ism_plots.arrows import draw_arrows
 
 RNG = np.random.default_rng(0)
@@ -47,6 +47,14 @@ def test_axes_say_what_they_contribute() -> None:
     written = texts(embedding_plot(RNG.standard_normal((9, 2)), title="中", shares=[1.0, 0.0]))
     assert "axis 1: contributes 100%" in written
     assert "axis 2: adds nothing, for plots only" in written
+
+
+def test_the_two_axes_that_contribute_most_are_drawn_in_their_order() -> None:
+    assert leading_axes([0.3, 0.1, 0.6], 3) == [0, 2]
+    assert leading_axes(None, 3) == [0, 1]
+    assert leading_axes([1.0], 1) == [0]
+    written = texts(embedding_plot(RNG.standard_normal((9, 3)), title="中", shares=[0.0, 0.4, 0.6]))
+    assert {"axis 2: contributes 40%", "axis 3: contributes 60%", "axes 2 and 3 of 3"} <= set(written)
 
 
 @pytest.mark.parametrize("spread", [0.01, 100.0])

@@ -4,7 +4,7 @@ import { get, getColumns } from "../api.js";
 import { h, messageOf, replace } from "../dom.js";
 import { onThemeChange, themeColors } from "../theme.js";
 import { exportButtons } from "../result/charts/figure.js";
-import { groupKind, parseEmbedding } from "../result/data.js";
+import { groupKind, leadingAxes, parseEmbedding } from "../result/data.js";
 import { coloring } from "../result/explorer/colors.js";
 import { swatch } from "../result/explorer/legend.js";
 import { jitter } from "../result/explorer/points.js";
@@ -33,7 +33,7 @@ export function smallMultiples(jobs, signal) {
     );
   }
 
-  async function draw(job) {
+  async function draw(job, result) {
     if (drawn.has(job.id)) return;
     if (job.state !== "succeeded") {
       cards.get(job.id).lastChild.textContent = job.error?.detail ?? job.state;
@@ -48,7 +48,7 @@ export function smallMultiples(jobs, signal) {
       signal,
       height: 240,
       compact: true,
-      description: `The rows of ${title} in their first two axes`,
+      description: `The rows of ${title} in two of their axes`,
     });
     const values = group ?? axes[0].map(() => 0);
     const colors = coloring(Array.from(values), !group || groupKind({ job, dataset }) !== "values");
@@ -65,17 +65,18 @@ export function smallMultiples(jobs, signal) {
       ),
       plot.element,
     );
+    const [x, y] = leadingAxes(result);
     await plot.show({
       points: {
-        x: axes[0],
-        y: axes[1] ?? jitter(axes[0].length),
+        x: axes[x],
+        y: axes[y] ?? jitter(axes[x].length),
         markIndex: colors.markIndex,
         shown: null,
         selected: null,
       },
       newPoints: null,
       coloring: colors,
-      titles: { x: "axis 1", y: axes[1] ? "axis 2" : "" },
+      titles: { x: `axis ${x + 1}`, y: axes[y] ? `axis ${y + 1}` : "" },
       isEqual: axes.length > 1,
       arrows: null,
     });
@@ -90,8 +91,9 @@ export function smallMultiples(jobs, signal) {
       legend,
       h("div", { class: "grid multiples" }, [...cards.values()]),
     ),
-    show: (job) =>
-      draw(job).catch((error) => {
+    // `result` is that of a job that has succeeded.
+    show: (job, result) =>
+      draw(job, result).catch((error) => {
         if (!signal.aborted) replace(cards.get(job.id), h("p", { class: "error" }, messageOf(error)));
       }),
   };

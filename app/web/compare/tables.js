@@ -74,7 +74,7 @@ export function distinctTitle(job, jobs) {
 function importantFeatures(result) {
   if (!result) return "–";
   const first = rankedFeatures(result).slice(0, NAMED_FEATURES);
-  return first.map(([name, share]) => `${name} (${Math.round(100 * share)} %)`).join(", ");
+  return first.map(([name, share]) => `${name} (${Math.round(100 * share)}\u00a0%)`).join(", ");
 }
 
 export function importanceTable(jobs, results) {

@@ -42,7 +42,7 @@ export async function show(container, ids, { signal }) {
     const all = [...jobs.values()];
     replace(tablePart, comparisonTable(all, results));
     replace(featuresPart, importanceTable(all, results));
-    plots.show(job);
+    plots.show(job, results.get(job.id));
   }
 
   await Promise.all(loaded.map((job) => follow(job, signal, update)));

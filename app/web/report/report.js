@@ -23,7 +23,7 @@ export function reportPicture(container, source) {
         true,
       );
   const shownMarks = new Array(256).fill(1);
-  const shown = { x: 0, y: axes.length > 1 ? 1 : -1, arrows: result.structure ? "structure" : "weights" };
+  const shown = { x: source.shown[0], y: source.shown[1] ?? -1, arrows: result.structure ? "structure" : "weights" };
   const canvas = h("canvas", { style: { position: "absolute" } });
   const frame = svg("svg", { class: "report-frame" });
   const arrows = arrowLayer(null);
@@ -57,7 +57,7 @@ export function reportPicture(container, source) {
     };
     for (const layer of [canvas, arrows.element]) Object.assign(layer.style, place);
     const layer = { points: points(), marks: colors.marks(theme), radius: radiusFor(rows.length) };
-    drawPoints(canvas, size(), [layer], view, theme.surface);
+    drawPoints(canvas, size(), [layer], view, theme.surface, theme.line);
     const vectors = entries.map((entry) => [entry[shown.arrows]?.[shown.x], entry[shown.arrows]?.[shown.y]]);
     arrows.show(shown.arrows === "none" || shown.y < 0 ? null : { entries, vectors }, view, size(), points());
     drawFrame();

@@ -150,6 +150,14 @@ export function contributionText({ contributions }, axis) {
   return found.informative ? `${Math.round(100 * found.share)} %` : "for plots only";
 }
 
+// The two axes that contribute most, in their order; the first two if the result does not say what they contribute.
+export function leadingAxes({ axes, contributions }) {
+  const share = (axis) => (contributions?.[axis]?.informative ? contributions[axis].share : 0);
+  return ranking([...axes.keys()], share)
+    .slice(0, 2)
+    .sort((a, b) => a - b);
+}
+
 // The title of an axis in a plot: its number and what it contributes.
 export function axisTitle(result, axis) {
   const found = result.contributions?.[axis];

@@ -4,7 +4,7 @@ import { h, replace } from "../dom.js";
 import { counted, number, percent } from "../format.js";
 import { themeColors } from "../theme.js";
 import { coloring } from "../result/explorer/colors.js";
-import { swatch } from "../result/explorer/legend.js";
+import { ramp, swatch } from "../result/explorer/legend.js";
 import { drawPoints } from "../result/explorer/points.js";
 
 const HEIGHT = 320;
@@ -42,10 +42,12 @@ export function livePicture(signal) {
     drawPoints(canvas, size, [layer], { x: range(points.x), y: range(points.y) }, colors.surface);
   }
 
-  function showLegend({ coloring: { kind, names, marks } }) {
+  function showLegend({ coloring }) {
+    const { kind, names, marks } = coloring;
+    if (kind === "scale") return replace(key, ramp(coloring, themeColors()));
     const isShort = kind === "classes" && names.length > 1 && names.length <= MAX_NAMED;
     const item = (mark, index) => h("span", { class: "legend-item" }, swatch(mark), names[index]);
-    replace(key, isShort ? marks(themeColors()).map(item) : null);
+    return replace(key, isShort ? marks(themeColors()).map(item) : null);
   }
 
   function moveTo(target) {

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop, every_look
-from tests.page.jobs import WINE, done, drawn, embedding, eventually, on_screen, pixels
+from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
 from tests.support.api import Api
 
 TABLE = pd.read_csv(io.StringIO(WINE))
@@ -165,3 +165,11 @@ def test_rows_without_the_features_show_the_error_of_the_api(plane: Page, watch:
     alert = plane.locator("section", has=plane.get_by_role("heading", name="New rows")).get_by_role("alert")
     expect(alert).to_contain_text("The table lacks 11 of the 13 feature(s)")
     drawn(plane, 178)
+
+
+def test_a_lasso_that_ends_where_it_began_picks_no_row(plane: Page, api: Api, plane_job: str) -> None:
+    places = on_screen(plane, embedding(api, plane_job))
+    x, y = places[np.abs(places - places.mean(axis=0)).sum(axis=1).argmin()]
+    lasso(plane, [(x, y), (x + 80, y), (x + 80, y - 80), (x - 80, y - 80)])
+    expect(selected(plane)).to_be_visible()
+    expect(plane.get_by_role("region", name="Row", exact=True)).to_be_hidden()

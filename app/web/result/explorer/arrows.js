@@ -13,6 +13,7 @@ const LABEL_HEIGHT = 17;
 const CELL = 8; // pixels of the grid that counts points
 const TURNS = [0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1]; // radians from the arrow's own direction to its label
 const MAX_COUNTED = 6_000; // points that labels avoid
+const SHAFT = 0.9; // cost of a label that an arrow runs through; that of points is at most 2
 
 // The features and groups as {name, members: [{index, weight}], weights, structure}. A group is a sum of its features,
 // each with the sign of its correlation; `weights` and `structure` have an item for each axis.
@@ -55,11 +56,14 @@ export function placeArrows(entries, vectors, view, size, points = null, fixedFa
       view,
     );
   const crowd = points && countPoints(points, view, size);
+  const tipOf = (index) => toPixels(factor * vectors[index][0], factor * vectors[index][1], view, size);
+  const tips = kept.slice(0, most).map(tipOf);
+  const cost = (box) => (crowd ? crowd(box) : 0) + SHAFT * tips.filter((tip) => crosses(box, origin, tip)).length;
   const arrows = [];
   for (const index of kept) {
     if (arrows.length === most) break;
-    const tip = toPixels(factor * vectors[index][0], factor * vectors[index][1], view, size);
-    const label = placeLabel(entries[index].name, origin, tip, size, arrows, crowd);
+    const tip = tipOf(index);
+    const label = placeLabel(entries[index].name, origin, tip, size, arrows, cost);
     if (label) arrows.push({ entry: entries[index], index, tip, label });
   }
   return { origin, arrows, factor };
@@ -82,7 +86,7 @@ function toPixels(x, y, view, { width, height }) {
 }
 
 // The best place for a label near the tip; null if every place would cover another label.
-function placeLabel(name, origin, tip, size, arrows, crowd) {
+function placeLabel(name, origin, tip, size, arrows, costOf) {
   const text = shortened(name, size.width < NARROW ? 14 : 26);
   const half = { x: (LETTER_WIDTH * [...text].length) / 2 + 3, y: LABEL_HEIGHT / 2 };
   const direction = Math.atan2(tip.y - origin.y, tip.x - origin.x);
@@ -95,7 +99,7 @@ function placeLabel(name, origin, tip, size, arrows, crowd) {
       const box = { left: x - half.x, right: x + half.x, top: y - half.y, bottom: y + half.y };
       const covers = arrows.some((other) => overlap(box, other.label.box) || isNear(box, other.tip));
       if (covers || isNear(box, tip, -2)) continue;
-      const cost = 0.4 * Math.abs(turn) + 0.03 * distance + (crowd ? crowd(box) : 0);
+      const cost = 0.4 * Math.abs(turn) + 0.03 * distance + costOf(box);
       if (!best || cost < best.cost) best = { cost, x, y, width: 2 * half.x, text, box };
     }
   }
@@ -143,6 +147,25 @@ function isNear(box, point, margin = 3) {
     point.y > box.top - margin &&
     point.y < box.bottom + margin
   );
+}
+
+// Whether the line between two points runs through a box: the part of it inside each pair of sides overlaps.
+function crosses(box, from, to) {
+  let [first, last] = [0, 1];
+  for (const [name, low, high] of [
+    ["x", box.left, box.right],
+    ["y", box.top, box.bottom],
+  ]) {
+    const length = to[name] - from[name];
+    const ends = [(low - from[name]) / length, (high - from[name]) / length];
+    if (length === 0) {
+      if (from[name] < low || from[name] > high) return false;
+      continue;
+    }
+    first = Math.max(first, Math.min(...ends));
+    last = Math.min(last, Math.max(...ends));
+  }
+  return first < last;
 }
 
 function clamp(value, low, high) {

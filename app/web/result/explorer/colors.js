@@ -4,6 +4,7 @@ import { compareNames, number } from "../../format.js";
 
 const SHAPES = ["circle", "square", "diamond", "triangle-up"];
 const SHADES = 48; // of a scale
+const TAIL = 0.02; // share of the values at each end that has the color of the end; ism_plots has the same rule
 const MAX_CLASSES = 32; // 8 colors times 4 shapes
 // From blue to yellow with increasing lightness. A dark background does not use the darkest part.
 const SCALE = [
@@ -67,18 +68,19 @@ function counted(values) {
 }
 
 function byNumbers(values) {
-  const finite = values.filter((value) => typeof value === "number");
-  const low = finite.reduce((least, value) => Math.min(least, value), Infinity);
-  const high = finite.reduce((most, value) => Math.max(most, value), -Infinity);
+  const finite = Float64Array.from(values.filter((value) => typeof value === "number")).sort();
+  const [least, most] = [finite[0], finite.at(-1)];
+  const at = (share) => finite[Math.round(share * (finite.length - 1))];
+  const [low, high] = at(TAIL) < at(1 - TAIL) ? [at(TAIL), at(1 - TAIL)] : [least, most];
   const span = high - low || 1;
-  const markIndex = Uint8Array.from(values, (value) =>
-    typeof value === "number" ? Math.min(SHADES - 1, Math.floor((SHADES * (value - low)) / span)) : SHADES,
-  );
+  const shadeOf = (value) => Math.max(0, Math.min(SHADES - 1, Math.floor((SHADES * (value - low)) / span)));
+  const markIndex = Uint8Array.from(values, (value) => (typeof value === "number" ? shadeOf(value) : SHADES));
   const marks = (colors) => [
     ...Array.from({ length: SHADES }, (_, step) => ({ color: shade(step / (SHADES - 1), colors), shape: "circle" })),
     { color: colors.soft, shape: "circle" },
   ];
-  return { kind: "scale", markIndex, marks, ends: [number(low), number(high)] };
+  const ends = [`${low > least ? "≤ " : ""}${number(low)}`, `${high < most ? "≥ " : ""}${number(high)}`];
+  return { kind: "scale", markIndex, marks, ends };
 }
 
 function shade(share, { surface }) {

@@ -4,7 +4,7 @@ import { errorLine, h, replace } from "../../dom.js";
 import { counted } from "../../format.js";
 import { onThemeChange } from "../../theme.js";
 import { exportButtons } from "../charts/figure.js";
-import { axisTitle, groupKind, groupTitle, holdsClasses } from "../data.js";
+import { axisTitle, groupKind, groupTitle, holdsClasses, leadingAxes } from "../data.js";
 import { questions } from "../rows/questions.js";
 import { arrowEntries } from "./arrows.js";
 import { coloring } from "./colors.js";
@@ -31,7 +31,7 @@ const MAX_MARKS = 256; // indices of marks are bytes
 export function explorer(source, signal) {
   const { axes, rows, result } = source;
   const names = axes.map((_, index) => `axis ${index + 1}`);
-  const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight)));
+  const height = Math.max(360, Math.min(620, Math.round(0.56 * window.innerHeight), window.innerWidth));
   const titles = names.map((_, index) => axisTitle(result, index));
   const isMuted = (axis) => result.contributions?.[axis]?.informative === false;
   const entries = arrowEntries(result);
@@ -39,9 +39,10 @@ export function explorer(source, signal) {
   const hasTwoAxes = axes.length > 1;
   const heights = hasTwoAxes ? null : (source.picture ?? jitter(rows.length)); // the y coordinates of a single axis
   const singleTitle = source.picture ? "adds nothing, for plots only" : "";
+  const [first, second] = leadingAxes(result);
   const shown = {
-    x: 0,
-    y: hasTwoAxes ? 1 : -1,
+    x: first,
+    y: second ?? -1,
     z: -1,
     color: source.group ? BY_GROUP : NO_COLOR,
     arrows: result.structure ? "structure" : "weights",

@@ -23,7 +23,7 @@ export function legend(onToggle) {
     replace(
       element,
       h("span", { class: "legend-title" }, title),
-      coloring.kind === "scale" ? scale(coloring, colors) : classes(coloring, marks, shown),
+      coloring.kind === "scale" ? ramp(coloring, colors) : classes(coloring, marks, shown),
       newRows
         ? h(
             "span",
@@ -61,7 +61,8 @@ export function legend(onToggle) {
   return { element, show };
 }
 
-function scale({ ends }, colors) {
+// The ends of a scale, with its colors between them.
+export function ramp({ ends }, colors) {
   const stops = scaleColors(colors).map(([share, color]) => `${color} ${100 * share}%`);
   return h(
     "span",

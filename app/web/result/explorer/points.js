@@ -7,16 +7,27 @@ const FADED = 0.2; // opacity of rows that are not selected
 
 // Draws `layers` on top of each other, each {points, marks, radius}. Points have x, y, markIndex (an index into marks),
 // shown (for each mark, or null) and selected (for each point, or null); if isolated, only selected points are drawn. `view` has the ranges x and y as [low, high].
-export function drawPoints(canvas, { width, height }, layers, view, background) {
+// With `zeroColor`, lines below the points mark where x and y are 0.
+export function drawPoints(canvas, { width, height }, layers, view, background, zeroColor = null) {
   const ratio = window.devicePixelRatio || 1;
   const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
   if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
   const pen = canvas.getContext("2d");
   const image = pen.createImageData(size.width, size.height);
-  new Uint32Array(image.data.buffer).fill(packedColor(background));
+  const pixels = new Uint32Array(image.data.buffer).fill(packedColor(background));
+  if (zeroColor) drawZeros(pixels, size, view, Math.round(ratio), packedColor(zeroColor));
   const target = { data: new Uint8Array(image.data.buffer), ...size };
   for (const layer of layers) (isCrowded(layer.points, view) ? addDensity : copyMarks)(target, layer, view, ratio);
   pen.putImageData(image, 0, 0);
+}
+
+function drawZeros(pixels, { width, height }, { x, y }, thickness, color) {
+  const column = Math.round((-x[0] / (x[1] - x[0])) * width);
+  const row = Math.round(height + (y[0] / (y[1] - y[0])) * height);
+  for (let at = column; at < column + thickness; at += 1)
+    if (at >= 0 && at < width) for (let line = 0; line < height; line += 1) pixels[line * width + at] = color;
+  for (let line = row; line < row + thickness; line += 1)
+    if (line >= 0 && line < height) pixels.fill(color, line * width, (line + 1) * width);
 }
 
 function copyMarks(image, { points, marks, radius: size }, view, ratio) {

@@ -72,7 +72,7 @@ export function scatter({
         width: `${size().width}px`,
         height: `${size().height}px`,
       });
-    drawPoints(canvas, size(), layers, view, colors.surface);
+    drawPoints(canvas, size(), layers, view, colors.surface, colors.line);
     arrows.show(state.arrows, view, size(), points);
     element.dataset.drawn = String(points.x.length + (newPoints?.x.length ?? 0));
   }
@@ -93,6 +93,7 @@ export function scatter({
         showticklabels: Boolean(hasTicks),
         ticks: hasTicks ? "outside" : "",
         showgrid: false,
+        zeroline: false, // the canvas has one, below the points
       };
     };
     return plotLayout(colors, {
@@ -185,8 +186,10 @@ export function scatter({
     return { index: nearestPoint(state.points, view, size(), across, down), isNew: false };
   }
 
-  // Plotly covers the page while a button is down, so the end of a click is seen at the window only.
+  // Plotly covers the page while a button is down, so the end of a click is seen at the window only. A lasso that ends
+  // where it began is no click.
   let pressed = null;
+  const isAway = (event) => Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) > CLICK_REACH;
   element.addEventListener(
     "pointerdown",
     (event) => {
@@ -195,12 +198,18 @@ export function scatter({
     true,
   );
   window.addEventListener(
+    "pointermove",
+    (event) => {
+      if (pressed && isAway(event)) pressed = null;
+    },
+    { capture: true, signal },
+  );
+  window.addEventListener(
     "pointerup",
     (event) => {
-      const from = pressed;
+      const isClick = pressed && !isAway(event);
       pressed = null;
-      if (!from || !view || !onPick) return;
-      if (Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > CLICK_REACH) return;
+      if (!isClick || !view || !onPick) return;
       const { index, isNew } = pointAt(event);
       if (index >= 0) onPick(index, isNew);
     },

@@ -20,8 +20,12 @@ const LEAST_DRAG = 4; // pixels; a shorter one is a click
 // {element, show({points, coloring})}: `points` has markIndex, shown and selected as in the scatter plot. `onSelect(mask)` is called
 // for a selection here, `onPair(x, y)` for a pair of axes that is clicked. The views are null if there are none.
 export function linkedViews(source, { onSelect, onPair, signal }) {
-  const { axes } = source;
-  const pairs = axes.flatMap((_, x) => axes.slice(x + 1).map((__, rest) => [x, x + 1 + rest])).slice(0, MAX_PAIRS);
+  const { axes, result } = source;
+  const share = (axis) => result.contributions?.[axis]?.share ?? 0;
+  const pairs = axes
+    .flatMap((_, x) => axes.slice(x + 1).map((__, rest) => [x, x + 1 + rest]))
+    .sort(([a, b], [c, d]) => share(c) + share(d) - share(a) - share(b))
+    .slice(0, MAX_PAIRS);
   const plots = axes.length > 2 ? pairs.map((pair) => pairPlot(source, pair, { onSelect, onPair })) : [];
   const columns = source.dataset?.columns.filter(({ constant }) => !constant) ?? [];
   if (!plots.length && !columns.length) return null;

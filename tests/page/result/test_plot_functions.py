@@ -1,0 +1,70 @@
+"""Functions of the plots, called in the page: which axes are drawn first, colors, labels and numbers."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+CALL = """async ([module, name, given]) => {
+    const exported = await import(new URL(`page/${module}`, document.baseURI).href);
+    return JSON.parse(JSON.stringify(exported[name](...given)));
+}"""
+
+
+def call(page: Page, module: str, name: str, *given: Any) -> Any:
+    """Call a function of the page's modules."""
+    return page.evaluate(CALL, [module, name, given])
+
+
+@pytest.mark.parametrize(
+    ("shares", "drawn"),
+    [
+        ([0.3, 0.1, 0.6], [0, 2]),
+        ([0.5, 0.5], [0, 1]),
+        ([1.0], [0]),
+        ([0.0, 0.4, 0.6], [1, 2]),  # an axis with the share 0 adds nothing
+    ],
+)
+def test_the_two_axes_that_contribute_most_are_drawn_first(page: Page, shares: list[float], drawn: list[int]) -> None:
+    result = {
+        "axes": [f"axis{axis}" for axis in range(len(shares))],
+        "contributions": [{"share": share, "informative": share > 0} for share in shares],
+    }
+    assert call(page, "result/data.js", "leadingAxes", result) == drawn
+
+
+def test_a_few_outliers_leave_different_colors_for_all_other_values(page: Page) -> None:
+    values = [*range(100), 100_000]
+    found = call(page, "result/explorer/colors.js", "coloring", values, False)
+    assert len(set(found["markIndex"].values())) > 40
+    assert found["ends"] == ["≤ 2", "≥ 98"]
+    same = call(page, "result/explorer/colors.js", "coloring", [5, 5], False)["ends"]
+    assert same == ["5", "5"]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(2007, "2007"), (12_790, "12,790"), (-1.5, "−1.5"), (0.5, "0.5"), (None, "–")]
+)
+def test_numbers_of_four_digits_are_not_grouped(page: Page, value: float | None, written: str) -> None:
+    assert call(page, "format.js", "number", value) == written
+
+
+def test_labels_avoid_the_arrows_of_other_features(page: Page) -> None:
+    vectors = [[1.0, 0.1], [0.95, 0.0], [0.5, -0.06], [-0.6, 0.5], [-0.1, -0.7]]
+    entries = [{"name": f"a feature {place}"} for place in range(len(vectors))]
+    view, size = {"x": [-3, 3], "y": [-2, 2]}, {"width": 600, "height": 400}
+    found = call(page, "result/explorer/arrows.js", "placeArrows", entries, vectors, view, size)
+    assert len(found["arrows"]) == len(vectors)
+    start = found["origin"]
+    for place, arrow in enumerate(found["arrows"]):
+        others = [other["tip"] for at, other in enumerate(found["arrows"]) if at != place]
+        assert not any(crosses(arrow["label"]["box"], start, tip) for tip in others)
+
+
+def crosses(box: dict[str, float], start: dict[str, float], end: dict[str, float]) -> bool:
+    """Tell whether one of many points of a line is in a box."""
+    points = [
+        (start["x"] + step / 500 * (end["x"] - start["x"]), start["y"] + step / 500 * (end["y"] - start["y"]))
+        for step in range(501)
+    ]
+    return any(box["left"] < x < box["right"] and box["top"] < y < box["bottom"] for x, y in points)
