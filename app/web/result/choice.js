@@ -2,7 +2,7 @@
 
 import { run } from "../api.js";
 import { actionButton, copyButton, h } from "../dom.js";
-import { counted, expandable, number, table } from "../format.js";
+import { counted, expandable, number, percent, table } from "../format.js";
 import { settingLine } from "../jobs/labels.js";
 
 const SHOWN_AT_FIRST = 8; // candidates
@@ -58,16 +58,17 @@ function candidateTable(candidates, { criterion }, caption) {
       candidate.chosen
         ? [settingLine(candidate), " ", h("span", { class: "badge succeeded" }, "chosen")]
         : settingLine(candidate),
-      scoreText(candidate),
+      scoreText(candidate, criterion),
       `${number(candidate.seconds, 2)} s`,
     ]),
     caption,
   );
 }
 
-function scoreText({ score, error }) {
+function scoreText({ score, error }, criterion) {
   if (score === null) return "–";
-  return `${score.toFixed(3)}${error === null ? "" : ` ± ${error.toFixed(3)}`}`;
+  const written = criterion === "accuracy" ? percent : (value) => value.toFixed(3);
+  return `${written(score)}${error === null ? "" : ` ± ${written(error)}`}`;
 }
 
 // Posts the job again with the chosen settings as numbers, so that it chooses nothing and is fast.

@@ -36,7 +36,7 @@ def test_the_candidates_are_listed_with_the_chosen_one_and_the_reason(result: Pa
     expect(rows).to_have_count(len(choice["candidates"]))
     (taken,) = [each for each in choice["candidates"] if each["chosen"]]
     (marked,) = [text for text in rows.all_text_contents() if "chosen" in text]
-    assert f"{taken['score']:.3f} ± {taken['error']:.3f}" in marked
+    assert f"{100 * taken['score']:.1f}\u00a0% ± {100 * taken['error']:.1f}\u00a0%" in marked
     assert ("whitened" if taken["scale"] == "whiten" else "standardized") in marked
     scores = [float(text.split()[0]) for text in rows.locator("td:nth-child(2)").all_text_contents() if text != "–"]
     assert scores == sorted(scores, reverse=True)
@@ -108,7 +108,7 @@ def test_a_feature_that_is_left_out_changes_the_score_as_the_table_says(result: 
     line = result.get_by_role("region", name="Without one feature").locator("tbody tr").first
     score = line.locator("td").nth(2).text_content()
     line.get_by_role("button").click()
-    expect(result.locator(".tour-score")).to_contain_text(f"quick accuracy: {score} (optimum")
+    expect(result.locator(".tour-score")).to_contain_text(f"Quick accuracy: {score} (optimum")
 
 
 def test_a_geodesic_turns_every_principal_angle_evenly(page: Page) -> None:

@@ -1,13 +1,16 @@
 """Results that need another view: axes that add nothing, pixels, a deleted table, a section that fails, a leak."""
 
+import io
+import re
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, Watch
-from tests.page.jobs import WINE, done, drawn
+from tests.page.jobs import WINE, done, drawn, embedding
 from tests.support.api import Api
 
 pytestmark = pytest.mark.thorough
@@ -58,6 +61,35 @@ def test_a_single_axis_is_drawn_with_a_second_one_that_is_not_ranked(opened: Ope
     page = drawn(opened(f"#/jobs/{job}"), 160)
     expect(page.locator(".scatter-plot .xtitle")).to_have_text("axis 1: contributes 100 %")
     expect(page.locator(".scatter-plot .ytitle")).to_have_text("adds nothing, for plots only")
+
+
+def test_the_tour_of_a_single_axis_scores_that_axis_alone(opened: Opener, api: Api) -> None:
+    content = collinear_table()
+    job = done(api, content, "collinear.csv", target="y", q=1)
+    axis = embedding(api, job)[:, 0]
+    classes = pd.read_csv(io.StringIO(content))["y"].to_numpy()
+    distances = np.abs(axis[:, None] - axis)
+    np.fill_diagonal(distances, np.inf)
+    nearest = classes[np.argsort(distances, axis=1)[:, :5]]
+    score = np.mean((nearest == classes[:, None]).sum(axis=1) > 2)
+    page = drawn(opened(f"#/jobs/{job}"), len(axis))
+    page.get_by_role("button", name="Tour", exact=True).click()
+    expect(page.locator(".tour-score")).to_have_text(
+        f"J: 100.0\u00a0% of the optimum · Quick accuracy: {score:.3f} (optimum {score:.3f})"
+    )
+
+
+def test_the_tour_shows_the_objective_of_whitened_rows(opened: Opener, api: Api) -> None:
+    page = drawn(opened(f"#/jobs/{done(api, scale='whiten', q=2)}"), 178)
+    page.get_by_role("button", name="Tour", exact=True).click()
+    told = page.locator(".tour-score")
+    expect(told).to_contain_text("J: 100.0\u00a0% of the optimum")
+    handle = page.locator(".arrows .handle").first
+    handle.focus()
+    for _ in range(12):
+        handle.press("ArrowLeft")
+        handle.press("ArrowDown")
+    expect(told).to_contain_text(re.compile(r"J: [1-9]?\d\.\d\u00a0% of the optimum"))
 
 
 def image_table(pixels: int) -> str:

@@ -77,7 +77,7 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
         { class: "hint" },
         `Its arrow shrinks to zero and the other weights stay. ${best.note} A small change means that the other features show the same.`,
       ),
-      table(["Leave out", { number: "Change" }, { number: capitalized(best.measure) }], rows, "Without one feature"),
+      table(["Leave out", { number: "Change" }, { number: best.measure }], rows, "Without one feature"),
     ];
   }
 
@@ -100,8 +100,4 @@ export function tourPanel({ result }, stops, { onBack, onStop, onPlay, onWithout
       element.hidden = true;
     },
   };
-}
-
-function capitalized(text) {
-  return text[0].toUpperCase() + text.slice(1);
 }

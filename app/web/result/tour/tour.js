@@ -15,11 +15,14 @@ const [TRAVEL, STAY] = [1500, 1200]; // milliseconds between two stops, and at a
 const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 // {element, start(x, y), stop(), drag(index, vector), canDrag(index)}. `onMove({rows, vectors, isAway, hasArrived})` gets
-// the turned rows and arrows. A result with a single axis is turned together with the second direction of its picture.
+// the turned rows and arrows. A result with a single axis is turned together with the second direction of its picture;
+// J and the score are those of the axis alone, unless the axes turn to those of a candidate with two.
 export function tour(source, entries, onMove) {
   const { result } = source;
   const optimum = optimumOf(source);
   const axes = optimum.rows;
+  const ownCount = source.axes.length;
+  let measuredCount = ownCount; // axes that J and the score are of
   let measured = null; // a function of rows, and what it is for the optimum
   let best = null;
   const stops = stopsOf(result);
@@ -34,7 +37,8 @@ export function tour(source, entries, onMove) {
 
   async function begin(x, y) {
     shown = [x, y];
-    measured ??= quickScore(source);
+    const score = quickScore(source);
+    measured = (rows) => score(rows.slice(0, measuredCount));
     best ??= measured(axes);
     const lengths = entries.map(({ members }) => {
       const weights = combined(optimum.W, members);
@@ -76,6 +80,7 @@ export function tour(source, entries, onMove) {
 
   function nextJourney() {
     journey += 1;
+    measuredCount = ownCount;
     return journey;
   }
 
@@ -91,7 +96,9 @@ export function tour(source, entries, onMove) {
     timer = null;
     if (!columns) return;
     const now = measured(frame.rows);
-    const hasObjective = result.W[0].length > 1 && isOrthonormal(frame.W);
+    const { scale } = result.choice?.spec ?? source.job.spec;
+    const own = frame.W.map((weights) => weights.slice(0, ownCount));
+    const hasObjective = measuredCount === ownCount && (scale === "whiten" || isOrthonormal(own));
     panel.report({ ...now, objective: hasObjective ? now.objective : null }, best);
   }
 
@@ -163,6 +170,7 @@ export function tour(source, entries, onMove) {
   async function turnTo(stop, own) {
     const target = stop === null ? optimum : await frameOf(stop);
     if (own !== journey || !columns) return;
+    measuredCount = stop === null ? ownCount : Math.min(stops[stop].W[0].length, axes.length);
     panel.mark(stop);
     await moved(own, geodesic(frame, target).at);
     if (own === journey && stop === null) show(optimum, true);
