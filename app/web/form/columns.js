@@ -1,11 +1,12 @@
 // The table of columns: type, missing values and first values of each, and a checkbox to use it as a feature.
 
 import { h, replace } from "../dom.js";
-import { integer, number } from "../format.js";
+import { integer, number, shortened } from "../format.js";
 
 const SHOWN_AT_FIRST = 60; // columns
 const FILTER_FROM = 15; // a table with more columns gets a search field
 const SHOWN_LEVELS = 4; // values of a text column
+const LEVEL_LENGTH = 20; // characters of each
 
 // `features` is the set of names that the checkboxes change. `roles()` returns the columns that cannot be features now,
 // as a map of name to role ("target", …). `onChange()` is called when a checkbox changes.
@@ -146,7 +147,10 @@ function typeOf(column) {
 
 function valuesOf(column) {
   if (column.levels) {
-    const levels = column.levels.slice(0, SHOWN_LEVELS).join(", ");
+    const levels = column.levels
+      .slice(0, SHOWN_LEVELS)
+      .map((level) => shortened(level, LEVEL_LENGTH))
+      .join(", ");
     return column.distinct > SHOWN_LEVELS ? `${levels}, … (${integer(column.distinct)} distinct values)` : levels;
   }
   if (column.minimum === null || column.minimum === undefined)

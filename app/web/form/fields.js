@@ -3,6 +3,7 @@
 import { h, newId } from "../dom.js";
 
 const UNSET = "automatic"; // what an empty field stands for
+const HALF_WIDTH = 16; // letters of a menu in half the width of the form
 const GREEK = { alpha: "α", gamma: "γ", delta: "δ", mu: "μ", sigma: "σ" }; // letters in the formulas of kernels
 
 // {name, element, control, setHint(text), showError(message or null)}
@@ -13,9 +14,10 @@ export function field(name, label, control, text = "") {
   control.id = id;
   control.name = name;
   control.setAttribute("aria-describedby", `${id}-hint ${id}-error`);
+  const longest = Math.max(0, ...Array.from(control.options ?? [], (option) => option.text.length));
   const element = h(
     "div",
-    { class: "field", "data-field": name },
+    { class: longest > HALF_WIDTH ? "field wide" : "field", "data-field": name },
     h("label", { htmlFor: id }, label),
     control,
     hint,

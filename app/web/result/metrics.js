@@ -88,7 +88,7 @@ function comparison({ baseline, missed }) {
       baseline ? card("Comparison", h("p", {}, baseline.sentence), scores(baseline)) : null,
       missed ? card("What the axes miss", h("p", {}, missed.sentence)) : null,
     ),
-    baseline?.classes.length ? h("div", { class: "grid" }, card("Classes", ...confusion(baseline))) : null,
+    baseline?.classes.length ? h("div", { class: "grid confusion" }, card("Classes", ...confusion(baseline))) : null,
   ];
 }
 

@@ -61,7 +61,10 @@ export async function watch(container, job, { signal, onState }) {
   };
   for await (const { kind, data } of follow(job.id, { signal, onConnection })) {
     if (kind === "step") steps.add(data);
-    if (kind === "picture") picture.show(data);
+    if (kind === "picture") {
+      picture.show(data);
+      current = { ...current, progress: { stage: firstStage(current.spec), ...current.progress } };
+    }
     if (STAGE_OF_EVENT[kind])
       current = { ...current, progress: { ...current.progress, ...data, stage: STAGE_OF_EVENT[kind] } };
     if (kind === "choice") {
@@ -75,6 +78,11 @@ export async function watch(container, job, { signal, onState }) {
     scheduleDraw();
   }
   return signal.aborted ? null : current;
+}
+
+// The stage of a job that has shown a picture and reported nothing else so far.
+function firstStage({ kernel, q, scale }) {
+  return [kernel, q, scale].includes("auto") ? "choosing" : "search";
 }
 
 // The steps of the ascent, or of the search as long as there is no ascent, as lists for the charts.

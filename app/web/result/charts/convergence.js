@@ -5,6 +5,12 @@ import { h } from "../../dom.js";
 import { number } from "../../format.js";
 import { figure } from "./figure.js";
 
+const LEGEND_LINE = 22; // pixels
+const LEGEND_ITEMS = 3; // in a line of the legend, about
+const POSITIVE_GAP = "A large eigengap means that these axes stand out clearly from the next one.";
+const NEGATIVE_GAP =
+  "It is negative: an eigenvalue that was left out is larger than one that was kept. This is possible at a maximum too, because the eigenvalues change as the axes turn; the certificate says whether it is one.";
+
 export async function convergenceSection(source, signal) {
   const trace = await get(`/jobs/${source.job.id}/trace?format=json`, { signal });
   return h(
@@ -37,7 +43,7 @@ function spectrum({ job, result }, signal) {
       note:
         leftOut === null
           ? "The eigenvalue of an axis measures its contribution to the objective."
-          : `The eigenvalue of an axis measures its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue that was left out. A large eigengap means that these axes stand out clearly from the next one.`,
+          : `The eigenvalue of an axis measures its contribution to the objective. The eigengap is ${number(eigengap)}: the distance to the largest eigenvalue that was left out. ${eigengap < 0 ? NEGATIVE_GAP : POSITIVE_GAP}`,
       description: `Eigenvalues ${values.map((value) => number(value)).join(", ")}${leftOut === null ? "" : `; the largest one left out is ${number(leftOut)}`}`,
       draw: ({ series, soft, ink }) => ({
         data: [
@@ -164,11 +170,13 @@ function objective({ job }, trace, signal) {
 function eigenvalues({ job, result }, trace, signal) {
   const steps = ascentSteps(trace);
   const names = trace.columns.filter((name) => /^eigenvalue\d+$/.test(name));
+  const hasLegend = names.length > 1 && names.length <= 8;
+  const legendHeight = hasLegend ? LEGEND_LINE * Math.ceil(names.length / LEGEND_ITEMS) : 0;
   return figure(
     {
       title: "Eigenvalues by iteration",
       name: `eigenvalues-${job.id}`,
-      height: 260,
+      height: 260 + legendHeight,
       note: "One line for each axis. The lines become flat when the axes converge.",
       description: `The eigenvalues ended at ${result.eigenvalues.map((value) => number(value)).join(", ")}.`,
       draw: ({ series }) => ({
@@ -183,8 +191,9 @@ function eigenvalues({ job, result }, trace, signal) {
         })),
         layout: {
           ...lineLayout(steps, []),
-          showlegend: names.length > 1 && names.length <= 8,
-          legend: { orientation: "h", y: 1.15 },
+          margin: { l: 12, r: 12, t: 8 + legendHeight, b: 44 },
+          showlegend: hasLegend,
+          legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom" },
         },
       }),
     },

@@ -100,7 +100,7 @@ function numericBins(values, numbers) {
   const hasGaps = numbers.length < values.length;
   if (hasGaps) titles.push("missing");
   const of = (value) => (value === null ? count : Math.min(count - 1, Math.floor((value - low) / size)));
-  return { titles, of, ends: [number(low), hasGaps ? `${number(high)} · missing` : number(high)] };
+  return { titles, of, ends: [number(low), hasGaps ? `${number(high)}, then missing` : number(high)] };
 }
 
 function levelBins(values) {
