@@ -60,8 +60,8 @@ class _ISM(
     The dataclass generates the explicit `__init__` signature that scikit-learn requires.
     """
 
-    kernel: Kernel | str = "gaussian"
-    q: int | Auto = 2
+    kernel: Kernel | str = "auto"
+    q: int | Auto | None = None
     delta: float | None = field(default=None, kw_only=True)
     max_iter: int = field(default=300, kw_only=True)
     starts: Starts = field(default=None, kw_only=True)
@@ -93,12 +93,18 @@ class _ISM(
         table = self._learned_input(X, y if isinstance(self, SupervisedISM) else None)
         options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
         paradigm = self._paradigm(y, len(table))
-        settings = drain(iter_settings(table, paradigm, self.kernel, self.q, self.scale, **options))
+        settings = drain(iter_settings(table, paradigm, self.kernel, self._q, self.scale, **options))
         return fit_in_memory(table, y, settings, seed, self._passed())
 
     def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
         """Fit a table that is read in parts, which only supervised estimators can."""
         raise InvalidInput("X", f"{type(self).__name__} needs X in memory; SupervisedISM takes tables in partitions.")
+
+    @property
+    def _q(self) -> int | Auto:
+        """The number of axes; the default depends on the kernel, as in a job."""
+        is_auto = isinstance(self.kernel, str) and self.kernel == "auto"
+        return ("auto" if is_auto else 2) if self.q is None else self.q
 
     def _passed(self) -> dict[str, Any]:
         """Return the parameters that `solve` takes under the same name."""
@@ -188,7 +194,7 @@ class _ISM(
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> reduction = SupervisedISM(q=1).fit(X, y)
+    >>> reduction = SupervisedISM("gaussian", 1).fit(X, y)
     >>> reduction.transform(X).shape
     (150, 1)
     >>> bool(reduction.feature_importances_[[2, 3]].sum() > 0.8)
@@ -210,7 +216,7 @@ class SupervisedISM(UpdatedMixin, NeighborScoreMixin, _ISM):
     def _fit_in_parts(self, table: Partitions, seed: int) -> Fit:
         self._learned_names(feature_names(table), table.columns)
         paradigm = Supervised(None, self.kind, self.target_kernel, self.balance, self.neighbors)
-        given = self.kernel, self.q, self.scale
+        given = self.kernel, self._q, self.scale
         options: dict[str, Any] = {"delta": self.delta, "starts": self.starts, "seed": seed}
         if not has_automatic_settings(*given):
             return fit_in_parts(table, drain(iter_settings(table, paradigm, *given, **options)), seed, self._passed())

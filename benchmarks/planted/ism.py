@@ -35,9 +35,13 @@ class Found:
 def found_by_ism(problem: PlantedProblem, is_chosen: bool = True) -> Found:
     """Fit ISM as a user would who gives nothing but the data, the target and the number of clusters.
 
-    If `is_chosen`, ISM chooses its settings from the data, as a job does; else the estimators keep their defaults.
+    If `is_chosen`, ISM chooses its settings from the data, as a job does; else the kernel is a Gaussian of median width, and q is 2.
     """
-    return _by_a_job(problem) if problem.is_table else _by_an_estimator(problem, ("auto", "auto") if is_chosen else ())
+    return (
+        _by_a_job(problem)
+        if problem.is_table
+        else _by_an_estimator(problem, ("auto", "auto") if is_chosen else ("gaussian", 2))
+    )
 
 
 def _by_an_estimator(problem: PlantedProblem, settings: tuple[Any, ...]) -> Found:

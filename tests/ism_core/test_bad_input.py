@@ -185,7 +185,12 @@ def test_iterate_refuses_what_solve_refuses() -> None:
     assert caught.value.parameter == "q"
 
 
-ESTIMATORS = [SupervisedISM(), UnsupervisedISM(), SemiSupervisedISM(), AlternativeISM()]
+ESTIMATORS = [
+    SupervisedISM("gaussian"),
+    UnsupervisedISM("gaussian"),
+    SemiSupervisedISM("gaussian"),
+    AlternativeISM("gaussian"),
+]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
@@ -206,13 +211,15 @@ ESTIMATORS = [SupervisedISM(), UnsupervisedISM(), SemiSupervisedISM(), Alternati
     ],
 )
 def test_estimators_refuse_at_fit(estimator: Any, parameter: str, value: object) -> None:
-    bad = type(estimator)(**{parameter: value})
+    bad = type(estimator)(**{"kernel": "gaussian", parameter: value})
     with pytest.raises(InvalidInput, match=str(value)) as caught:
         bad.fit(X, y)
     assert caught.value.parameter == parameter
 
 
-@pytest.mark.parametrize("estimator", [SupervisedISM(), SemiSupervisedISM(), AlternativeISM()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [SupervisedISM("gaussian"), SemiSupervisedISM("gaussian"), AlternativeISM("gaussian")], ids=repr
+)
 def test_guided_estimators_ask_for_y(estimator: Any) -> None:
     with pytest.raises(InvalidInput, match="requires y to be passed") as caught:
         estimator.fit(X)
@@ -221,18 +228,18 @@ def test_guided_estimators_ask_for_y(estimator: Any) -> None:
 
 def test_an_unknown_parameter_of_a_kernel_is_named_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match=r"'width'.*sigma"):
-        SupervisedISM().set_params(kernel__width=3)
+        SupervisedISM("gaussian").set_params(kernel__width=3)
 
 
 def test_columns_too_large_to_standardize_are_named() -> None:
     table = X.copy()
     table[:, 3] *= 3e307
     with pytest.raises(InvalidInput, match="Column 3") as caught:
-        SupervisedISM().fit(table, y)
+        SupervisedISM("gaussian").fit(table, y)
     assert caught.value.parameter == "X"
 
 
 def test_the_wrong_number_of_new_features_is_refused_on_the_way_back() -> None:
-    fitted = SupervisedISM(q=2).fit(X, y)
+    fitted = SupervisedISM("gaussian", q=2).fit(X, y)
     with pytest.raises(InvalidInput, match="3 columns; 2"):
         fitted.inverse_transform(np.ones((5, 3)))

@@ -30,20 +30,21 @@ from ism_core.engines.base import Threads
 from ism_core.linalg.subspaces import largest_angle
 from ism_core.metrics import nmi
 from ism_core.paradigms import Supervised
+from ism_jobs.spec import JOB_SPEC
 from tests.ism_core.conftest import Labelled
 
 ESTIMATORS = [SupervisedISM, UnsupervisedISM, SemiSupervisedISM, AlternativeISM]
 CLUSTERINGS = ESTIMATORS[1:]
 
 
-@parametrize_with_checks([*(estimator() for estimator in ESTIMATORS), SupervisedISM(Polynomial(2))])
+@parametrize_with_checks([*(estimator("gaussian") for estimator in ESTIMATORS), SupervisedISM(Polynomial(2))])
 def test_scikit_learns_own_checks_hold(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
 @pytest.fixture(params=ESTIMATORS)
 def estimator(request: pytest.FixtureRequest) -> Any:
-    return request.param()
+    return request.param("gaussian")
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +113,7 @@ def test_a_column_that_tells_the_classes_apart_is_the_important_one(rng: np.rand
     y = np.arange(80) % 2
     X = rng.standard_normal((80, 4))
     X[:, 2] += 6 * y
-    importances = SupervisedISM(q=1).fit(X, y).feature_importances_
+    importances = SupervisedISM("gaussian", q=1).fit(X, y).feature_importances_
     assert importances.argmax() == 2
     assert importances[2] > 0.8
 
@@ -129,7 +130,7 @@ def test_there_and_back_is_a_projection(estimator: Any, raw: Labelled) -> None:
 
 
 def test_scale_none_takes_x_as_it_is(blobs: Labelled) -> None:
-    fitted = SupervisedISM(scale="none").fit(blobs.X + 1, blobs.y)
+    fitted = SupervisedISM("gaussian", scale="none").fit(blobs.X + 1, blobs.y)
     np.testing.assert_array_equal(fitted.mean_, 0)
     np.testing.assert_array_equal(fitted.scale_, 1)
     np.testing.assert_allclose(fitted.transform(blobs.X), blobs.X @ fitted.components_.T)
@@ -154,31 +155,35 @@ def test_constant_columns_get_no_weight(kernel: str, raw: Labelled) -> None:
 
 
 def test_labels_may_be_text_numbers_or_truth_values(blobs: Labelled) -> None:
-    plain = SupervisedISM().fit_transform(blobs.X, blobs.y)
+    plain = SupervisedISM("gaussian").fit_transform(blobs.X, blobs.y)
     for labels in (
         np.array(["red", "green", "blue"])[blobs.y],
         pd.Series(blobs.y),
         pd.Categorical(blobs.y),
         blobs.y + 0.0,
     ):
-        np.testing.assert_allclose(np.abs(SupervisedISM().fit_transform(blobs.X, labels)), np.abs(plain), atol=1e-9)
+        np.testing.assert_allclose(
+            np.abs(SupervisedISM("gaussian").fit_transform(blobs.X, labels)), np.abs(plain), atol=1e-9
+        )
 
 
 def test_real_targets_may_be_given(rng: np.random.Generator) -> None:
     X = rng.standard_normal((80, 4))
     for y in (X[:, 1] + 0.01 * rng.standard_normal(80), X[:, [1, 3]]):
         q = 1 if y.ndim == 1 else 2
-        fitted = SupervisedISM(q=q).fit(X, y)
+        fitted = SupervisedISM("gaussian", q=q).fit(X, y)
         assert largest_angle(np.eye(4)[:, [1, 3][:q]], fitted.components_.T) < 0.3
 
 
 def test_unknown_scores_may_be_missing(blobs: Labelled) -> None:
     scores = blobs.y.astype(float)
     scores[::4] = np.nan
-    fitted = SemiSupervisedISM(n_clusters=3).fit(blobs.X, scores)
+    fitted = SemiSupervisedISM("gaussian", n_clusters=3).fit(blobs.X, scores)
     assert len(fitted.labels_) == 60
     nullable = pd.Series(scores).astype("Int64")  # with pd.NA where nobody gave one
-    np.testing.assert_array_equal(SemiSupervisedISM(n_clusters=3).fit(blobs.X, nullable).labels_, fitted.labels_)
+    np.testing.assert_array_equal(
+        SemiSupervisedISM("gaussian", n_clusters=3).fit(blobs.X, nullable).labels_, fitted.labels_
+    )
 
 
 @pytest.mark.parametrize("kind", CLUSTERINGS)
@@ -191,12 +196,13 @@ def test_clusterings_have_a_label_for_each_row(kind: Any, blobs: Labelled) -> No
 
 def test_fit_predict_gives_the_labels(blobs: Labelled) -> None:
     np.testing.assert_array_equal(
-        UnsupervisedISM(n_clusters=3).fit_predict(blobs.X), UnsupervisedISM(n_clusters=3).fit(blobs.X).labels_
+        UnsupervisedISM("gaussian", n_clusters=3).fit_predict(blobs.X),
+        UnsupervisedISM("gaussian", n_clusters=3).fit(blobs.X).labels_,
     )
 
 
 def test_a_pipeline_and_its_cross_validation(raw: Labelled) -> None:
-    pipeline = make_pipeline(SupervisedISM(q=1), KNeighborsClassifier())
+    pipeline = make_pipeline(SupervisedISM("gaussian", q=1), KNeighborsClassifier())
     assert cross_val_score(pipeline, raw.X, raw.y, cv=3).mean() > 0.9
 
 
@@ -211,7 +217,7 @@ def test_a_grid_over_a_parameter_of_the_kernel(raw: Labelled) -> None:
 
 def test_a_grid_over_kernels(raw: Labelled) -> None:
     kernels = ["linear", Gaussian(3.0), Polynomial(2) + Linear(), aligned("gaussian", "linear")]
-    pipeline = make_pipeline(SupervisedISM(q=1), KNeighborsClassifier())
+    pipeline = make_pipeline(SupervisedISM("gaussian", q=1), KNeighborsClassifier())
     search = GridSearchCV(pipeline, {"supervisedism__kernel": kernels}, cv=3, error_score="raise").fit(raw.X, raw.y)
     assert (search.cv_results_["mean_test_score"] > 0.8).all()
     assert search.best_params_["supervisedism__kernel"] in kernels
@@ -230,7 +236,7 @@ def test_parameters_of_the_kernel_are_listed() -> None:
     assert SupervisedISM(RelativeGaussian()).get_params()["kernel__neighbors"] == 7
     for kernel in (Gaussian() + Linear(), aligned("gaussian", "linear"), "no such kernel"):
         assert not [name for name in SupervisedISM(kernel).get_params() if name.startswith("kernel__")]
-    assert not [name for name in SupervisedISM().get_params(deep=False) if "__" in name]
+    assert not [name for name in SupervisedISM("gaussian").get_params(deep=False) if "__" in name]
 
 
 def test_a_clone_is_the_same_and_not_fitted(estimator: Any, blobs: Labelled) -> None:
@@ -270,24 +276,26 @@ def test_a_fitted_estimator_survives_pickling(kernel: Any, blobs: Labelled) -> N
 
 def test_random_state_may_be_a_number_a_generator_or_nothing(blobs: Labelled) -> None:
     for state in (3, np.int64(3), np.random.RandomState(3), None):
-        assert SupervisedISM(starts=5, random_state=state).fit(blobs.X, blobs.y).result_.converged
-    first, again = (SupervisedISM(starts=5, random_state=np.random.RandomState(3)).fit(blobs.X, blobs.y) for _ in "ab")
+        assert SupervisedISM("gaussian", starts=5, random_state=state).fit(blobs.X, blobs.y).result_.converged
+    first, again = (
+        SupervisedISM("gaussian", starts=5, random_state=np.random.RandomState(3)).fit(blobs.X, blobs.y) for _ in "ab"
+    )
     np.testing.assert_array_equal(first.components_, again.components_)
 
 
 def test_what_did_not_converge_warns(blobs: Labelled) -> None:
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
-        SupervisedISM(max_iter=1, delta=1e-6, starts=1).fit(blobs.X, blobs.y)
+        SupervisedISM("gaussian", max_iter=1, delta=1e-6, starts=1).fit(blobs.X, blobs.y)
 
 
 def test_new_rows_are_placed_by_the_training_rows_alone(raw: Labelled) -> None:
-    fitted = SupervisedISM().fit(raw.X, raw.y)
+    fitted = SupervisedISM("gaussian").fit(raw.X, raw.y)
     whole = fitted.transform(raw.X)
     np.testing.assert_allclose(fitted.transform(raw.X[3:4]), whole[3:4], atol=1e-12)
 
 
 def test_an_alternative_estimator_repeats_nothing(blobs: Labelled) -> None:
-    fitted = AlternativeISM(n_clusters=3).fit(blobs.X, blobs.y)
+    fitted = AlternativeISM("gaussian", n_clusters=3).fit(blobs.X, blobs.y)
     assert nmi(fitted.labels_, blobs.y) < 0.2
 
 
@@ -297,7 +305,7 @@ def test_gross_cells_do_not_spoil_the_ranking_and_are_named() -> None:
     y = X[:, 0] + 0.8 * X[:, 1] + 0.4 * rng.standard_normal(300) > 0
     X = np.where(rng.random(X.shape) < 0.01, rng.choice([-1, 1], X.shape) * rng.uniform(10, 50, X.shape), X)
     with pytest.warns(UserWarning, match=r"cells far outside .*: x0 \(\d\), x1 \(\d\)"):
-        fitted = SupervisedISM(q=1).fit(X, y)
+        fitted = SupervisedISM("gaussian", q=1).fit(X, y)
     assert set(np.argsort(-fitted.feature_importances_)[:2]) == {0, 1}
     assert fitted.limits_ is not None
     np.testing.assert_allclose(fitted.transform(X), fitted.transform(np.clip(X, *fitted.limits_)))
@@ -307,12 +315,26 @@ def test_the_score_is_that_of_the_nearest_rows_of_the_fit() -> None:
     wine = load_wine()
     names = wine.target_names[wine.target]
     train, test = np.arange(178) % 2 == 0, np.arange(178) % 2 == 1
-    fitted = SupervisedISM(q=2).fit(wine.data[train], names[train])
+    fitted = SupervisedISM("gaussian", q=2).fit(wine.data[train], names[train])
     neighbors = KNeighborsClassifier(5).fit(fitted.transform(wine.data[train]), names[train])
     expected = neighbors.score(fitted.transform(wine.data[test]), names[test])
     assert fitted.score(wine.data[test], names[test]) == expected > 0.9
     assert pickle.loads(pickle.dumps(fitted)).score(wine.data[test], names[test]) == expected
     hue, rest = wine.data[:, 10], np.delete(wine.data, 10, axis=1)
-    values = SupervisedISM(q=1).fit(rest[train], hue[train])
+    values = SupervisedISM("gaussian", q=1).fit(rest[train], hue[train])
     regressor = KNeighborsRegressor(5).fit(values.transform(rest[train]), hue[train])
     assert values.score(rest[test], hue[test]) == regressor.score(values.transform(rest[test]), hue[test]) > 0.2
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_an_estimator_and_a_job_have_the_same_defaults(estimator: type) -> None:
+    paradigm = {"SemiSupervisedISM": "semi_supervised"}.get(estimator.__name__, estimator.__name__[:-3].lower())
+    needed = {"supervised": {"target": "y"}, "semi_supervised": {"scores": "y"}, "alternative": {"clustering": "y"}}
+    body = {"dataset": "d", "paradigm": paradigm} | needed.get(paradigm, {})
+    spec = JOB_SPEC.validate_python(body if paradigm == "supervised" else body | {"clusters": 2}).model_dump()
+    ours = estimator().get_params(deep=False)
+    shared = set(ours) & set(spec) - {"q", "scale", "must_link", "cannot_link"}
+    assert shared >= {"kernel", "delta", "max_iter", "starts", "precision", "tolerance", "features_per_axis"}
+    assert {name: ours[name] for name in shared} == {name: spec[name] for name in shared}
+    assert (spec["q"], spec["scale"]) == ("auto", "auto")
+    assert (ours["q"], ours["scale"]) == (None, None)  # which mean "auto", because the kernel is

@@ -47,12 +47,12 @@ def frame(classes: np.ndarray) -> pd.DataFrame:
 
 def fitted(X: object, y: object, **params: object) -> SupervisedISM:
     with pytest.warns(UserWarning, match="Left out|filled in|read as"):
-        return SupervisedISM(q=1, **params).fit(X, y)
+        return SupervisedISM("gaussian", q=1, **params).fit(X, y)
 
 
 def test_columns_are_used_as_in_a_job_and_warnings_name_the_others(frame: pd.DataFrame, classes: np.ndarray) -> None:
     with pytest.warns(UserWarning, match="Left out|filled in|read as") as caught:
-        model = SupervisedISM(q=1).fit(frame, classes)
+        model = SupervisedISM("gaussian", q=1).fit(frame, classes)
     text = " ".join(str(each.message) for each in caught)
     for name in ("row", "key", "day", "same", "copy"):
         assert f'"{name}" (' in text
@@ -89,35 +89,37 @@ def test_new_rows_are_encoded_like_the_training_rows(frame: pd.DataFrame, classe
 def test_a_list_of_columns_is_used_whatever_they_hold(frame: pd.DataFrame, classes: np.ndarray) -> None:
     assert fitted(frame, classes, prepare=["row", "copy", "price"]).features_.tolist() == ["row", "price", "copy=yes"]
     with pytest.raises(ValueError, match='X has no columns "nothing"'):
-        SupervisedISM(prepare=["nothing"]).fit(frame, classes)
+        SupervisedISM("gaussian", prepare=["nothing"]).fit(frame, classes)
 
 
 def test_a_preparation_that_does_not_exist_is_refused(frame: pd.DataFrame, classes: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match=r'prepare is "none". It must be "auto", None or a list of columns.'):
-        SupervisedISM(prepare="none").fit(frame, classes)  # type: ignore[arg-type]
+        SupervisedISM("gaussian", prepare="none").fit(frame, classes)  # type: ignore[arg-type]
 
 
 def test_text_without_preparation_is_refused_with_advice(frame: pd.DataFrame, classes: np.ndarray) -> None:
     with pytest.raises(InvalidInput, match='"auto" encodes text in frames'):
-        SupervisedISM(prepare=None).fit(frame, classes)
+        SupervisedISM("gaussian", prepare=None).fit(frame, classes)
     with pytest.raises(InvalidInput, match='"auto" encodes text in frames'):
-        SupervisedISM().fit(frame.to_numpy(), classes)
+        SupervisedISM("gaussian").fit(frame.to_numpy(), classes)
 
 
 def test_a_frame_of_measurements_is_the_same_as_its_array(classes: np.ndarray) -> None:
     X = np.random.default_rng(1).normal(size=(120, 4)) + classes[:, None]
-    of_frame, of_array = (SupervisedISM().fit(each, classes) for each in (pd.DataFrame(X, columns=list("abcd")), X))
+    of_frame, of_array = (
+        SupervisedISM("gaussian").fit(each, classes) for each in (pd.DataFrame(X, columns=list("abcd")), X)
+    )
     np.testing.assert_array_equal(of_frame.components_, of_array.components_)
     assert of_array.features_.tolist() == ["x0", "x1", "x2", "x3"]
 
 
 def test_frames_without_usable_columns_are_refused(frame: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match=r"No column of X can be used\. Left out of the features: \"row\""):
-        UnsupervisedISM().fit(frame[["row", "same"]])
+        UnsupervisedISM("gaussian").fit(frame[["row", "same"]])
 
 
 def test_frames_work_in_pipelines_with_cross_validation(frame: pd.DataFrame, classes: np.ndarray) -> None:
-    model = make_pipeline(SupervisedISM(q=1), KNeighborsClassifier())
+    model = make_pipeline(SupervisedISM("gaussian", q=1), KNeighborsClassifier())
     with pytest.warns(UserWarning, match="Left out|filled in|read as"):
         assert cross_val_score(clone(model), frame, classes, cv=3).mean() > 0.8
 
@@ -127,17 +129,19 @@ def test_frames_of_numbers_need_no_further_packages(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ism_jobs.data", None)  # as if pyarrow were not installed
     numbers = frame[["row", "same"]]
-    assert SupervisedISM(q=1).fit(numbers, classes).features_.tolist() == ["row", "same"]
+    assert SupervisedISM("gaussian", q=1).fit(numbers, classes).features_.tolist() == ["row", "same"]
     with pytest.raises(InvalidInput, match=r"ism-core\[tables\]"):
-        SupervisedISM().fit(frame, classes)
+        SupervisedISM("gaussian").fit(frame, classes)
 
 
 def test_importances_of_a_pandas_frame_are_named_and_select_features() -> None:
     wine = load_wine(as_frame=True)
-    fitted = SupervisedISM(q=1).fit(wine.data, wine.target)
+    fitted = SupervisedISM("gaussian", q=1).fit(wine.data, wine.target)
     importances = fitted.feature_importances_
     assert importances.index.tolist() == wine.data.columns.tolist()
     assert importances.sort_values().index[-1] == "flavanoids"
-    selector = SelectFromModel(SupervisedISM(q=1), threshold="mean").fit(wine.data, wine.target)
+    selector = SelectFromModel(SupervisedISM("gaussian", q=1), threshold="mean").fit(wine.data, wine.target)
     assert selector.transform(wine.data).shape == (178, (importances >= importances.mean()).sum())
-    assert isinstance(SupervisedISM(q=1).fit(wine.data.to_numpy(), wine.target).feature_importances_, np.ndarray)
+    assert isinstance(
+        SupervisedISM("gaussian", q=1).fit(wine.data.to_numpy(), wine.target).feature_importances_, np.ndarray
+    )

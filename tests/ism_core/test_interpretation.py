@@ -131,7 +131,7 @@ def test_few_rows_are_interpreted_without_errors(blobs: Labelled) -> None:
 
 
 def test_an_interpretation_is_the_same_after_pickling(blobs: Labelled) -> None:
-    fitted = SupervisedISM(q=2).fit(blobs.X, blobs.y)
+    fitted = SupervisedISM("gaussian", q=2).fit(blobs.X, blobs.y)
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.feature_importances_, fitted.feature_importances_)
 

@@ -75,7 +75,7 @@ def test_the_importance_plot_shows_shares_and_losses() -> None:
 def test_a_fitted_estimator_draws_its_rows_with_the_features_as_arrows() -> None:
     X = RNG.standard_normal((60, 4))
     y = np.where(X[:, 0] > 0, "中", "b")
-    drawn = SupervisedISM(q=2).fit(X, y).plot(X, y)
+    drawn = SupervisedISM("gaussian", q=2).fit(X, y).plot(X, y)
     assert drawn.startswith("<?xml")
     assert {"中", "b"} <= set(texts(drawn.encode()))
     assert any(text.startswith("axis 1: contributes") for text in texts(drawn.encode()))

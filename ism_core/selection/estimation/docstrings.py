@@ -6,10 +6,10 @@ from typing import Any
 PARAMETERS = """
     Parameters
     ----------
-    kernel : Kernel or str, default="gaussian"
+    kernel : Kernel or str, default="auto"
         A kernel such as ``Gaussian(sigma=2.0)``, its name, or "auto", which chooses one from the data.
-    q : int or "auto", default=2
-        Number of axes.
+    q : int or "auto", optional
+        Number of axes. None means "auto" if `kernel` is "auto", else 2.
     delta : float, optional
         Convergence tolerance. None means 0.01, or 0.1 if a supervised estimator chooses the width of its kernel.
     max_iter : int, default=300

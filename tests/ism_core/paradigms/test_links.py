@@ -95,4 +95,4 @@ def test_bad_pairs_get_a_sentence(must: list, cannot: list, said: str) -> None:
 
 def test_pairs_are_not_combined_with_scores() -> None:
     with pytest.raises(InvalidInput, match="cannot be combined"):
-        SemiSupervisedISM(must_link=[[0, 1]]).fit(np.eye(4), [0, 0, 1, 1])
+        SemiSupervisedISM("gaussian", must_link=[[0, 1]]).fit(np.eye(4), [0, 0, 1, 1])

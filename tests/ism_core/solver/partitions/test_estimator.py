@@ -131,8 +131,8 @@ def test_one_open_setting_is_chosen(mixed: tuple[Array, Ints]) -> None:
 def test_what_needs_rows_in_memory_is_refused_with_a_sentence(rows: tuple[Array, Ints]) -> None:
     table = partitions(*rows)
     for estimator, sentence in (
-        (SupervisedISM(scale="large"), "it must be"),
-        (UnsupervisedISM(), "SupervisedISM takes tables"),
+        (SupervisedISM("gaussian", scale="large"), "it must be"),
+        (UnsupervisedISM("gaussian"), "SupervisedISM takes tables"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
             estimator.fit(table)
