@@ -82,7 +82,7 @@ def job_links(record: "Record") -> dict[str, str]:
         links["picture"] = f"{self}/picture"
     if record.state == "succeeded":
         tables = [name for name in TABLES if name in record.artifacts]
-        links |= {name: f"{self}/{name}" for name in ("result", *tables, "model", "transform")}
+        links |= {name: f"{self}/{name}" for name in ("result", *tables, "model", "project", "transform")}
         links |= {"report": f"{self}/report.html", "report_pdf": f"{self}/report.pdf"}
         links |= {f"{name}_plot": f"{self}/plots/{name}.svg" for name in PLOTS}
     if record.batch:

@@ -18,6 +18,7 @@ Ints = NDArray[np.intp]
 Tile = NDArray[Any]  # of either precision
 Dtype = type[np.float64] | type[np.float32]
 
+PREPARE_ADVICE = 'It must be "auto", None or a list of columns.'
 BLOCK = 256  # rows that stay in the cache for a second pass
 
 
@@ -108,7 +109,9 @@ class PreparedInputMixin:
     def _learned_input(self, X: Any, target: Any) -> Array:
         """Return the rows to fit; learn the encoding of a frame, unless it is switched off or not installed."""
         if isinstance(self.prepare, str) and self.prepare != "auto":
-            raise InvalidInput("prepare", f'prepare is "{self.prepare}". It must be "auto", None or a list of columns.')
+            raise InvalidInput("prepare", f'prepare is "{self.prepare}". {PREPARE_ADVICE}')
+        if isinstance(self.prepare, bool) or (self.prepare is not None and not len(self.prepare)):
+            raise InvalidInput("prepare", f"prepare is {self.prepare}. {PREPARE_ADVICE}")
         self._is_pandas = type(X).__module__.split(".")[0] == "pandas" and is_frame(X)
         self._encoding = None if self.prepare is None or not is_frame(X) else _frame_encoding()
         if self._encoding is None:
@@ -120,7 +123,7 @@ class PreparedInputMixin:
         columns = None if self.prepare == "auto" else list(self.prepare or ())
         self._encoding, table, notes = self._encoding.fit(X, columns, target)
         self.features_ = np.array(self._encoding.names, dtype=object)
-        _warn(notes)
+        _warn(notes, stacklevel=5)
         return np.asarray(check_array(table, ensure_min_samples=2))
 
     def _learned_names(self, names: list[str] | None, columns: int) -> None:
@@ -138,7 +141,7 @@ class PreparedInputMixin:
             return self._validated(X, reset=False)
         validate_data(self, X, reset=False, skip_check_array=True)
         table, notes = self._encoding.encode(X, getattr(self, "feature_names_in_", range(X.shape[1])))
-        _warn(notes)
+        _warn(notes, stacklevel=4)
         return np.asarray(check_array(table))
 
     def _validated(self, X: Any, **options: Any) -> Array:
@@ -160,9 +163,10 @@ def _frame_encoding() -> Any:
     return FrameEncoding
 
 
-def _warn(texts: Sequence[str]) -> None:
+def _warn(texts: Sequence[str], stacklevel: int) -> None:
+    """Warn at the line that calls the estimator."""
     for text in texts:
-        warnings.warn(text, UserWarning, stacklevel=4)
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
 
 
 def is_whole(value: object) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ism_plots.names import one_line
 
@@ -24,20 +24,25 @@ DISTANCES = (1.5, 7.0, 13.0)  # points between the tip and the label
 
 @dataclass(frozen=True)
 class Arrow:
-    """A feature, or collinear features, with its components along the two axes."""
+    """A feature, or collinear features, with its components along the two axes and its share of the importance."""
 
     name: str
     x: float
     y: float
+    importance: float = 0.0
 
 
 def arrows_of(
-    features: Sequence[str], vectors: NDArray[np.float64], groups: Sequence[Sequence[str]] = ()
+    features: Sequence[str],
+    vectors: NDArray[np.float64],
+    groups: Sequence[Sequence[str]] = (),
+    importance: ArrayLike | None = None,
 ) -> list[Arrow]:
     """Return an arrow for each feature; a group has the arrow of its longest feature.
 
     `vectors` holds the correlations with the two axes of the plot, or the weights: features × 2.
     """
+    shares = np.zeros(len(features)) if importance is None else np.asarray(importance, dtype=np.float64)
     places = {name: place for place, name in enumerate(features)}
     lengths = np.linalg.norm(vectors, axis=1)
     grouped = {name for group in groups for name in group}
@@ -45,16 +50,18 @@ def arrows_of(
     for names in [*groups, *([name] for name in features if name not in grouped)]:
         leader = max((places[name] for name in names), key=lambda place: float(lengths[place]))
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-        found.append(Arrow(" / ".join(names[:2]) + more, *vectors[leader].tolist()))
+        share = float(sum(shares[places[name]] for name in names))
+        x, y = vectors[leader].tolist()
+        found.append(Arrow(" / ".join(names[:2]) + more, x, y, share))
     return found
 
 
 def draw_arrows(axes: "Axes", arrows: Sequence[Arrow], points: NDArray[np.float64]) -> None:
-    """Draw the longest arrows. The limits of the axes must be final, because the labels are placed between points."""
-    lengths = [float(np.hypot(arrow.x, arrow.y)) for arrow in arrows]
-    longest = max(lengths, default=0.0)
-    order = sorted(range(len(arrows)), key=lambda place: -lengths[place])
-    kept = [arrows[place] for place in order if lengths[place] > MIN_LENGTH * longest][:MAX_ARROWS]
+    """Draw the arrows of the most important features, and the longest of the others.
+
+    The limits of the axes must be final, because the labels are placed between points.
+    """
+    kept = _shown(arrows)
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     if not kept or not (left < 0 < right and low < 0 < high):
         return
@@ -77,6 +84,16 @@ def draw_arrows(axes: "Axes", arrows: Sequence[Arrow], points: NDArray[np.float6
             continue
         boxes.append(box)
         _draw_arrow(axes, origin, tip, text, box.reshape(2, 2).mean(axis=0))
+
+
+def _shown(arrows: Sequence[Arrow]) -> list[Arrow]:
+    """Return the arrows to draw: half of them are those of the most important features, the others the longest."""
+    lengths = {arrow: float(np.hypot(arrow.x, arrow.y)) for arrow in arrows}
+    longest = max(lengths.values(), default=0.0)
+    long = sorted((each for each in lengths if lengths[each] > MIN_LENGTH * longest), key=lambda each: -lengths[each])
+    ranked = sorted((each for each in long if each.importance), key=lambda each: -each.importance)
+    leading = ranked[: -(-MAX_ARROWS // 2)]
+    return [*leading, *(each for each in long if each not in leading)][:MAX_ARROWS]
 
 
 def _draw_arrow(

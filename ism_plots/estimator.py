@@ -27,11 +27,12 @@ def estimator_plot(estimator: Any, X: Any, y: Any = None) -> Svg:
         y = estimator.labels_
     shares = [each.share if each.informative else 0.0 for each in found.contributions]
     shown = leading_axes(shares, embedding.shape[1])
+    arrows = arrows_of(names, found.structure[:, shown], groups, found.importance) if embedding.shape[1] > 1 else ()
     svg = embedding_plot(
         embedding,
         None if y is None else list(y),
         legend=getattr(y, "name", None),
         shares=shares,
-        arrows=arrows_of(names, found.structure[:, shown], groups) if embedding.shape[1] > 1 else (),
+        arrows=arrows,
     )
     return Svg(svg.decode())

@@ -62,7 +62,7 @@ def axis_shares(result: Mapping[str, Any]) -> list[float] | None:
 
 
 def _draw_embedding(table: pa.Table, format: PlotFormat, spec: Mapping[str, Any], result: Mapping[str, Any]) -> bytes:
-    groups = table.column("group").to_pylist() if "group" in table.column_names else None
+    values = table.column("group").to_pylist() if "group" in table.column_names else None
     if spec["paradigm"] == "supervised":
         kind, legend = spec["target_kind"], spec["target"]
     else:
@@ -72,12 +72,11 @@ def _draw_embedding(table: pa.Table, format: PlotFormat, spec: Mapping[str, Any]
     arrows: list[ism_plots.Arrow] = []
     if len(axes) > 1:
         vectors = np.array(result.get("structure") or result["W"])[:, ism_plots.leading_axes(shares, len(axes))]
-        arrows = ism_plots.arrows_of(
-            result["features"], vectors, [group["features"] for group in result.get("groups") or ()]
-        )
+        groups = [group["features"] for group in result.get("groups") or ()]
+        arrows = ism_plots.arrows_of(result["features"], vectors, groups, result.get("importance"))
     return ism_plots.embedding_plot(
         np.column_stack([table.column(name).to_numpy() for name in axes]),
-        groups,
+        values,
         spec["label"],
         format=format,
         kind=kind,

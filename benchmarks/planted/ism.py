@@ -35,7 +35,8 @@ class Found:
 def found_by_ism(problem: PlantedProblem, is_chosen: bool = True) -> Found:
     """Fit ISM as a user would who gives nothing but the data, the target and the number of clusters.
 
-    If `is_chosen`, ISM chooses its settings from the data, as a job does; else the kernel is a Gaussian of median width, and q is 2.
+    If `is_chosen`, ISM chooses its settings from the data, as a job does; else the kernel is a Gaussian of median
+    width, and q is 2.
     """
     return (
         _by_a_job(problem)

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,9 +93,18 @@ def test_a_list_of_columns_is_used_whatever_they_hold(frame: pd.DataFrame, class
         SupervisedISM("gaussian", prepare=["nothing"]).fit(frame, classes)
 
 
-def test_a_preparation_that_does_not_exist_is_refused(frame: pd.DataFrame, classes: np.ndarray) -> None:
-    with pytest.raises(InvalidInput, match=r'prepare is "none". It must be "auto", None or a list of columns.'):
-        SupervisedISM("gaussian", prepare="none").fit(frame, classes)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("prepare", "said"), [("none", '"none"'), (False, "False"), ([], r"\[\]")])
+def test_a_preparation_that_does_not_exist_is_refused(
+    prepare: Any, said: str, frame: pd.DataFrame, classes: np.ndarray
+) -> None:
+    with pytest.raises(InvalidInput, match=rf'prepare is {said}. It must be "auto", None or a list of columns.'):
+        SupervisedISM("gaussian", prepare=prepare).fit(frame, classes)
+
+
+def test_warnings_name_the_line_that_calls_the_estimator(frame: pd.DataFrame, classes: np.ndarray) -> None:
+    with pytest.warns(UserWarning, match=".") as caught:
+        SupervisedISM("gaussian", 1).fit(frame, classes)
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_text_without_preparation_is_refused_with_advice(frame: pd.DataFrame, classes: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from ism_core import SupervisedISM
 from ism_plots import Arrow, Importance, arrows_of, embedding_plot, importance_plot, leading_axes
-from ism_plots.arrows import draw_arrows
+from ism_plots.arrows import MAX_ARROWS, _shown, draw_arrows
 
 RNG = np.random.default_rng(0)
 
@@ -24,6 +24,15 @@ def test_features_that_stand_for_each_other_are_one_arrow() -> None:
     vectors = np.array([[0.2, 0.1], [0.9, 0.1], [-0.8, 0.0]])
     found = arrows_of(["a", "b", "c"], vectors, [["b", "c"]])
     assert found == [Arrow("b / c", 0.9, 0.1), Arrow("a", 0.2, 0.1)]
+
+
+def test_the_most_important_features_have_an_arrow_among_longer_ones() -> None:
+    vectors = RNG.uniform(0.5, 1, (20, 2)) * RNG.choice([-1, 1], (20, 2))
+    vectors[7] = 0.2, 0.1
+    importance = np.where(np.arange(20) == 7, 0.9, 0.0)
+    shown = _shown(arrows_of([f"feature {place}" for place in range(20)], vectors, (), importance))
+    assert shown[0].name == "feature 7"
+    assert len(shown) == MAX_ARROWS
 
 
 def test_arrows_and_labels_stay_inside_the_frame_and_labels_apart() -> None:

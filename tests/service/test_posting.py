@@ -34,7 +34,7 @@ def test_a_posted_job_is_queued_and_says_where_to_look(api: Api, wine_id: str, f
     assert (view["attempt"], view["position"], view["error"]) == (1, None, None)
     assert view["metrics"]["converged"] == 1.0
     for name, link in view["links"].items():
-        if name not in ("transform", "events"):
+        if name not in ("project", "transform", "events"):
             assert api.get(link).status_code == 200, name
 
 

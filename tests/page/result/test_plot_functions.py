@@ -61,6 +61,22 @@ def test_labels_avoid_the_arrows_of_other_features(page: Page) -> None:
         assert not any(crosses(arrow["label"]["box"], start, tip) for tip in others)
 
 
+def test_the_most_important_features_have_an_arrow_in_a_narrow_plot(page: Page) -> None:
+    vectors = [[1.0, 0.1], [0.9, -0.5], [-0.9, 0.1], [-0.8, 0.6], [0.1, 0.9], [0.3, -0.3], [-0.4, -0.2]]
+    entries = [{"name": f"f{place}", "importance": [0, 0, 0, 0, 0, 0.3, 0.6][place]} for place in range(len(vectors))]
+    view, size = {"x": [-3, 3], "y": [-2, 2]}, {"width": 300, "height": 400}
+    found = call(page, "result/explorer/arrows.js", "placeArrows", entries, vectors, view, size)
+    assert [arrow["index"] for arrow in found["arrows"]] == [6, 5, 1, 0, 3]
+
+
+def test_a_few_far_values_are_in_the_last_bar_of_a_distribution(page: Page) -> None:
+    bins = call(page, "result/rows/histogram.js", "binsOf", [*(value / 100 for value in range(500)), 1000.5, None])
+    assert bins["ends"] == ["0", "≥ 4.95, then missing"]
+    assert bins["titles"][-2:] == ["4.744 to 1001", "missing"]
+    whole = call(page, "result/rows/histogram.js", "binsOf", [1, 2, 2, 3])
+    assert (whole["titles"], whole["ends"]) == (["1", "2", "3"], ["1", "3"])
+
+
 def crosses(box: dict[str, float], start: dict[str, float], end: dict[str, float]) -> bool:
     """Tell whether one of many points of a line is in a box."""
     points = [

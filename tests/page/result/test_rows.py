@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.conftest import Opener, Watch, check_accessible, check_fits, drop, every_look
 from tests.page.jobs import WINE, done, drawn, embedding, eventually, lasso, on_screen, pixels
@@ -112,6 +112,21 @@ def test_linked_views_select_rows_and_change_the_axes(result: Page, api: Api, jo
     result.mouse.up()
     left = (points[:, 0] < (points[:, 0].min() + points[:, 0].max()) / 2).sum()
     expect(selected(result).get_by_role("heading")).to_have_text(f"{left} rows of 178 selected")
+
+
+def test_linked_views_say_that_they_are_being_drawn(opened: Opener, api: Api, plane_job: str) -> None:
+    page, held = opened(), list[Route]()
+    page.route("**/rows?**", lambda route: held.append(route))
+    page.goto(f"{api.base_url}/#/jobs/{plane_job}")
+    views = page.get_by_role("region", name="Linked views")
+    views.scroll_into_view_if_needed()
+    said = "getComputedStyle(document.querySelector('.linked .plot-area'), '::before').content"
+    eventually(page, lambda: len(held) == 3)
+    assert page.evaluate(said) == '"Drawing …"'
+    for route in held:
+        route.continue_()
+    expect(views.locator(".histogram[data-drawn]")).to_have_count(3)
+    assert page.evaluate(said) == "none"
 
 
 @pytest.mark.thorough

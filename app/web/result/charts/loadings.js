@@ -202,7 +202,7 @@ function bars(ranked, features, value, color, unit, errorBar = null) {
     layout: {
       margin: { l: 8, r: 12, t: 4, b: 30 },
       bargap: 0.25,
-      xaxis: { ticksuffix: unit && ` ${unit}`, zeroline: true, nticks: 5, tickangle: 0 },
+      xaxis: { ticksuffix: unit && ` ${unit}`, showticksuffix: "last", zeroline: true, nticks: 5, tickangle: 0 },
       yaxis: {
         tickvals: heights,
         ticktext: kept.map((index) => plotLabel(features[index], 24)),

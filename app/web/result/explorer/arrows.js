@@ -15,9 +15,9 @@ const TURNS = [0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1]; // radians from the arrow's 
 const MAX_COUNTED = 6_000; // points that labels avoid
 const SHAFT = 0.9; // cost of a label that an arrow runs through; that of points is at most 2
 
-// The features and groups as {name, members: [{index, weight}], weights, structure}. A group is a sum of its features,
-// each with the sign of its correlation; `weights` and `structure` have an item for each axis.
-export function arrowEntries({ features, W, structure, groups = [] }) {
+// The features and groups as {name, members: [{index, weight}], weights, structure, importance}. A group is a sum of its
+// features, each with the sign of its correlation; `weights` and `structure` have an item for each axis.
+export function arrowEntries({ features, W, structure, importance = [], groups = [] }) {
   const places = new Map(features.map((name, index) => [name, index]));
   const grouped = new Set(groups.flatMap((group) => group.features));
   const sets = [
@@ -33,12 +33,13 @@ export function arrowEntries({ features, W, structure, groups = [] }) {
       members,
       weights: combined(W, members),
       structure: structure ? structure[leader] : null,
+      importance: set.reduce((sum, index) => sum + (importance[index] ?? 0), 0),
     };
   });
 }
 
-// The arrows along two axes as {origin, factor, arrows: [{entry, index, tip, label: {x, y, text}}]}, the longest first;
-// x and y are the middle of the label. `vectors` has the two components of each entry, `view` the ranges of the data that the frame shows.
+// The arrows along two axes as {origin, factor, arrows: [{entry, index, tip, label: {x, y, text}}]}: half of them are those
+// of the most important features, the others the longest; x and y are the middle of the label. `vectors` has the two components of each entry, `view` the ranges of the data that the frame shows.
 // `fixedFactor` keeps the length of the arrows, in units of the data.
 export function placeArrows(entries, vectors, view, size, points = null, fixedFactor = null) {
   const origin = toPixels(0, 0, view, size);
@@ -48,7 +49,9 @@ export function placeArrows(entries, vectors, view, size, points = null, fixedFa
   if (!longest || !isInside) return { origin, arrows: [], factor: 1 };
   const most = size.width < NARROW ? MAX_ARROWS_NARROW : MAX_ARROWS;
   const order = lengths.map((_, index) => index).sort((a, b) => lengths[b] - lengths[a]);
-  const kept = order.filter((index) => lengths[index] > MIN_LENGTH * longest);
+  const long = order.filter((index) => lengths[index] > MIN_LENGTH * longest);
+  const leading = mostImportant(entries, long, Math.ceil(most / 2));
+  const kept = [...leading, ...long.filter((index) => !leading.includes(index))];
   const factor =
     fixedFactor ??
     arrowFactor(
@@ -67,6 +70,13 @@ export function placeArrows(entries, vectors, view, size, points = null, fixedFa
     if (label) arrows.push({ entry: entries[index], index, tip, label });
   }
   return { origin, arrows, factor };
+}
+
+// The most important of some entries, in the given order; none if the importance is not known.
+function mostImportant(entries, order, count) {
+  const importance = (index) => entries[index].importance ?? 0;
+  const ranked = order.filter(importance).sort((a, b) => importance(b) - importance(a));
+  return ranked.slice(0, count);
 }
 
 // How many units of the data one unit of an arrow is, so that all tips are inside the frame.

@@ -66,7 +66,7 @@ export function ramp({ ends }, colors) {
   const stops = scaleColors(colors).map(([share, color]) => `${color} ${100 * share}%`);
   return h(
     "span",
-    { class: "legend-item" },
+    { class: "legend-item scale" },
     ends[0],
     h("span", { class: "ramp", style: { background: `linear-gradient(to right, ${stops.join(", ")})` } }),
     ends[1],

@@ -7,6 +7,8 @@ import { themeColors } from "../../theme.js";
 const HEIGHT = 200; // pixels
 const MARGIN = { left: 44, right: 8, top: 8, bottom: 22 };
 const MAX_BINS = 24;
+const TAIL = 0.01; // share of the values at each end that may be in one bar
+const FAR = 0.5; // distance of such a value from the others from which they are, in units of the range of the others
 const MAX_LEVELS = 12; // the most frequent levels of a text; all others are one bar
 
 // {element, draw(name, values, {points, coloring})}
@@ -80,27 +82,40 @@ export function histogram(onSelect) {
     onSelect(Uint8Array.from(values, (value) => Number(bins.of(value) >= low && bins.of(value) <= high)));
   });
 
-  return { element: h("div", {}, element), draw };
+  return { element: h("div", { class: "plot-area" }, element), draw };
 }
 
-function binsOf(values) {
+// The bars of a column: their titles, the bar of a value, and the labels of the two ends.
+export function binsOf(values) {
   const numbers = values.filter((value) => typeof value === "number");
   return numbers.length ? numericBins(values, numbers) : levelBins(values);
 }
 
 function numericBins(values, numbers) {
-  const low = numbers.reduce((least, value) => Math.min(least, value), Infinity);
-  const high = numbers.reduce((most, value) => Math.max(most, value), -Infinity);
+  const [low, high, least, most] = rangeOf(numbers);
   const isWhole = numbers.every(Number.isInteger) && high - low < MAX_BINS;
   const count = isWhole ? high - low + 1 : MAX_BINS;
   const size = isWhole ? 1 : (high - low) / count || 1;
-  const titles = Array.from({ length: count }, (_, bin) =>
-    isWhole ? number(low + bin) : `${number(low + bin * size)} to ${number(low + (bin + 1) * size)}`,
-  );
+  const titles = Array.from({ length: count }, (_, bin) => {
+    const from = bin === 0 && least < low ? least : low + bin * size;
+    const to = bin === count - 1 && most > high ? most : low + (bin + 1) * size;
+    return isWhole && from + 1 === to ? number(from) : `${number(from)} to ${number(to)}`;
+  });
   const hasGaps = numbers.length < values.length;
   if (hasGaps) titles.push("missing");
-  const of = (value) => (value === null ? count : Math.min(count - 1, Math.floor((value - low) / size)));
-  return { titles, of, ends: [number(low), hasGaps ? `${number(high)}, then missing` : number(high)] };
+  const binOf = (value) => Math.max(0, Math.min(count - 1, Math.floor((value - low) / size)));
+  const of = (value) => (value === null ? count : binOf(value));
+  const last = `${high < most ? "≥ " : ""}${number(high)}`;
+  return { titles, of, ends: [`${low > least ? "≤ " : ""}${number(low)}`, hasGaps ? `${last}, then missing` : last] };
+}
+
+// The ends of the bars, and the least and the largest value: a few far values are in the first or the last bar.
+function rangeOf(numbers) {
+  const sorted = Float64Array.from(numbers).sort();
+  const at = (share) => sorted[Math.round(share * (sorted.length - 1))];
+  const [least, most, low, high] = [at(0), at(1), at(TAIL), at(1 - TAIL)];
+  const far = FAR * (high - low) || Infinity;
+  return [low - least > far ? low : least, most - high > far ? high : most, least, most];
 }
 
 function levelBins(values) {

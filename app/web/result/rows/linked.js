@@ -102,6 +102,7 @@ function distribution(source, columns, first, onSelect, signal) {
 
   async function load() {
     problem.hide();
+    bars.element.hidden = false;
     const name = choice.value;
     try {
       const [found] = await source.columns([name]);
@@ -109,7 +110,9 @@ function distribution(source, columns, first, onSelect, signal) {
       values = found;
       draw(state);
     } catch (error) {
-      if (!signal.aborted) problem.show(error);
+      if (signal.aborted) return;
+      bars.element.hidden = true;
+      problem.show(error);
     }
   }
 
