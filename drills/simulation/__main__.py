@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,9 +28,10 @@ def run(seeds: Sequence[int]) -> tuple[Counter[str], str]:
             history = History(seed, server.url)
             try:
                 history.run()
-            except Violation as violation:
+            except Exception as error:  # a Violation, or an error that neither clients nor workers expect
                 repeat = f"Repeat it with: python -m drills.simulation --seed {seed}"
-                report = "\n".join([*history.wire.log, f"Seed {seed}: {violation}", repeat])
+                told = str(error) if isinstance(error, Violation) else traceback.format_exc()
+                report = "\n".join([*history.wire.log, f"Seed {seed}: {told}", repeat])
                 break
             log = history.wire.log
             counts += Counter(histories=1, calls=len(log), jobs=len(history.acknowledged), ends=history.invariants.ends)

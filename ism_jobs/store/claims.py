@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 from ism_jobs import schema_versions
+from ism_jobs.errors import NotFound
 from ism_jobs.settings import Settings
 from ism_jobs.store import keys
 from ism_jobs.store.attempts import Attempt
@@ -53,7 +54,11 @@ class Claims(JobReader):
         )
         if not found:
             return None
-        return Attempt(self._redis, settings, self.get(found[0].decode()), found[1], claim_token)
+        try:
+            record = self.get(found[0].decode())
+        except NotFound:  # this worker stood still until its job was put back, cancelled and deleted
+            return None
+        return Attempt(self._redis, settings, record, found[1], claim_token)
 
     def let_next_start(self) -> None:
         """Write tickets for jobs that may start because another one of their owner has ended."""

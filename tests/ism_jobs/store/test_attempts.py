@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,23 @@ def test_an_attempt_at_a_job_that_is_deleted_brings_nothing_back(
     with pytest.raises(LostAttempt):
         report(first)
     assert {key.decode() for key in content(store)} == {keys.TOTALS, keys.SERVED, keys.waiting_owners(JOB)}
+
+
+def test_a_job_that_is_deleted_before_its_worker_has_read_it_is_not_begun(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.jobs.create([("a", SPEC)])
+    claim = store.jobs._claim
+
+    def stand_still_after_the_claim(**arguments: Any) -> object:
+        found = claim(**arguments)
+        store.jobs.requeue(store.jobs.get("a"), crashed=True)
+        store.jobs.cancel("a")
+        store.jobs.delete("a")
+        return found
+
+    monkeypatch.setattr(store.jobs, "_claim", stand_still_after_the_claim)
+    assert store.jobs.claim_next("unknown", "w1") is None
 
 
 def test_a_job_that_was_to_be_finished_tells_each_attempt_until_it_ends(store: Store) -> None:
