@@ -98,9 +98,9 @@ def store(settings: "Settings") -> "Iterator[Store]":
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of a service with two workers, which all tests of this process share."""
-    from tools.local_service import running_service
+    from tests.support.forked_commands import forked_service
 
-    with running_service(tmp_path_factory.mktemp("service"), ISM_WEBHOOK_PRIVATE="true") as (url, _):
+    with forked_service(tmp_path_factory.mktemp("service"), ISM_WEBHOOK_PRIVATE="true") as (url, _):
         yield url
 
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from app.main import create_app
 from ism_core import SupervisedISM
 from ism_jobs.settings import Settings
-from tools.local_service import running_service
+from tests.support.forked_commands import forked_service
 
 ROOT = Path(__file__).parents[1]
 
@@ -77,7 +77,7 @@ def test_the_tasks_of_the_api_run_as_written(folder: Path) -> None:
     tasks = "\n".join(blocks("sh", "docs/api.md"))
     data = folder / "data"
     data.mkdir()
-    with running_service(data, workers=1) as (url, _):
+    with forked_service(data, workers=1) as (url, _):
         variables = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "ISM_REDIS_DIR": str(data)}
         command = ["bash", "-euo", "pipefail", "-c", tasks.replace("http://127.0.0.1:8000", url)]
         done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)

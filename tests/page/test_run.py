@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from tests.page.conftest import Opener, Watch, check_accessible, check_fits, every_look
 from tests.service.conftest import SLOW
 from tests.support.api import Api
+from tests.support.forked_commands import forked_service
 from tools.browser import PATIENCE
-from tools.local_service import running_service
 
 pytestmark = pytest.mark.thorough
 
@@ -113,7 +113,7 @@ def test_an_unknown_job_and_an_unknown_page_are_errors(opened: Opener, watch: Wa
 def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, psutil.Process]]:
     """A service whose processes the test kills. It does not retry a job whose process died."""
     folder = tmp_path_factory.mktemp("mortal")
-    with running_service(folder, workers=1, ISM_MAX_ATTEMPTS="1") as (url, process):
+    with forked_service(folder, workers=1, ISM_MAX_ATTEMPTS="1") as (url, process):
         yield url, psutil.Process(process.pid)
 
 

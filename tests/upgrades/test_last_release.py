@@ -16,7 +16,7 @@ from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import Store, keys
 from tests.support.api import Api
-from tools.local_service import running_service
+from tests.support.forked_commands import forked_service
 from tools.release_data import COMMON, KEY, table
 from tools.store_dump import dump, load
 from worker.jobs import run
@@ -38,7 +38,7 @@ def api(dumped: bytes, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api
         with Redis.from_url(server.url) as redis:
             load(redis, dumped)
         with (
-            running_service(folder, workers=1, ISM_REDIS_URL=server.url) as (url, _),
+            forked_service(folder, workers=1, ISM_REDIS_URL=server.url) as (url, _),
             Api(base_url=url, timeout=90) as client,
         ):
             yield client

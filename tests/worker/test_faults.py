@@ -19,7 +19,7 @@ from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys
 from ism_jobs.tables import open_table
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
-from tests.support.forked_workers import ForkedWorker
+from tests.support.forked_commands import ForkedCommand
 from tests.worker.test_rq_worker import LONG, SECONDS, SHORT, at_iteration, ended, horse_of, iterations, wait, worker
 from worker.checkpoint import unpack_trace
 from worker.telemetry import JobTrace
@@ -82,7 +82,7 @@ def apart(tmp_path: Path) -> Iterator[FaultyRedis]:
 class Alive:
     """A worker for several tests, and what it logs."""
 
-    process: ForkedWorker
+    process: ForkedCommand
     log: Path
 
 

@@ -20,7 +20,7 @@ from ism_cli.embedded import RedisServer
 from ism_jobs.settings import Settings
 from ism_jobs.store import QUEUE_NAMES, Record, State, Store, keys, redis_time, unpack
 from ism_jobs.tables import open_table
-from tests.support.forked_workers import ForkedWorker
+from tests.support.forked_commands import ForkedCommand, forked_worker
 
 SECONDS = 60  # to wait for anything
 LONG = {
@@ -64,9 +64,9 @@ def dataset(kept: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @contextmanager
-def worker(url: str, log: Path, **variables: str) -> Iterator[ForkedWorker]:
+def worker(url: str, log: Path, **variables: str) -> Iterator[ForkedCommand]:
     given = {"ISM_REDIS_URL": url, "ISM_LEASE_SECONDS": "2", "ISM_WORKER_THREADS": "1"}
-    process = ForkedWorker(log, given | variables)
+    process = forked_worker(log, given | variables)
     try:
         yield process
     finally:
@@ -76,7 +76,7 @@ def worker(url: str, log: Path, **variables: str) -> Iterator[ForkedWorker]:
 
 
 @pytest.fixture(scope="module")
-def alive(own_redis: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedWorker]:
+def alive(own_redis: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedCommand]:
     """A worker for all tests, until the last stops it."""
     log = tmp_path_factory.mktemp("log") / "worker.log"
     with worker(own_redis, log, ISM_MAX_ATTEMPTS="2") as process:
@@ -105,7 +105,7 @@ def at_iteration(store: Store, id: str, least: int, attempt: int = 1) -> Record:
     return wait(reached)
 
 
-def horse_of(process: ForkedWorker) -> int:
+def horse_of(process: ForkedCommand) -> int:
     """The process in which a worker runs a job."""
     return int(wait(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text).split()[0])
 
@@ -159,7 +159,7 @@ def test_a_running_job_stops_when_it_is_cancelled(kept: Store, dataset: str, ali
     assert (record.state, record.attempt, record.artifacts) == (State.CANCELLED, 1, [])
 
 
-def test_a_worker_outlives_jobs_that_are_deleted_under_it(kept: Store, dataset: str, alive: ForkedWorker) -> None:
+def test_a_worker_outlives_jobs_that_are_deleted_under_it(kept: Store, dataset: str, alive: ForkedCommand) -> None:
     for number in range(5):
         kept.jobs.create([(f"deleted{number}", {"dataset": dataset} | SHORT)])
         ended(kept, f"deleted{number}")
@@ -169,7 +169,9 @@ def test_a_worker_outlives_jobs_that_are_deleted_under_it(kept: Store, dataset: 
     assert alive.poll() is None
 
 
-def test_a_job_whose_process_is_killed_is_put_back_and_finished(kept: Store, dataset: str, alive: ForkedWorker) -> None:
+def test_a_job_whose_process_is_killed_is_put_back_and_finished(
+    kept: Store, dataset: str, alive: ForkedCommand
+) -> None:
     kept.jobs.create([("loseshorse", {"dataset": dataset} | LONG)])
     at_iteration(kept, "loseshorse", 2)
     os.kill(horse_of(alive), signal.SIGKILL)
@@ -180,7 +182,7 @@ def test_a_job_whose_process_is_killed_is_put_back_and_finished(kept: Store, dat
 
 
 def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
-    kept: Store, dataset: str, alive: ForkedWorker
+    kept: Store, dataset: str, alive: ForkedCommand
 ) -> None:
     kept.jobs.create([("poison", {"dataset": dataset} | LONG)])
     for attempt in (1, 2):
@@ -193,7 +195,7 @@ def test_a_job_that_kills_its_process_again_and_again_fails_with_a_sentence(
 
 
 def test_stopped_and_killed_workers_leave_their_job_to_the_next(
-    kept: Store, own_redis: str, dataset: str, alive: ForkedWorker, tmp_path: Path
+    kept: Store, own_redis: str, dataset: str, alive: ForkedCommand, tmp_path: Path
 ) -> None:
     kept.jobs.create([("wanders", {"dataset": dataset} | LONG)])
     at_iteration(kept, "wanders", 2)

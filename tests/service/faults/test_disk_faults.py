@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ism_cli.disk import DiskReserve
-from tools.local_service import running_service
+from tests.support.forked_commands import forked_service
 
 DISK, RESERVE = 24 * 2**20, 3 * 2**20  # bytes
 SECONDS = 60  # time limit for the service to notice
@@ -33,7 +33,7 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def client(disk: Path) -> Iterator[httpx.Client]:
     with (
-        running_service(disk, workers=0, ISM_DISK_RESERVE=str(RESERVE)) as (url, process),
+        forked_service(disk, workers=0, ISM_DISK_RESERVE=str(RESERVE)) as (url, process),
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         yield client

@@ -1,8 +1,6 @@
 """Redis killed, hung, full, cut off or far away, as those see it who call the API."""
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +14,7 @@ from ism_jobs.spec import JOB_SPEC
 from ism_jobs.store import QUEUE_NAMES, Store, keys
 from tests.support.api import Api, problem
 from tests.support.faulty_redis import FaultyRedis, faulty_redis
-from tests.support.forked_workers import ForkedWorker
+from tests.support.forked_commands import ForkedCommand, forked_worker
 from tools.local_service import free_port, wait_until_ready
 from worker.progress import Progress
 
@@ -36,10 +34,8 @@ def faulty(redis: FaultyRedis, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """An API and a worker on that Redis."""
     port, log = free_port(), tmp_path_factory.mktemp("log") / "log"
     environment = os.environ | {"ISM_REDIS_URL": redis.url, "ISM_LEASE_SECONDS": "5", "ISM_WORKER_THREADS": "1"}
-    command = [sys.executable, "-m", "ism_cli.main", "api", "--port", str(port)]
-    with log.open("ab") as file:
-        front = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
-    processes: list[subprocess.Popen[bytes] | ForkedWorker] = [front, ForkedWorker(log, environment)]
+    front = ForkedCommand(["api", "--port", str(port)], log, environment)
+    processes = [front, forked_worker(log, environment)]
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_ready(url, front, log)

@@ -16,8 +16,8 @@ import pytest
 from app.http import MAX_READ_BYTES
 from ism_jobs.settings import Settings
 from tests.support.api import problem
+from tests.support.forked_commands import ForkedCommand, forked_service
 from tests.support.in_process import answers
-from tools.local_service import running_service
 from tools.table_files import npy, npz, parquet
 
 LIMITS = {
@@ -34,14 +34,14 @@ LIMITS = {
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, ForkedCommand]]:
     """A service with limits to everything, and its process."""
     folder = tmp_path_factory.mktemp("strict")
     uploads = folder / "uploads"
     uploads.mkdir()
     variables = {name: str(limit) for name, limit in LIMITS.items()} | {"ISM_UPLOAD_DIR": str(uploads)}
     with (
-        running_service(folder, workers=0, **variables) as (url, process),
+        forked_service(folder, workers=0, **variables) as (url, process),
         httpx.Client(base_url=url, timeout=60) as client,
     ):
         yield client, process
@@ -86,7 +86,7 @@ CASES: dict[str, Case] = {
 
 @pytest.mark.parametrize("kind", CASES)
 def test_hostile_uploads_are_refused_and_the_service_goes_on(
-    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"], kind: str
+    strict: tuple[httpx.Client, ForkedCommand], kind: str
 ) -> None:
     client, process = strict
     make, status, sentence = CASES[kind]
@@ -98,7 +98,7 @@ def test_hostile_uploads_are_refused_and_the_service_goes_on(
     assert client.post("/datasets", content=b"a,b\n1,2\n3,4\n").status_code in (200, 201)
 
 
-def test_headers_over_the_limit_are_refused(strict: tuple[httpx.Client, "subprocess.Popen[bytes]"]) -> None:
+def test_headers_over_the_limit_are_refused(strict: tuple[httpx.Client, ForkedCommand]) -> None:
     client, _ = strict
     answer = client.get("/kernels", headers={"X-Long": "x" * 4_000})
     assert "4,000 bytes" in problem(answer, 431)["detail"]
@@ -106,7 +106,7 @@ def test_headers_over_the_limit_are_refused(strict: tuple[httpx.Client, "subproc
     assert client.get("/kernels", headers={"X-Long": "x" * 3_000}).status_code == 200
 
 
-def test_headers_that_never_end_are_refused(strict: tuple[httpx.Client, "subprocess.Popen[bytes]"]) -> None:
+def test_headers_that_never_end_are_refused(strict: tuple[httpx.Client, ForkedCommand]) -> None:
     client, _ = strict
     with socket.create_connection((client.base_url.host, client.base_url.port or 80), timeout=30) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: ".ljust(4_000 + MAX_READ_BYTES + 1, b"x"))
@@ -118,7 +118,7 @@ def test_headers_that_never_end_are_refused(strict: tuple[httpx.Client, "subproc
 
 
 def test_a_long_body_after_short_headers_is_no_long_header(
-    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
+    strict: tuple[httpx.Client, ForkedCommand],
 ) -> None:
     client, _ = strict
     body = io.BytesIO(b"a,b\n" + b"1.0000000,2\n" * 1_900 + b"\n" * (MAX_READ_BYTES + 10_000)).getvalue()
@@ -136,7 +136,7 @@ def chunks() -> Iterator[bytes]:
 
 
 def test_a_body_over_the_limit_is_refused_by_its_length(
-    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
+    strict: tuple[httpx.Client, ForkedCommand],
 ) -> None:
     client, _ = strict
     assert f"{LIMIT:,}" in problem(client.post("/datasets", files={"file": TOO_LARGE}), 413)["detail"]
@@ -144,7 +144,7 @@ def test_a_body_over_the_limit_is_refused_by_its_length(
 
 
 def test_a_body_over_the_limit_is_refused_without_a_length(
-    strict: tuple[httpx.Client, "subprocess.Popen[bytes]"],
+    strict: tuple[httpx.Client, ForkedCommand],
 ) -> None:
     client, _ = strict
     assert f"{LIMIT:,}" in problem(client.post("/datasets", content=chunks()), 413)["detail"]
@@ -158,7 +158,7 @@ def test_a_body_over_the_limit_is_refused_without_a_length(
     assert f"{LIMIT:,}" in problem(client.post("/datasets", content=parts(), headers=form), 413)["detail"]
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(strict: tuple[httpx.Client, "subprocess.Popen[bytes]"]) -> None:
+def test_an_upload_that_breaks_off_leaves_nothing(strict: tuple[httpx.Client, ForkedCommand]) -> None:
     """The fixture looks for files at its end."""
     client, _ = strict
 
