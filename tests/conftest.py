@@ -29,7 +29,11 @@ GROUPS = {
         "tests/worker/test_process_limits.py",
         "tests/service/faults/test_redis_faults.py",
     ),
-    "dask": ("tests/ism_core/engines/test_dask", "tests/worker/test_dask_engine.py"),
+    "dask": (
+        "tests/ism_core/engines/test_dask",
+        "tests/ism_core/solver/partitions/test_dask.py",
+        "tests/worker/test_dask_engine.py",
+    ),
     "hostile": ("tests/ism_jobs/tables/test_hostile_",),
     "": ("tests/service/faults/", "tests/service/security/", "tests/service/test_new_kernel.py"),  # have their own
     "service": ("tests/service/",),

@@ -35,6 +35,8 @@ def base_images(folder: Path, environment: Mapping[str, str], python: str, image
         raise NoEngine(
             f"{', '.join(wanted.values())} cannot be pulled, and stand-ins can be made only by root with debootstrap."
         )
+    if "ISM_PYTHON_IMAGE" in wanted:
+        prefix_of(python)  # before minutes of work
     say("Make stand-ins of the base images, which cannot be pulled here")
     makers = {"ISM_PYTHON_IMAGE": make_python, "ISM_REDIS_IMAGE": make_redis}
     with ThreadPoolExecutor() as threads:
@@ -47,13 +49,24 @@ def pulled(image: str, environment: Mapping[str, str]) -> bool:
     return any(succeeds("docker", *words, image, env=environment) for words in (("image", "inspect"), ("pull",)))
 
 
+def prefix_of(python: str) -> Path:
+    """Return the folder of an installed Python. The command of a version manager may have no Python behind it."""
+    command = [python, "-c", "import sys; print(sys.base_prefix)"]
+    if (
+        shutil.which(python)
+        and not (done := subprocess.run(command, capture_output=True, text=True, check=False)).returncode
+    ):
+        return Path(done.stdout.strip())
+    raise NoEngine(
+        f"The base image of Python cannot be pulled, and {python} does not run here to make a stand-in of;"
+        " name one that does: make containers PYTHON312=/path/to/python3.12."
+    )
+
+
 def make_python(folder: Path, environment: Mapping[str, str], python: str) -> str:
     """Make an image of Debian and the Python of this machine."""
-    found = shutil.which(python)
-    if found is None:
-        raise NoEngine(f"The base image of Python cannot be pulled, and there is no {python} to make a stand-in of.")
-    prefix = Path(run(found, "-c", "import sys; print(sys.base_prefix)").strip())
-    root = debootstrap(folder / "python-image", environment, [*library_packages(found), "ca-certificates", "netbase"])
+    prefix = prefix_of(python)
+    root = debootstrap(folder / "python-image", environment, [*library_packages(python), "ca-certificates", "netbase"])
     local = root / "usr/local"
     for name in ("bin", "lib"):
         ignored = shutil.ignore_patterns(*UNUSED, "site-packages")

@@ -18,7 +18,7 @@ from ism_cli.supervisor import SUPERVISED, Part
 from tests.support.forks import forks_of
 from tools.local_service import free_port, wait_until_ready
 
-PRELOADED = ("tests.support.without_pandas", "tests.support.warm_numerics", "worker.rq_worker", "app.main")
+PRELOADED = ("tests.support.warm_numerics", "worker.rq_worker", "app.main")
 FORK = multiprocessing.get_context("fork")
 
 

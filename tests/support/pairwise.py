@@ -1,8 +1,13 @@
-"""Fewer combinations of parameters than their full product: all pairs of values, as faults seldom need three."""
+"""Fewer combinations of parameters than their full product, and values that only `make test-all` needs.
+
+All pairs of values are enough for most tests, as faults seldom need three.
+"""
 
 import itertools
 from collections.abc import Sequence
 from typing import Any
+
+import pytest
 
 
 def pairwise(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -24,3 +29,12 @@ def pairwise(*factors: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 def _pairs(places: Sequence[int]) -> set[tuple[int, int, int, int]]:
     return {(first, a, second, b) for (first, a), (second, b) in itertools.combinations(enumerate(places), 2)}
+
+
+def with_thorough(values: Sequence[Any], on_commit: Sequence[Any]) -> list[Any]:
+    """Return values of a parameter, or tuples of several; mark those as thorough that are not for each commit."""
+    return [value if value in on_commit else _thorough(value) for value in values]
+
+
+def _thorough(value: Any) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.thorough)

@@ -11,6 +11,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.linalg import Scale, Scaling
 from ism_core.selection.candidates import ScoredKernel
 from ism_core.selection.choose import SAMPLE, choose, iter_choose
+from tests.support.pairwise import with_thorough
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_no_more_axes_are_taken_than_help(rng: np.random.Generator) -> None:
     assert choose(spread, Supervised(y), "auto", "auto").chosen.q > 2
 
 
-@pytest.mark.parametrize("kind", ["xor", "product", pytest.param("ring", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("kind", with_thorough(["xor", "product", "ring"], ["xor"]))
 def test_columns_that_matter_only_together_are_found(rng: np.random.Generator, kind: str) -> None:
     X = rng.standard_normal((300, 15))
     x0, x1 = X[:, 0], X[:, 1]

@@ -1,6 +1,7 @@
 """Partitions on a Dask cluster give the W of one process, stay on their workers, and survive the loss of one."""
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from ism_core.kernels import Kernel
 from ism_core.linalg import largest_angle
 from ism_core.objective import ArrayPartitions
 from tests.ism_core.dask_workers import Processes
+from tests.support.pairwise import with_thorough
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +46,12 @@ def alone(table: ArrayPartitions, kernel: Kernel) -> Array:
     return solve(table, Supervised(), kernel, 2, delta=1e-5).W
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(4.0), Polynomial()])
-@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize(
+    ("kernel", "kept"),
+    with_thorough(
+        list(product([Gaussian(4.0), Polynomial()], [True, False])), [(Gaussian(4.0), True), (Polynomial(), False)]
+    ),
+)
 def test_workers_give_the_result_of_one_process(
     kernel: Kernel, kept: bool, table: ArrayPartitions, engine: Dask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

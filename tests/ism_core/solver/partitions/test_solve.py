@@ -25,6 +25,7 @@ from ism_core.kernels import Kernel
 from ism_core.linalg import largest_angle
 from ism_core.objective import ArrayPartitions, Block, aligned
 from ism_core.solver import partitioned
+from tests.support.pairwise import with_thorough
 
 KERNELS = {
     "linear": Linear(),
@@ -63,8 +64,10 @@ def assert_same(found: Result, expected: Result) -> None:
     assert found.certificate.second_order
 
 
-@pytest.mark.parametrize("targets", ["classes", "values"])
-@pytest.mark.parametrize("name", KERNELS)
+CASES = [(name, targets) for name in KERNELS for targets in ("classes", "values")]
+
+
+@pytest.mark.parametrize(("name", "targets"), with_thorough(CASES, CASES[::3]))
 def test_partitions_give_the_result_of_rows_in_memory(name: str, targets: str, table: Table) -> None:
     y = getattr(table, targets)
     expected = solve(table.X, Supervised(y), KERNELS[name], q=2, delta=TIGHT)
@@ -158,7 +161,7 @@ class Generated:
         yield X, y
 
 
-@pytest.mark.parametrize("kernel", [Polynomial(), Gaussian(4.0)])
+@pytest.mark.parametrize("kernel", with_thorough([Gaussian(4.0), Polynomial()], [Gaussian(4.0)]))
 def test_memory_does_not_grow_with_the_rows(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partitioned, "SAMPLE_ROWS", 2_000)
     peaks = []

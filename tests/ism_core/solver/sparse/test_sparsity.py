@@ -13,6 +13,7 @@ from ism_core.linalg import Scaling, standardized
 from ism_core.objective import Problem
 from ism_core.solver.sparse.support_ascent import Axes, ascend_on_supports, project_onto_supports
 from tests.ism_core.conftest import Labelled, TwoClusterings
+from tests.support.pairwise import with_thorough
 
 
 def problem_of(data: Labelled, kernel: str, q: int) -> Problem:
@@ -30,8 +31,11 @@ def axes_on(problem: Problem, supports: tuple[tuple[int, ...], ...], start: Arra
     return None if W is None else ascend_on_supports(problem, W, support, metric, 1e-9, 100)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize(("q", "most"), [(2, 5), (3, 2), (4, 1)])
+LIMITS = [(2, 5), (3, 2), (4, 1)]  # q, and the features of an axis
+CASES = [(kernel, *limit) for kernel in KERNELS for limit in LIMITS]
+
+
+@pytest.mark.parametrize(("kernel", "q", "most"), with_thorough(CASES, CASES[::4]))
 def test_no_axis_has_more_features_than_asked_and_axes_are_orthonormal(
     kernel: str, q: int, most: int, wine: Labelled
 ) -> None:
@@ -42,7 +46,9 @@ def test_no_axis_has_more_features_than_asked_and_axes_are_orthonormal(
     assert (result.W[np.argmax(np.abs(result.W), axis=0), np.arange(q)] > 0).all()
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "multiquadratic", "linear"])
+@pytest.mark.parametrize(
+    "kernel", with_thorough(["gaussian", "linear", "polynomial", "multiquadratic"], ["gaussian", "linear"])
+)
 def test_what_it_cost_is_told(kernel: str, wine: Labelled) -> None:
     dense = solve(wine.X, Supervised(wine.y), kernel, 2)
     result = solve(wine.X, Supervised(wine.y), kernel, 2, features_per_axis=4)
@@ -58,8 +64,12 @@ def test_what_it_cost_is_told(kernel: str, wine: Labelled) -> None:
     assert result.certificate.orthonormality < 1e-12
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "polynomial", "linear"])
-@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize(
+    ("kernel", "most"),
+    with_thorough(
+        list(product(["gaussian", "polynomial", "linear"], [1, 2])), [("gaussian", 2), ("polynomial", 1), ("linear", 2)]
+    ),
+)
 def test_no_other_features_keep_more_of_the_objective(kernel: str, most: int, blobs: Labelled) -> None:
     problem = problem_of(blobs, kernel, 2)
     dense = solve(blobs.X, Supervised(blobs.y), kernel, 2)
@@ -70,7 +80,7 @@ def test_no_other_features_keep_more_of_the_objective(kernel: str, most: int, bl
     assert found.objective >= best * (1 - 1e-3)
 
 
-@pytest.mark.parametrize("kernel", ["gaussian", "multiquadratic"])
+@pytest.mark.parametrize("kernel", with_thorough(["gaussian", "multiquadratic"], ["multiquadratic"]))
 def test_it_keeps_more_than_cutting_off_the_small_loadings(kernel: str, wdbc: Labelled) -> None:
     problem = problem_of(wdbc, kernel, 2)
     dense = solve(wdbc.X, Supervised(wdbc.y), kernel, 2)
