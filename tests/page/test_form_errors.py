@@ -36,7 +36,9 @@ def test_an_error_in_a_folded_setting_unfolds_it(page: Page, watch: Watch) -> No
     expect(page.get_by_label("Sigma")).to_be_hidden()
     page.get_by_role("button", name="Run").click()
     expect(field(page, "kernel.sigma").locator(".error")).to_contain_text("wide")
-    expect(field(page, "folds").locator(".error")).to_be_visible()
+    expect(field(page, "folds").locator(".error")).to_have_text(
+        "It is 1; it must be 0 or a whole number from 2 to 20, or empty for the default."
+    )
     expect(page.get_by_text("Correct the 2 marked fields.")).to_be_visible()
 
 

@@ -31,12 +31,18 @@ export function field(name, label, control, text = "") {
       hint.textContent = newText;
     },
     showError(message) {
-      error.textContent = message ?? "";
+      error.textContent = message ? inTheForm(message, name) : "";
       error.hidden = !message;
       if (message) control.setAttribute("aria-invalid", "true");
       else control.removeAttribute("aria-invalid");
     },
   };
+}
+
+// A message of the API beside the field that it is about: the label has the name, and an empty field is the default.
+function inTheForm(message, name) {
+  const text = message.startsWith(`${name} is `) ? message.replace(`${name} is `, "It is ") : message;
+  return text.replace(", or null for the default", ", or empty for the default");
 }
 
 // A field for a parameter of the API's catalogue. `onChange(value)` gets undefined if the user leaves the default.

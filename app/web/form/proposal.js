@@ -3,7 +3,7 @@
 import { holdsClasses } from "../result/data.js";
 
 const TARGET_NAMES =
-  /^(class|classes|target|label|labels|y|species|diagnosis|outcome|response|survived|status|quality|category|type|group|kind|price|.*[ ._]price|churn|churned|attrition|default|defaulted|spam|fraud|purchase|purchased|salary|wage|score|rating|yield)$/i;
+  /^(class|classes|target|label|labels|y|species|diagnosis|outcome|response|survived|status|quality|category|type|group|kind|sales|revenue|price|.*[ ._]price|churn|churned|attrition|default|defaulted|spam|fraud|purchase|purchased|salary|wage|score|rating|yield)$/i;
 const MAX_LEVELS = 50; // a text column with more distinct values is not proposed as a target
 const LARGE_TABLE = 30_000_000; // cells; choosing a gaussian kernel for more takes too long to be the default
 export const DEFAULT_CLUSTERS = 3;

@@ -14,6 +14,7 @@ from tests.support.api import Api
 
 TABLE = pd.read_csv(io.StringIO(WINE))
 LINES = WINE.splitlines()
+FAR = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])  # a row far from all others
 
 
 @pytest.fixture(scope="module")
@@ -163,8 +164,7 @@ def test_new_rows_are_shown_where_the_api_projects_them(plane: Page, api: Api, p
 
 def test_the_view_grows_to_show_distant_new_rows(plane: Page) -> None:
     before = plane.locator(".scatter-plot g.xtick").all_text_contents()
-    far = ",".join(str(100 * float(value)) for value in LINES[1].split(",")[:-1])
-    drop(plane, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], far]))
+    drop(plane, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], FAR]))
     drawn(plane, 179)
     expect(plane.get_by_role("heading", name="1 new row is unusual")).to_be_visible()
     expect(plane.get_by_text("Values outside the range of the job's table")).to_be_visible()
@@ -172,6 +172,23 @@ def test_the_view_grows_to_show_distant_new_rows(plane: Page) -> None:
     panel = plane.get_by_role("region", name="Row", exact=True)
     expect(panel.get_by_text("Unusual: it is farther from its nearest rows than 100")).to_be_visible()
     expect(plane.locator(".scatter-plot g.xtick").last).not_to_have_text(before[-1])
+
+
+def test_the_ring_of_a_row_follows_the_view(plane: Page, api: Api, plane_job: str) -> None:
+    plane.get_by_label("Find row").fill("7")
+    plane.keyboard.press("Enter")
+    ring = plane.locator(".scatter-plot .highlight")
+    expect(plane.locator(".tooltip")).to_be_visible()
+    drop(plane, ".drop", "far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], FAR]))
+    drawn(plane, 179)
+    expect(plane.locator(".tooltip")).to_be_hidden()
+    model = {"file": ("far.csv", "\n".join([LINES[0].rsplit(",", 1)[0], FAR]))}
+    far = api.post(f"/jobs/{plane_job}/transform", files=model).json()["rows"]
+    points = embedding(api, plane_job)[:, :2]
+    box = ring.bounding_box()
+    assert box is not None
+    middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    assert middle == pytest.approx(on_screen(plane, points, np.vstack([points, far]))[7], abs=3)
 
 
 def test_rows_without_the_features_show_the_error_of_the_api(plane: Page, watch: Watch) -> None:

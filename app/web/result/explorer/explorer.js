@@ -139,6 +139,7 @@ export function explorer(source, signal) {
   // Draws the result itself, so a tour ends.
   function draw({ fit = false } = {}) {
     drag.stop();
+    tip.hide();
     tourButton.setAttribute("aria-pressed", "false");
     const plot = currentPlot();
     const next = { ...state(), fit };

@@ -49,6 +49,7 @@ export function scatter({
   let dragMode = false;
   let isScheduled = false;
   let drawnSize = ""; // of the element, as it was drawn last
+  let highlighted = null; // {index, isNew} of the point in the ring
 
   const sizeText = () => `${element.clientWidth} × ${element.clientHeight}`;
   const size = () => ({
@@ -75,6 +76,7 @@ export function scatter({
     drawPoints(canvas, size(), layers, view, colors.surface, colors.line);
     arrows.show(state.arrows, view, size(), points);
     element.dataset.drawn = String(points.x.length + (newPoints?.x.length ?? 0));
+    if (highlighted && !highlight.hidden) highlightPoint(highlighted.index, highlighted.isNew);
   }
 
   function scheduleDraw() {
@@ -164,11 +166,14 @@ export function scatter({
       isWhole = false;
     }
     highlight.hidden = true;
+    onHover(-1, false, null);
     scheduleDraw();
   }
 
-  // Highlights a point and returns its position.
-  function highlightPoint(points, index) {
+  // Highlights a point and returns its position. The ring follows the point until it is hidden.
+  function highlightPoint(index, isNew = false) {
+    highlighted = { index, isNew };
+    const points = isNew ? state.newPoints : state.points;
     const { width, height: innerHeight } = size();
     const left = margin.l + ((points.x[index] - view.x[0]) / (view.x[1] - view.x[0])) * width;
     const top = margin.t + innerHeight - ((points.y[index] - view.y[0]) / (view.y[1] - view.y[0])) * innerHeight;
@@ -219,7 +224,7 @@ export function scatter({
     if (!view || event.buttons) return;
     const { index, isNew } = pointAt(event);
     if (index < 0) highlight.hidden = true;
-    onHover(index, isNew, index < 0 ? null : highlightPoint(isNew ? state.newPoints : state.points, index));
+    onHover(index, isNew, index < 0 ? null : highlightPoint(index, isNew));
   });
   element.addEventListener("pointerleave", () => {
     highlight.hidden = true;
@@ -229,6 +234,7 @@ export function scatter({
   function reset() {
     isWhole = true;
     isComplete = true;
+    onHover(-1, false, null);
     drawFrame();
   }
 
@@ -277,7 +283,7 @@ export function scatter({
       scheduleDraw();
       return mask ? undefined : drawFrame();
     },
-    highlight: (index) => highlightPoint(state.points, index),
+    highlight: (index) => highlightPoint(index),
     exportFigure: () => {
       const fit = (shown, frame) => (state.isEqual ? equalized(shown, frame) : shown);
       return exportFigure(state, view, fit, themeColors());
