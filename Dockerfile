@@ -31,8 +31,7 @@ RUN python -m pip --python /opt/ism/bin/python install --no-deps --no-index --no
 RUN python -m pip --python /opt/ism/bin/python uninstall --yes --quiet setuptools \
     && find /opt/ism/lib/python3.12/site-packages -depth \( -type d -name tests -o -path '*/onnx/backend/test' \
         -o -path '*/pyarrow/include' -o -path '*/pyarrow/src' -o -path '*/pyarrow/*flight*' \
-        -o -path '*/pyarrow/*arrow_s3*' -o -path '*/pyarrow/_s3fs*' -o -name '*.pyi' -o -name '*.pxd' \) \
-        -exec rm -rf {} + \
+        -o -name '*.pyi' -o -name '*.pxd' \) -exec rm -rf {} + \
     && find /opt/ism -name '*.py' -exec touch --date="@$(date +%s)" {} + \
     && /opt/ism/bin/python -m compileall -qq -j 0 /opt/ism
 

@@ -31,7 +31,7 @@ INSTALL_GROUP := $(if $(UV),$(INSTALL),$(BIN)/python -m pip $(QUIETLY))
 # Files that nothing here loads, an eighth of .venv: tests and headers, and what pyarrow has for other services.
 LARGE := matplotlib numba numpy onnx pyarrow scipy sklearn
 UNUSED := -type d -name tests -o -path onnx/backend/test -o -path pyarrow/include -o -path pyarrow/src \
-    -o -name '*flight*' -o -name '*arrow_s3*' -o -name '_s3fs*'
+    -o -name '*flight*'
 
 # The linter and formatter of the page's JavaScript, which Node.js fetches; biome.json has its rules.
 BIOME := npx --yes @biomejs/biome@2.3.8

@@ -3,6 +3,7 @@
 `app/middleware.py` enforces the size limit while the body is read.
 """
 
+import json
 import os
 import tempfile
 from collections.abc import AsyncIterator
@@ -12,16 +13,21 @@ from typing import IO, Any
 
 from anyio.to_thread import run_sync
 from fastapi import Request
+from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
 from app.sandbox import Upload
-from ism_jobs.errors import InvalidTable
+from app.schemas import TableReference
+from ism_jobs.errors import FieldError, InvalidParameter, InvalidTable
+from ism_jobs.sentences import shown
 from ism_jobs.settings import Settings
 from ism_jobs.tables import translate_disk_full
 
 WRITE_BYTES = 2**20  # bytes per write; chunks as they arrive are too small to be worth a thread each
 MAX_NAME_LENGTH = 200  # characters of the name of a data set
+MAX_REFERENCE_BYTES = 10_000  # of a body that says where a table is
+EXAMPLE = '{"uri": "s3://bucket/rows/", "name": "rows"}'
 MAX_FORM_FIELDS = 10  # of a multipart form; only the field "file" is used
 
 BODY: dict[str, Any] = {
@@ -36,6 +42,7 @@ BODY: dict[str, Any] = {
                 }
             },
             "text/csv": {"schema": {"type": "string"}, "example": "a,b,class\n1,2,x\n3,4,y\n"},
+            "application/json": {"schema": {"$ref": "#/components/schemas/TableReference"}},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
         },
     }
@@ -67,6 +74,26 @@ async def receive_upload(
                 raise InvalidTable("The upload is empty; send a file, for example: curl -F file=@table.csv …/datasets")
             shown = (name or filename or "table")[:MAX_NAME_LENGTH]
             yield Upload(path, size, shown, filename or name, kind or None, header)
+
+
+async def table_reference(request: Request) -> TableReference | None:
+    """Return the reference that a JSON body has; None if the body is a table itself."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" or not 0 < int(request.headers.get("content-length") or 0) <= MAX_REFERENCE_BYTES:
+        return None
+    try:
+        body = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        return None  # the reader of tables says what is wrong with it
+    if not isinstance(body, dict) or not isinstance(body.get("uri"), str):
+        return None
+    try:
+        return TableReference.model_validate(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        sentence = f"{shown(field)}: {first['msg']}. A reference is an object such as {EXAMPLE}."
+        raise InvalidParameter(sentence, [FieldError(field, sentence)]) from None
 
 
 async def _receive_body(request: Request, file: IO[bytes]) -> None:

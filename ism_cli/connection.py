@@ -3,13 +3,29 @@
 import functools
 import json
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from ism_client import Client
 
 R = TypeVar("R")
 
 DEFAULT_URL = "http://127.0.0.1:8000"
+
+
+class TableFile(click.Path):
+    """A file, or the URI of a table whose rows stay where they are."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if is_uri(value) else super().convert(value, param, ctx)
+
+
+def is_uri(value: Any) -> bool:
+    """Tell whether an argument is a URI, such as s3://bucket/rows/ or file:///data/rows/."""
+    return isinstance(value, str) and "://" in value
 
 
 def remote(command: Callable[..., R]) -> Callable[..., R]:
@@ -64,3 +80,15 @@ def tell(message: str) -> None:
 def write_json(document: Any) -> None:
     """Write a document as JSON to stdout."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
+
+
+def dataset_id(client: "Client", dataset: str) -> str:
+    """Return the id of a data set, which is given, or that of a file or a URI, which is uploaded or registered."""
+    if not is_uri(dataset) and not Path(dataset).is_file():
+        if Path(dataset).suffix or "/" in dataset:  # an id has neither a suffix nor a slash
+            raise click.UsageError(f"There is no file {dataset}.")
+        return dataset
+    uploaded = client.upload_uri(dataset) if is_uri(dataset) else client.upload(dataset)
+    for note in uploaded.notes:
+        tell(note)
+    return uploaded.id

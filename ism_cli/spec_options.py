@@ -176,6 +176,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
                      help="Score chosen settings by the folds of the choice, or by nested cross-validation."),
         click.option("--resamples", type=int, metavar="N",
                      help="Number of random halves of the rows for the standard errors of the loadings; 20 is enough."),
+        click.option("--output", metavar="FILE|URI",
+                     help="Parquet file for the embedding of all rows of a table by reference."),
         click.option("--priority", type=int, metavar="N", help="Order among your queued jobs: -9 to 9, high first."),
         click.option("--label", metavar="TEXT", help="A name for the job."),
         click.option("--metadata", multiple=True, metavar="KEY=VALUE", callback=_pairs,

@@ -8,7 +8,7 @@ import httpx
 
 from ism_client import calls
 from ism_client.batches import Batch
-from ism_client.datasets import Dataset, DatasetSummary, delete_dataset, upload
+from ism_client.datasets import Dataset, DatasetSummary, delete_dataset, upload, upload_uri
 from ism_client.jobs import Job
 from ism_client.transport import Http, iterate, run
 
@@ -66,6 +66,13 @@ class Client:
         client.upload(X, names=["height", "weight"], name="people")
         """
         return Dataset.of(self._http, run(upload(self._http, source, names, name, header)))
+
+    def upload_uri(self, uri: str, *, name: str | None = None, header: bool | None = None) -> Dataset:
+        """Make a data set whose rows stay where they are: Parquet or CSV files in a folder or a bucket of the service.
+
+        client.upload_uri("s3://bucket/rows/")
+        """
+        return Dataset.of(self._http, run(upload_uri(self._http, uri, name, header)))
 
     def dataset(self, id: str) -> Dataset:
         """Return a data set with its columns."""

@@ -62,7 +62,10 @@ class DatasetSummary:
 
 @dataclass(frozen=True)
 class DatasetFields:
-    """The description of a table that the service has read. `notes` lists the assumptions that were made."""
+    """The description of a table that the service has read. `notes` lists the assumptions that were made.
+
+    `uri` says where the rows of a table by reference stay. Its columns are described by `sampled` rows.
+    """
 
     id: str
     name: str
@@ -73,6 +76,8 @@ class DatasetFields:
     bytes: int | None = None
     created: datetime | None = None
     preview: tuple[tuple[float | str | None, ...], ...] = field(default=(), repr=False)
+    uri: str | None = None
+    sampled: int | None = None
     _http: Http = field(kw_only=True, repr=False, compare=False)
 
     @classmethod
@@ -88,6 +93,8 @@ class DatasetFields:
             bytes=document.get("bytes"),
             created=parse_time(document.get("created")),
             preview=tuple(map(tuple, document.get("preview") or ())),
+            uri=document.get("uri"),
+            sampled=document.get("sampled"),
             _http=http,
         )
 
@@ -130,6 +137,17 @@ async def upload(
             timeout=max(http.timeout, READ_TIMEOUT),
             retries=None if payload.replayable else 0,
         )
+    return document
+
+
+async def upload_uri(http: Http, uri: str, name: str | None, header: bool | None) -> dict[str, Any]:
+    """Say where a table is, and return the document that describes it."""
+    params = {"header": None if header is None else str(header).lower()}
+    body = {"uri": uri, **({} if name is None else {"name": name})}
+    timeout = max(http.timeout, READ_TIMEOUT)
+    document: dict[str, Any] = await http.json(
+        "POST", "/datasets", params=params, body=lambda: {"json": body}, timeout=timeout
+    )
     return document
 
 

@@ -14,7 +14,8 @@ from ism_jobs.errors import Unavailable
 # The record of a job with its spec. Jobs of each version have their own queue, so a worker sees only those it can run.
 # 1: up to release 0.2.0, whose workers refuse unknown fields; 2: has `schema` and `posted`.
 JOB = 2
-DATASET = 1  # the description of a data set
+# The description of a data set. 1: its rows are in Redis, as Arrow batches; 2: its only chunk says where they are.
+DATASET, DATASET_WITH_ROWS = 2, 1
 RESULT = 1  # the result document of a job
 EVENT = 1  # an entry of a job's stream of events
 MODEL = 1  # the model that projects new rows, an NPZ file

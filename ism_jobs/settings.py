@@ -115,6 +115,13 @@ class Settings(BaseSettings):
         2, ge=1, description="Sandbox processes that one API key may use at once for each kind of work."
     )
 
+    table_roots: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Places whose tables jobs may read where they are, such as s3://bucket/tables or /data."
+    )
+    output_roots: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="Places in which such jobs may write embeddings, separated by commas."
+    )
+
     dataset_seconds: int = Field(
         30 * DAY, ge=60, description="Time for which a data set is kept after its last use, in seconds."
     )
@@ -157,7 +164,7 @@ class Settings(BaseSettings):
             )
         return url
 
-    @field_validator("cors_origins", "webhook_hosts", mode="before")
+    @field_validator("cors_origins", "webhook_hosts", "table_roots", "output_roots", mode="before")
     @classmethod
     def _split_at_commas(cls, value: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ism_jobs.settings import Settings
     from ism_jobs.store import Store
     from tests.support.keyed_service import KeyedService
+    from tests.support.places import Places
 
 # pytest-xdist runs the files of a group in one process, so that they share a service; the first match counts. A service
 # takes 7 seconds of CPU time to start, Chromium 2.
@@ -100,12 +101,22 @@ def store(settings: "Settings") -> "Iterator[Store]":
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def service(tmp_path_factory: pytest.TempPathFactory, places: "Places") -> Iterator[str]:
     """Return the address of a service with two workers, which all tests of this process share."""
     from tests.support.forked_commands import forked_service
 
-    with forked_service(tmp_path_factory.mktemp("service"), ISM_WEBHOOK_PRIVATE="true") as (url, _):
+    folder = tmp_path_factory.mktemp("service")
+    with forked_service(folder, ISM_WEBHOOK_PRIVATE="true", **places.variables) as (url, _):
         yield url
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Places]":
+    """Return the folder, the bucket and the web server in which the shared service may read and write tables."""
+    from tests.support.places import Places
+
+    with Places(tmp_path_factory.mktemp("places")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

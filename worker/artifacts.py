@@ -76,7 +76,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "error": {name: _plain(value) for name, value in asdict(result.error).items()},
         "metrics": metrics_of(outcome),
         "warnings": outcome.warnings,
-        "rows": len(outcome.training.rows),
+        "rows": outcome.all_rows or len(outcome.training.rows),
         "missed": outcome.missed,
         "baseline": outcome.baseline,
         "versions": _versions(),
@@ -87,6 +87,9 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
             "dense_objective": result.sparsity.dense_objective,
             "loss": _finite(result.sparsity.loss(result.objective)),
         }
+    if outcome.all_rows is not None:
+        document["sample_rows"] = len(outcome.training.rows)
+        document["output"] = outcome.output
     if outcome.validation is not None:
         document["validation"] = outcome.validation.document()
     if outcome.choice is not None:

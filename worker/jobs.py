@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import structlog
 from redis.exceptions import RedisError
@@ -20,6 +21,7 @@ from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.spec import read_stored_spec
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
+from ism_jobs.tables import Roots, TableParts
 from worker.artifacts import artifacts_of, summary_document
 from worker.checkpoint import Checkpoints, resumed_trace
 from worker.pipeline import Outcome, iter_run
@@ -94,7 +96,12 @@ def _run_attempt(store: Store, record: Record, attempt: Attempt, settings: Setti
 def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Settings, tracing: JobTrace) -> None:
     spec = read_stored_spec(record.spec, record.schema)
     description = store.datasets.get(spec.dataset).description
-    table = store.datasets.read(spec.dataset, used_columns(spec, description))
+    table: Any = None
+    if description.uri is None:
+        table = store.datasets.read(spec.dataset, used_columns(spec, description))
+    else:
+        roots = Roots.of(settings.table_roots, "ISM_TABLE_ROOTS")
+        table = TableParts(store.datasets.reference(spec.dataset), roots)
     trace = resumed_trace(attempt.checkpoint())
     events = iter_run(
         table,
@@ -104,6 +111,8 @@ def _solve_and_save(store: Store, record: Record, attempt: Attempt, settings: Se
         memory_limit=settings.memory_per_job,
         scheduler=settings.dask_scheduler,
         finish=lambda: attempt.finish_requested,
+        outputs=Roots.of(settings.output_roots, "ISM_OUTPUT_ROOTS"),
+        name=f"{record.id}-{attempt.number}",
     )
     del table  # frees its memory once the pipeline has encoded it
     with OrderedWrites() as writes:

@@ -13,7 +13,9 @@ LEAST_LEFT = 0.2  # after TYPICAL_TRIALS, the estimated number of trials left is
 RATE_STEPS = 6  # number of most recent steps from which the rate of convergence is estimated
 BEST_FIELDS = ("number", "score", "q", "kernel", "scale")  # of a picture, to describe the best candidate so far
 
-Stage = Literal["preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring"]
+Stage = Literal[
+    "preparing", "choosing", "search", "ascent", "sparsity", "stability", "validation", "measuring", "writing"
+]
 
 
 @dataclass(frozen=True)

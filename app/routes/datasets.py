@@ -11,7 +11,7 @@ from app.http import decode_cursor, page_end
 from app.links import dataset_links
 from app.problems import problem_responses
 from app.routes.parameters import HEADER_VALUES, CursorParameter, DatasetId, HeaderParameter, LimitParameter
-from app.sandbox import ingest, table_limits
+from app.sandbox import Located, ingest, register, table_limits
 from app.schemas import DatasetPage, DatasetView, dataset_item, dataset_view
 from ism_jobs.store import Store
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/datasets", tags=["data sets"])
     "",
     status_code=201,
     operation_id="uploadDataset",
-    summary="Upload a table",
+    summary="Upload a table, or say where it is",
     openapi_extra=uploads.BODY,
     responses={
         200: {"model": DatasetView, "description": "The same table has been uploaded before"},
@@ -44,9 +44,18 @@ async def upload_dataset(
 
     The file is the field `file` of a multipart form, or the raw body. The response describes each column. The id is a
     hash of the content: the same table uploaded again is the same data set and keeps its first name.
+
+    The JSON object `{"uri": "s3://bucket/rows/"}` makes a data set by reference: its rows stay in their Parquet or CSV
+    files, and its id is a hash of their names, sizes and times. Only supervised jobs can read it.
     """
-    async with uploads.receive_upload(request, settings, name, HEADER_VALUES[header]) as upload:
-        dataset, new = await ingest(sandbox, upload, table_limits(settings), Store.open(settings).of(owner))
+    limits, store = table_limits(settings), Store.open(settings).of(owner)
+    if given := await uploads.table_reference(request):
+        roots, name = settings.table_roots, given.name or name
+        located = Located(given.uri, name, HEADER_VALUES[header], roots)
+        dataset, new = await register(sandbox, located, limits, store)
+    else:
+        async with uploads.receive_upload(request, settings, name, HEADER_VALUES[header]) as upload:
+            dataset, new = await ingest(sandbox, upload, limits, store)
     response.status_code = 201 if new else 200
     response.headers["Location"] = dataset_links(dataset.id)["self"]
     view = dataset_view(dataset)

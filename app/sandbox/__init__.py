@@ -3,7 +3,7 @@
 from app.sandbox.confinement import SECRETS
 from app.sandbox.drawing import PLOT_SOURCES, PlotFormat, draw_plot
 from app.sandbox.limits import SharedMemory, table_limits
-from app.sandbox.messages import Answer, Upload
+from app.sandbox.messages import Answer, Located, Upload
 from app.sandbox.pool import SandboxPool
 from app.sandbox.report import REPORT_POLICY, render_report
 from app.sandbox.report_pdf import render_pdf_report
@@ -15,6 +15,7 @@ from app.sandbox.tasks import (
     ingest,
     project_rows,
     project_upload,
+    register,
     select_rows,
 )
 
@@ -23,6 +24,7 @@ __all__ = [
     "REPORT_POLICY",
     "SECRETS",
     "Answer",
+    "Located",
     "PlotFormat",
     "SandboxPool",
     "SharedMemory",
@@ -35,6 +37,7 @@ __all__ = [
     "ingest",
     "project_rows",
     "project_upload",
+    "register",
     "render_pdf_report",
     "render_report",
     "select_rows",

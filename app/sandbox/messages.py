@@ -19,6 +19,7 @@ from ism_jobs.errors import (
     Problem,
     StoreFull,
     TooLarge,
+    Unavailable,
     UnsupportedFormat,
 )
 
@@ -26,7 +27,16 @@ PART, VALUE, PROBLEM = b"part", b"value", b"problem"  # each is followed by its 
 LAST_CHUNK = b""  # a chunk of a table is never empty
 PROBLEMS = {  # that a sandbox process may report, by name
     problem.__name__: problem
-    for problem in (InvalidParameter, InvalidSpec, InvalidTable, Problem, StoreFull, TooLarge, UnsupportedFormat)
+    for problem in (
+        InvalidParameter,
+        InvalidSpec,
+        InvalidTable,
+        Problem,
+        StoreFull,
+        TooLarge,
+        Unavailable,
+        UnsupportedFormat,
+    )
 }
 
 
@@ -40,6 +50,16 @@ class Upload:
     filename: str | None
     content_type: str | None
     header: bool | None  # whether the first line of a CSV holds names; None lets the reader decide
+
+
+@dataclass(frozen=True)
+class Located:
+    """A table by reference, and the places in which it may be."""
+
+    uri: str
+    name: str | None
+    header: bool | None
+    roots: tuple[str, ...]
 
 
 class BrokenAnswer(Exception):
@@ -97,7 +117,8 @@ def send_result(sender: Connection, result: "bytes | Generator[bytes, None, Any]
 def send_problem(sender: Connection, problem: Problem) -> None:
     """Send a problem instead of the rest of the answer."""
     errors = [[error.field, error.message] for error in problem.errors]
-    content = {"name": type(problem).__name__, "detail": problem.detail, "errors": errors}
+    kind = next(kind for kind in type(problem).__mro__ if kind.__name__ in PROBLEMS)
+    content = {"name": kind.__name__, "detail": problem.detail, "errors": errors}
     sender.send_bytes(PROBLEM)
     sender.send_bytes(json.dumps(content).encode())
 

@@ -2,8 +2,9 @@
 
 Uploaded files may be malicious. A sandbox process is killed if it takes too long, and its crash affects nobody else.
 It has no credentials, no network and no file but the upload (see `confinement.py`), and never talks to Redis: tables
-reach it, and leave it, as chunks. Processes are forked from a server that has already imported everything they need,
-so each costs milliseconds.
+reach it, and leave it, as chunks. Only a process that describes a table by reference has the network, and credentials
+of object stores, because its table is there. Processes are forked from a server that has already imported everything
+they need, so each costs milliseconds.
 """
 
 import multiprocessing
@@ -23,12 +24,13 @@ import anyio.to_thread
 import structlog
 
 from app.problems import internal_error
-from app.sandbox.confinement import confine
+from app.sandbox.confinement import confine, confine_reader
 from app.sandbox.limits import SharedMemory, limit_memory
 from app.sandbox.messages import (
     LAST_CHUNK,
     Answer,
     BrokenAnswer,
+    Located,
     Upload,
     iter_received,
     send_problem,
@@ -105,19 +107,19 @@ class SandboxPool:
         self, consume: Callable[[Answer], T], function: Callable[..., Any], args: Any, kwargs: Any = None
     ) -> T:
         chunks = next((each for each in args if isinstance(each, Iterator)), None)
-        folder = next((each.path.parent for each in args if isinstance(each, Upload)), None)
+        source = next((each for each in args if isinstance(each, Upload | Located)), None)
         given = tuple(_Chunks() if isinstance(each, Iterator) else each for each in args)
         receiver, sender = self._context.Pipe(duplex=False)
-        source, sink = self._context.Pipe(duplex=False)
+        chunks_in, sink = self._context.Pipe(duplex=False)
         ids = structlog.contextvars.get_contextvars()
         process = self._context.Process(
             target=_run_in_sandbox,
-            args=(sender, source, self._settings, folder, ids, function, given, kwargs or {}),
+            args=(sender, chunks_in, self._settings, source, ids, function, given, kwargs or {}),
             daemon=True,
         )
         process.start()
         sender.close()
-        source.close()
+        chunks_in.close()
         expired = threading.Event()
 
         def expire() -> None:
@@ -139,7 +141,7 @@ class SandboxPool:
                     code = process.exitcode
                     log.error("sandbox process died", function=function.__name__, code=code, expired=expired.is_set())
                     seconds = self._seconds if expired.is_set() else None
-                    raise _problem_of_end(code, seconds, reads_file=folder is not None) from None
+                    raise _problem_of_end(code, seconds, reads_file=source is not None) from None
         finally:
             timer.cancel()
             process.kill()
@@ -182,17 +184,20 @@ def _problem_of_end(code: int | None, seconds: int | None, *, reads_file: bool) 
 
 
 def _run_in_sandbox(
-    sender: Connection, source: Connection, settings: Settings, folder: Path | None, ids: dict[str, Any],
+    sender: Connection, chunks: Connection, settings: Settings, source: Upload | Located | None, ids: dict[str, Any],
     function: Callable[..., Any], args: Any, kwargs: Any,
 ) -> None:  # fmt: skip
     os.nice(NICENESS)
+    folder = source.path.parent if isinstance(source, Upload) else None
     tempfile.tempdir = None if folder is None else str(folder)  # decompressed files go there as well
     limit_memory(settings.memory_per_child)
     configure(settings)
     structlog.contextvars.bind_contextvars(**ids)
-    if function is not confine:
+    if isinstance(source, Located):
+        confine_reader([Path(root) for root in source.roots if root.startswith("/")])
+    elif function is not confine:
         confine(folder)
-    received = tuple(iter_received(source) if isinstance(each, _Chunks) else each for each in args)
+    received = tuple(iter_received(chunks) if isinstance(each, _Chunks) else each for each in args)
     with suppress(BrokenPipeError):  # the caller has stopped waiting
         try:
             send_result(sender, function(*received, **kwargs))

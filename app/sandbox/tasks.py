@@ -5,20 +5,30 @@
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from app.sandbox.messages import Answer, Upload
+from app.sandbox.messages import Answer, Located, Upload
 from app.sandbox.pool import SandboxPool
 from ism_jobs.data import Model, TrainingData, used_columns
 from ism_jobs.errors import FieldError, InvalidSpec
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import Dataset, Store, pack, unpack
-from ism_jobs.tables import Description, Limits, Reader, open_table, write_table
+from ism_jobs.tables import (
+    Description,
+    Limits,
+    Place,
+    Reader,
+    Reference,
+    Roots,
+    describe_reference,
+    open_table,
+    write_table,
+)
 
 TableFormat = Literal["json", "csv", "npy", "npz", "parquet"]
 Ranges = Mapping[str, tuple[float, float]]  # the smallest and largest value of a column
@@ -57,6 +67,44 @@ def parse_upload(upload: Upload, limits: Limits) -> Generator[bytes, None, dict[
     for batch in reader:
         yield pack(batch)
     return {"digest": reader.digest(), "description": reader.description().model_dump_json()}
+
+
+async def register(sandbox: SandboxPool, located: Located, limits: Limits, store: Store) -> tuple[Dataset, bool]:
+    """Describe a table by reference and store the description. Return the data set and whether it is new."""
+
+    def add(answer: Answer) -> tuple[Dataset, bool]:
+        (packed,), value = list(answer), answer.value
+        reference = Reference.from_json(packed)
+        described = _Described(packed, reference.digest, str(value["description"]))
+        return store.datasets.add(described, located.name or str(value["name"]), reference.size)
+
+    return await sandbox.receive(add, describe_located, located, limits)
+
+
+@dataclass(frozen=True)
+class _Described:
+    """A table by reference as `describe_located` sends it: one chunk, which says where the rows are."""
+
+    packed: bytes
+    hexdigest: str
+    described: str
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter([self.packed])
+
+    def digest(self) -> str:
+        return self.hexdigest
+
+    def description(self) -> Description:
+        return Description.model_validate_json(self.described)
+
+
+def describe_located(located: Located, limits: Limits) -> Generator[bytes, None, dict[str, str]]:
+    """Read footers and a sample of a table by reference. Yield where it is; return its description and its name."""
+    roots = Roots.of(located.roots, "ISM_TABLE_ROOTS")
+    reference, description = describe_reference(located.uri, roots, limits, located.header)
+    yield reference.to_json()
+    return {"description": description.model_dump_json(), "name": Place.parse(located.uri).name}
 
 
 def count_remaining(chunks: Iterator[bytes], spec: JobSpec, description: Description) -> Sequence[Any]:

@@ -48,9 +48,33 @@ class DatasetView(BaseModel):
     preview: list[list[float | str | None]] = Field(description="The first rows.")
     format: str = Field(description="The format of the uploaded file.", examples=["csv"])
     notes: list[str] = Field(description="Assumptions that were made while reading the file.")
-    bytes: int = Field(description="The size of the uploaded file in bytes.")
+    bytes: int = Field(description="The size of the uploaded file, or of all files of a table by reference, in bytes.")
+    uri: str | None = Field(
+        None, description="Where the rows of a data set by reference stay; null if they were uploaded."
+    )
+    sampled: int | None = Field(
+        None, description="The number of rows that the columns are described by; null if it is all of them."
+    )
     created: datetime = Field(description="The time of the upload.")
     links: dict[str, str] = Field(description="Paths of related resources.")
+
+
+class TableReference(BaseModel):
+    """A table whose rows stay where they are: Parquet or CSV files on a mounted path, in an object store or on the web.
+
+    The service reads the footers of the files and a sample of the rows. Jobs read the rows part by part.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    uri: str = Field(
+        description="A file, a folder, or the files of a folder by a pattern such as *.csv; inside a place that the"
+        " service allows (ISM_TABLE_ROOTS).",
+        min_length=1,
+        max_length=2_000,
+        examples=["s3://bucket/rows/", "/data/rows/*.csv", "https://example.org/rows.parquet"],
+    )
+    name: str | None = Field(None, description="A name to show; by default the last part of the URI.", max_length=200)
 
 
 class DatasetItem(BaseModel):
@@ -138,6 +162,8 @@ def dataset_view(dataset: Dataset) -> DatasetView:
         format=description.format,
         notes=description.notes,
         bytes=dataset.size,
+        uri=description.uri,
+        sampled=description.sampled,
         created=utc(dataset.created),
         links=dataset_links(dataset.id),
     )

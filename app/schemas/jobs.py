@@ -24,8 +24,8 @@ class ProgressView(BaseModel):
     """The progress of a running job."""
 
     stage: str = Field(
-        description="The current stage: preparing, choosing, search, ascent, sparsity, stability, validation or"
-        " measuring.",
+        description="The current stage: preparing, choosing, search, ascent, sparsity, stability, validation,"
+        " measuring or writing.",
         examples=["ascent"],
     )
     iteration: int = Field(description="The number of iterations so far.")

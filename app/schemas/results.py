@@ -73,6 +73,13 @@ class PermutationView(BaseModel):
     rows: int = Field(description="The number of rows in each permutation.")
 
 
+class OutputView(BaseModel):
+    """The Parquet file with the embedding of all rows of a table by reference."""
+
+    uri: str = Field(description="Where it is.")
+    rows: int = Field(description="The number of its rows.")
+
+
 class SparsityView(BaseModel):
     """The cost of limiting the number of features per axis."""
 
@@ -247,6 +254,12 @@ class ResultView(BaseModel):
     metrics: dict[str, int | float | None] = Field(description="The metrics, by name.")
     warnings: list[str] = Field(description="Notes about the data and the result.")
     rows: int = Field(description="The number of rows that were used.")
+    sample_rows: int | None = Field(
+        None,
+        description="Of a table by reference: the number of rows, drawn at random, that settings, accuracy,"
+        " interpretation and embedding come from. W comes from all rows.",
+    )
+    output: OutputView | None = Field(None, description="The file with the embedding of all rows, if it was wanted.")
     cluster_sizes: list[int] | None = Field(None, description="The number of rows in each cluster.")
     choice: ChoiceView | None = Field(None, description="Present if settings were chosen automatically.")
     validation: ValidationView | None = Field(None, description="Present if a supervised job was validated.")

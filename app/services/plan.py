@@ -8,12 +8,14 @@ from app.sandbox import SandboxPool
 from app.schemas import JobPlan, PlanView
 from app.services.estimate import Estimator
 from app.services.submit import Submission, check_remaining_rows, check_submission, training_key
+from ism_jobs.checks import column_roles
 from ism_jobs.settings import Settings
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import Store
 from ism_jobs.tables import Description
 
 NUMBER_BYTES = 8  # of a double
+UNCOUNTED = "Only a sample of this table was read, so rows without a target, and levels of text, are not counted."
 
 
 async def plan_jobs(store: Store, sandbox: SandboxPool, settings: Settings, body: Any, *, is_batch: bool) -> PlanView:
@@ -28,8 +30,8 @@ async def plan_jobs(store: Store, sandbox: SandboxPool, settings: Settings, body
     counts = await check_remaining_rows(store, sandbox, submission, every_job=True)
 
     def plan(spec: JobSpec, document: dict[str, Any]) -> JobPlan:
-        rows, _, features, warnings = counts[training_key(spec)]
         table = descriptions[spec.dataset]
+        rows, _, features, warnings = counts.get(training_key(spec)) or _uncounted(spec, table)
         return JobPlan(
             spec=document,
             rows=rows,
@@ -42,3 +44,8 @@ async def plan_jobs(store: Store, sandbox: SandboxPool, settings: Settings, body
 
     plans = [plan(*job) for job in zip(submission.specs, submission.documents, strict=True)]
     return PlanView(count=len(plans), memory_per_job=settings.memory_per_job, jobs=plans)
+
+
+def _uncounted(spec: JobSpec, table: Description) -> tuple[int, int, int, list[str]]:
+    """Return what is known of a job on a table by reference: its rows, columns that are features, and a note."""
+    return table.rows, 0, len(column_roles(spec, table).features), [UNCOUNTED]

@@ -29,7 +29,8 @@ from ism_jobs.spec import (
     stored_document,
 )
 from ism_jobs.store import Record, Store
-from ism_jobs.tables import Description
+from ism_jobs.tables import Description, Roots, WrongPlace
+from ism_jobs.tables import Place as Location
 
 Counts = dict[tuple[object, ...], Sequence[Any]]  # the values of `count_remaining`
 ID_BYTES = 10  # bytes of the id of a job or batch: with 80 bits, random ids practically never collide
@@ -125,6 +126,7 @@ def check_submission(
     With `may_be_gone`, a data set may have been deleted in the last minute.
     """
     _check_notify(settings, submission)
+    _check_outputs(settings, submission)
     descriptions = _descriptions(store, submission, may_be_gone=may_be_gone)
     check_all(submission.specs, descriptions, submission.places, has_dask=settings.dask_scheduler is not None)
     return descriptions
@@ -138,6 +140,17 @@ def _check_notify(settings: Settings, submission: Submission) -> None:
     for error, place, url in urls:
         if refusal := url_refusal(url, settings):
             raise InvalidSpec(refusal, [FieldError(place.locate(error).field, refusal)])
+
+
+def _check_outputs(settings: Settings, submission: Submission) -> None:
+    """Check that outputs are in a place where jobs may write."""
+    roots = Roots.of(settings.output_roots, "ISM_OUTPUT_ROOTS")
+    for spec, place in zip(submission.specs, submission.places, strict=True):
+        if isinstance(spec, SupervisedSpec) and spec.output is not None:
+            try:
+                roots.check(Location.parse(spec.output))
+            except WrongPlace as error:
+                raise InvalidSpec(str(error), [place.locate(FieldError("output", str(error)))]) from None
 
 
 def _descriptions(store: Store, submission: Submission, *, may_be_gone: bool = False) -> dict[str, Description]:
@@ -162,7 +175,7 @@ async def check_remaining_rows(
     remaining: Counts = {}
     descriptions = await run_sync(_descriptions, store, submission)
     for spec, place in zip(submission.specs, submission.places, strict=True):
-        if spec.missing != "drop" and not every_job:
+        if (spec.missing != "drop" and not every_job) or descriptions[spec.dataset].uri is not None:
             continue
         same = training_key(spec)
         if same not in remaining:

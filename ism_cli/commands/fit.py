@@ -4,19 +4,25 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ism_cli.connection import TableFile, is_uri
 from ism_cli.output import print_summary
 from ism_cli.spec_options import Spec, header_option, progress_option, spec_options, table_format_option
 
+Source = Callable[[], tuple[str, Any, Any]]  # returns the name of a table, its rows or where they are, a description
+
+LONGEST_NAME = 200  # characters of the name of a data set in a spec
+
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=TableFile(allow_dash=True))
 @spec_options(grid=False)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for all results.")
 @table_format_option
@@ -24,7 +30,7 @@ from ism_cli.spec_options import Spec, header_option, progress_option, spec_opti
 @progress_option
 @click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
 def fit(
-    file: Path,
+    file: str,
     spec: Spec,
     out: Path | None,
     format: str,
@@ -34,15 +40,19 @@ def fit(
 ) -> None:
     """Fit a model to a table on this machine and show the most important features. "-" reads stdin.
 
+    The rows of a folder, a pattern such as 'rows/*.csv' or a URI are read part by part, so that they may exceed the
+    memory; --output writes the embedding of all of them.
+
     \b
       ism fit wine.csv --target class --out wine
+      ism fit s3://bucket/rows/ --target class --output embedding.parquet
     """
     from ism_core import InvalidInput
     from ism_jobs.errors import Problem
 
     try:
-        with _file_of(file) as path:
-            document = _fit(path, spec, out, format, header, progress)
+        with _source_of(file, header) as source:
+            document = _fit(source, spec, out, format, progress)
     except Problem as problem:
         raise click.ClickException(_message(problem)) from None
     except InvalidInput as error:
@@ -65,33 +75,50 @@ def _message(problem: Any) -> str:
 
 
 @contextmanager
-def _file_of(file: Path) -> Iterator[Path]:
-    """Yield the file, or a temporary one with the content of stdin; the content says what format it is."""
-    if str(file) != "-":
-        yield file
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "stdin"
-        with path.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        yield path
+def _source_of(file: str, header: bool | None) -> Iterator[Source]:
+    """Yield what reads a table, or finds out where its rows are; "-" is the content of stdin."""
+    path = Path(file)
+    if is_uri(file) or path.is_dir() or (not path.exists() and "*" in path.name):
+        yield partial(_refer, file if is_uri(file) else str(path.absolute()), header)
+    elif file == "-":
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / "stdin"
+            with copy.open("wb") as stdin:
+                shutil.copyfileobj(sys.stdin.buffer, stdin)
+            yield partial(_read, copy, header)
+    elif not path.is_file():
+        raise click.UsageError(f"There is no file or folder {file}.")
+    else:
+        yield partial(_read, path, header)
 
 
-def _fit(
-    file: Path, spec: Spec, out: Path | None, format: str, header: bool | None, progress: bool | None
-) -> dict[str, Any]:
+def _read(path: Path, header: bool | None) -> tuple[str, Any, Any]:
+    from ism_jobs.tables import read_table
+
+    return path.name, *read_table(path, filename=path.name, header=header)
+
+
+def _refer(uri: str, header: bool | None) -> tuple[str, Any, Any]:
+    from ism_jobs.tables import ANYWHERE, Limits, TableParts, describe_reference
+
+    reference, description = describe_reference(uri, ANYWHERE, Limits(), header)
+    return uri[:LONGEST_NAME], TableParts(reference, ANYWHERE), description
+
+
+def _fit(source: Source, spec: Spec, out: Path | None, format: str, progress: bool | None) -> dict[str, Any]:
     from app.schemas import table_document
     from ism_jobs.checks import check
     from ism_jobs.settings import Settings
     from ism_jobs.spec import read_one
-    from ism_jobs.tables import read_table
     from worker.artifacts import result_document
     from worker.pipeline import iter_run
 
-    table, description = read_table(file, filename=file.name, header=header)
+    name, table, description = source()
     for note in description.notes:
         click.echo(note, err=True)
-    posted = read_one({"dataset": file.name, **spec})
+    if "output" in spec and not is_uri(spec["output"]):
+        spec = {**spec, "output": str(Path(spec["output"]).absolute())}
+    posted = read_one({"dataset": name, **spec})
     settings = Settings(workers=1)  # one job may use all memory of this machine, unless ISM_JOB_MEMORY is set
     check(posted, description, has_dask=settings.dask_scheduler is not None)
     events = iter_run(
@@ -102,7 +129,7 @@ def _fit(
     document = result_document(outcome)
     if out is not None:
         _write(outcome, document, out, format)
-        _write_report(outcome, document, out, table_document(file.name, description))
+        _write_report(outcome, document, out, table_document(name, description))
     return document
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ism_cli.connection import fail, remote, tell, write_json
+from ism_cli.connection import TableFile, dataset_id, fail, is_uri, remote, tell, write_json
 from ism_cli.output import kernel, number, print_summary, table
 from ism_cli.spec_options import Spec, header_option, is_grid, progress_option, spec_options, table_format_option
 
@@ -17,14 +17,14 @@ STATES = ("queued", "running", "succeeded", "failed", "cancelled")
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("files", nargs=-1, required=True, type=TableFile(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--name", help="Name of the data set, by default the name of the file; for one file only.")
 @header_option
 @remote
 def upload(client: "Client", files: tuple[str, ...], name: str | None, header: bool | None, as_json: bool) -> None:
     """Upload tables to the service: CSV, TSV, JSON, XLSX, Parquet, Feather (Arrow), Stata, SPSS, NPY or NPZ.
 
-    They may be compressed with gzip or ZIP. "-" reads stdin.
+    They may be compressed with gzip or ZIP. "-" reads stdin. The rows of a URI such as s3://bucket/rows/ stay there.
 
     The ids go to stdout, descriptions of the tables to stderr.
     """
@@ -33,7 +33,8 @@ def upload(client: "Client", files: tuple[str, ...], name: str | None, header: b
     answers = []
     for file in files:
         source: Any = sys.stdin.buffer if file == "-" else file
-        dataset = client.upload(source, name=name, header=header)
+        send = client.upload_uri if is_uri(file) else client.upload
+        dataset = send(source, name=name, header=header)
         answers.append({"id": dataset.id, "name": dataset.name, "rows": dataset.rows,
                         "columns": [column.name for column in dataset.columns], "notes": dataset.notes})  # fmt: skip
         if not as_json:
@@ -51,7 +52,7 @@ def upload(client: "Client", files: tuple[str, ...], name: str | None, header: b
 @click.option("--wait", is_flag=True, help="Wait until the job ends and show its result.")
 @remote
 def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait: bool, as_json: bool) -> None:
-    """Post a job on the id of a data set, or on a file, which is uploaded first. The id of the job goes to stdout.
+    """Post a job on the id of a data set, or on a file or URI. The id of the job goes to stdout.
 
     Options that may vary (--kernel, -q, --features-per-axis, --delta, --clusters, --mu, --missing, --categorical,
     --scale, --seed, --starts, --max-iter, --precision, --tolerance, --approximation-features, --engine, --folds) can
@@ -63,7 +64,7 @@ def submit(client: "Client", dataset: str | None, spec: Spec | list[Spec], wait:
     """
     specs = spec if isinstance(spec, list) else [spec]
     if dataset is not None:
-        id = _dataset_id(client, dataset)
+        id = dataset_id(client, dataset)
         for one in specs:
             one["dataset"] = id
     elif not all("dataset" in one for one in specs):
@@ -220,17 +221,6 @@ def _score(metrics: dict[str, float | None]) -> str:
         if metrics.get(name) is not None:
             return f"{name} {number(metrics[name])}"
     return ""
-
-
-def _dataset_id(client: "Client", dataset: str) -> str:
-    if not Path(dataset).is_file():
-        if Path(dataset).suffix or "/" in dataset:  # an id has neither a suffix nor a slash
-            raise click.UsageError(f"There is no file {dataset}.")
-        return dataset
-    uploaded = client.upload(dataset)
-    for note in uploaded.notes:
-        tell(note)
-    return uploaded.id
 
 
 def _announce(posted: "Job | Batch", command: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ import httpx
 
 from ism_client import calls
 from ism_client.aio.results import AsyncBatch, AsyncDataset, AsyncJob
-from ism_client.datasets import DatasetFields, DatasetSummary, delete_dataset, upload
+from ism_client.datasets import DatasetFields, DatasetSummary, delete_dataset, upload, upload_uri
 from ism_client.transport import Http
 
 
@@ -55,6 +55,10 @@ class AsyncClient:
     ) -> AsyncDataset:
         """Upload a table: a path, an open file, a pandas DataFrame, an array or a list of dicts."""
         return AsyncDataset.of(self._http, await upload(self._http, source, names, name, header))
+
+    async def upload_uri(self, uri: str, *, name: str | None = None, header: bool | None = None) -> AsyncDataset:
+        """Make a data set whose rows stay where they are: Parquet or CSV files in a folder or a bucket."""
+        return AsyncDataset.of(self._http, await upload_uri(self._http, uri, name, header))
 
     async def dataset(self, id: str) -> AsyncDataset:
         """Return a data set with its columns."""

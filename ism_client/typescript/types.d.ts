@@ -427,7 +427,7 @@ export type DatasetPage = {
 
 /** A data set: its columns with types, missing values, ranges or levels, and its first rows. */
 export type DatasetView = {
-  /** The size of the uploaded file in bytes. */
+  /** The size of the uploaded file, or of all files of a table by reference, in bytes. */
   bytes: number;
   /** The columns, in the order of the table. */
   columns: ColumnView[];
@@ -447,6 +447,10 @@ export type DatasetView = {
   preview: ((number | string | null)[])[];
   /** The number of rows. */
   rows: number;
+  /** The number of rows that the columns are described by; null if it is all of them. */
+  sampled?: number | null;
+  /** Where the rows of a data set by reference stay; null if they were uploaded. */
+  uri?: string | null;
 };
 
 /** One page of deliveries, newest first. */
@@ -807,6 +811,14 @@ export type OtherAxes = {
   W: number[][];
 };
 
+/** The Parquet file with the embedding of all rows of a table by reference. */
+export type OutputView = {
+  /** The number of its rows. */
+  rows: number;
+  /** Where it is. */
+  uri: string;
+};
+
 /** A paradigm: the purpose of a projection. */
 export type ParadigmEntry = {
   description: string;
@@ -956,7 +968,7 @@ export type ProgressView = {
   percent?: number | null;
   /** Estimated seconds left; null while there is no estimate. */
   remaining_seconds: number | null;
-  /** The current stage: preparing, choosing, search, ascent, sparsity, stability, validation or measuring. */
+  /** The current stage: preparing, choosing, search, ascent, sparsity, stability, validation, measuring or writing. */
   stage: string;
   /** While settings are chosen: the current scale and q, how many were tried, the best score. */
   trying?: TryingView | null;
@@ -1042,12 +1054,16 @@ export type ResultView = {
   missed?: MissedView | null;
   /** The objective J. */
   objective: number;
+  /** The file with the embedding of all rows, if it was wanted. */
+  output?: OutputView | null;
   /** The check of the importance by permutation. */
   permutation?: PermutationView | null;
   /** For one axis: the weights of a second axis that is drawn but not ranked. */
   picture?: number[] | null;
   /** The number of rows that were used. */
   rows: number;
+  /** Of a table by reference: the number of rows, drawn at random, that settings, accuracy, interpretation and embedding come from. W comes from all rows. */
+  sample_rows?: number | null;
   /** Present if features_per_axis was given. */
   sparsity?: SparsityView | null;
   /** Absent if the table has few rows. */
@@ -1313,6 +1329,8 @@ export type SupervisedGrid = {
   neighbors?: boolean;
   /** Whom to tell that the job has ended. */
   notify?: Notify | null;
+  /** The Parquet file into which the embedding of all rows is written, for a data set by reference: a path or a URI inside a place that the service allows. */
+  output?: string | null;
   /** The purpose of the projection. */
   paradigm: "supervised";
   /** "single" evaluates pairs of rows in single precision, up to twice as fast. The objective is then correct to at least five digits. Or a list of the values to try. */
@@ -1377,6 +1395,8 @@ export type SupervisedSpec = {
   neighbors?: boolean;
   /** Whom to tell that the job has ended. */
   notify?: Notify | null;
+  /** The Parquet file into which the embedding of all rows is written, for a data set by reference: a path or a URI inside a place that the service allows. */
+  output?: string | null;
   /** The purpose of the projection. */
   paradigm: "supervised";
   /** "single" evaluates pairs of rows in single precision, up to twice as fast. The objective is then correct to at least five digits. */

@@ -10,6 +10,7 @@ from ism_jobs.spec import JobSpec, SupervisedSpec
 from ism_jobs.tables import Column
 
 MOST_CELLS = 500_000_000  # rows × features of the encoded table: 4 GB of float64
+MOST_FEATURES_IN_PARTS = 4_000  # of a table by reference: matrices of that size are kept
 LARGEST, SMALLEST = 1e20, 1e-20  # absolute values that the solver can compute with if the table is not standardized
 LARGEST_STANDARDIZED, SMALLEST_RANGE = 1e150, 1e-150  # values and ranges whose squares do not overflow or underflow
 
@@ -23,7 +24,7 @@ class FeatureReport:
     complete: int  # upper bound on the rows without missing values; exact if all missing values are in the same rows
 
 
-def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> FeatureReport:
+def check_features(features: Sequence[Column], rows: int, spec: JobSpec, *, in_parts: bool = False) -> FeatureReport:
     """Return every problem of the features, and their number after encoding."""
     complete = rows - max((column.missing for column in features), default=0)
     if not features:
@@ -39,12 +40,17 @@ def check_features(features: Sequence[Column], rows: int, spec: JobSpec) -> Feat
         errors.append(_level_error(levels))
         return FeatureReport((*errors, *_magnitude_errors(features, spec)), None, complete)
     encoded = sum(_width(column, rows, spec) for column in features)
-    if texts and encoded * rows > MOST_CELLS:
+    if texts and encoded * rows > MOST_CELLS and not in_parts:
         sentence = (
             f"Encoding the text gives {encoded:,} features × {rows:,} rows, more than the {MOST_CELLS:,} values"
             " that one job may have; leave out the text columns with the most levels."
         )
         errors.append(FieldError("categorical", sentence))
+    if in_parts and encoded > MOST_FEATURES_IN_PARTS:
+        sentence = (
+            f"The job has {encoded:,} features; a table by reference may have {MOST_FEATURES_IN_PARTS:,}. Name fewer."
+        )
+        errors.append(FieldError("features", sentence))
     if not any(varies(column) for column in features) and any(column.missing < rows for column in features):
         all_of = (
             f"All {len(features)} features are" if len(features) > 1 else f"The feature {named(features[0].name)} is"

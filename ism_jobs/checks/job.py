@@ -8,6 +8,7 @@ from typing import TypeVar
 from ism_jobs.checks.columns import ColumnNames, ColumnRoles, column_roles, guidance_columns, overlaps
 from ism_jobs.checks.features import FeatureReport, check_features
 from ism_jobs.checks.guidance import guidance_errors, reference_errors
+from ism_jobs.checks.parts import parts_errors
 from ism_jobs.errors import FieldError
 from ism_jobs.sentences import counted, listed, named
 from ism_jobs.spec import JobSpec, Place, SemiSupervisedSpec, SupervisedSpec, refusal
@@ -118,7 +119,7 @@ class _Checker:
         for name in roles.reference:
             errors += reference_errors(self._columns[name], self._rows) if name in self._columns else []
         report = self._report_of(spec, roles)
-        errors += _pair_errors(spec, self._rows)
+        errors += [*parts_errors(spec, self._description), *_pair_errors(spec, self._rows)]
         return [*errors, *report.errors, *_count_errors(spec, report, guidance, self._rows)]
 
     def _roles_of(self, spec: JobSpec) -> ColumnRoles:
@@ -146,7 +147,7 @@ class _Checker:
             return FeatureReport((), None, self._rows)
         if not certain and roles.left_out:
             return FeatureReport((_left_out_error(roles),), None, self._rows)
-        report = check_features(certain, self._rows, spec)
+        report = check_features(certain, self._rows, spec, in_parts=self._description.uri is not None)
         return report if len(certain) == len(roles.features) else replace(report, encoded=None)
 
 

@@ -41,16 +41,14 @@ class TrainingData:
         """Encode the features; leave out rows without a target and, with "missing": "drop", incomplete rows."""
         roles = column_roles(spec, description)
         targets = roles.guidance if isinstance(spec, SupervisedSpec) else ()
-        rows = np.arange(table.num_rows)
+        rows, total = np.arange(table.num_rows), table.num_rows
         if spec.missing != "refuse" and targets:
             lacking = np.logical_or.reduce([is_missing(table.column(name)) for name in targets])
             if lacking.any():
                 rows, table = rows[~lacking], table.filter(pa.array(~lacking))
         with_target = len(rows)
         if with_target < 2:
-            sentence = (
-                f"Only {with_target} of {description.rows} rows have a value in all targets; at least 2 are needed."
-            )
+            sentence = f"Only {with_target} of {total} rows have a value in all targets; at least 2 are needed."
             raise InvalidSpec(sentence, [FieldError("target", sentence)])
         copies = (
             copies_of(table, roles.features, [table.column(name) for name in targets])
@@ -72,14 +70,14 @@ class TrainingData:
                 reference = None if reference is None else reference[complete]
             if len(rows) < 2:
                 sentence = (
-                    f'"missing": "drop" leaves {len(rows)} of the {description.rows} rows; at least 2 are needed.'
+                    f'"missing": "drop" leaves {len(rows)} of the {total} rows; at least 2 are needed.'
                     ' Use "auto", or leave out the features with the most missing values.'
                 )
                 raise InvalidSpec(sentence, [FieldError("missing", sentence)])
         left_out = [*roles.left_out, *((name, "it is a copy of the target") for name in copies)]
         warnings = [
             *left_out_warnings(left_out),
-            *dropped_warnings(description.rows, with_target, len(rows)),
+            *dropped_warnings(total, with_target, len(rows)),
             *filled_warnings(table, encoding, spec.missing),
             *class_warnings(encoding, spec),
         ]

@@ -2,6 +2,7 @@
 
 from ism_jobs.spec.catalogue import KernelEntry, ParadigmEntry, kernel_catalogue, paradigm_catalogue
 from ism_jobs.spec.grid import GRID_FIELDS, POSTED_JOB, POSTED_JOBS, Place, PostedBatch, expand, read_one
+from ism_jobs.spec.kernel_table import KERNEL_TABLE
 from ism_jobs.spec.kernels import (
     KERNEL,
     AlignedKernel,
@@ -10,6 +11,7 @@ from ism_jobs.spec.kernels import (
     SumKernel,
     kernel_object,
     simple_kernel,
+    terms,
 )
 from ism_jobs.spec.messages import refusal
 from ism_jobs.spec.paradigms import (
@@ -26,6 +28,7 @@ __all__ = [
     "GRID_FIELDS",
     "JOB_SPEC",
     "KERNEL",
+    "KERNEL_TABLE",
     "POSTED_JOB",
     "POSTED_JOBS",
     "AlignedKernel",
@@ -50,4 +53,5 @@ __all__ = [
     "refusal",
     "simple_kernel",
     "stored_document",
+    "terms",
 ]

@@ -56,6 +56,13 @@ class SupervisedSpec(CommonSpec):
         ' bootstrap. "nested" is nested cross-validation: each fold chooses its own settings, which takes much longer.',
     )
 
+    output: Annotated[str, StringConstraints(min_length=1, max_length=2_000, pattern=r"\.parquet$")] | None = Field(
+        None,
+        description="The Parquet file into which the embedding of all rows is written, for a data set by reference: a"
+        " path or a URI inside a place that the service allows.",
+        examples=["s3://results/wine.parquet"],
+    )
+
     @field_validator("neighbors")
     @classmethod
     def _check_neighbors(cls, neighbors: Any, info: ValidationInfo) -> Any:

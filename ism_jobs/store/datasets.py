@@ -18,9 +18,10 @@ from ism_jobs.store.arrow import pack, unpack
 from ism_jobs.store.ownership import OwnedCollection, Position
 from ism_jobs.store.quotas import USAGE_SECONDS, Quotas
 from ism_jobs.store.redis import Connection, iter_chunks, script
-from ism_jobs.tables import Description
+from ism_jobs.tables import Description, Reference
 
 ID_LENGTH = 20  # hexadecimal digits of the content's hash, 80 bits
+REFERENCE_START = b"{"  # of the only chunk of a data set by reference; those of others are Arrow streams
 STAGING_SECONDS = 3_600  # lifetime of the chunks of an aborted upload
 KEPT_SECONDS = 60.0  # how long a process keeps a description for the checks of jobs
 KEPT_DESCRIPTIONS, KEPT_COLUMNS = 64, 1_000  # how many it keeps, and the most columns of one
@@ -94,8 +95,9 @@ class Datasets(OwnedCollection):
             extend_expiry(self._redis, dataset.id, self._seconds)
             return self.get(dataset.id), False
         with self._redis.pipeline() as pipe:
+            is_reference = dataset.description.uri is not None
             fields = {
-                "schema": schema_versions.DATASET,
+                "schema": schema_versions.DATASET if is_reference else schema_versions.DATASET_WITH_ROWS,
                 "owner": dataset.owner,
                 "name": dataset.name,
                 "created": dataset.created,
@@ -150,9 +152,18 @@ class Datasets(OwnedCollection):
         """Yield the table in parts of some megabytes, each packed."""
         chunk = None
         for chunk in iter_chunks(self._redis, keys.dataset_chunks(id)):
+            if chunk.startswith(REFERENCE_START):
+                uri = Reference.from_json(chunk).uri
+                raise Conflict(f"The rows of this data set stay at {uri}; the service has only read a sample of them.")
             yield chunk
         if chunk is None:
             raise NotFound(f"The data set {json.dumps(id)} is gone; upload the table again.")
+
+    def reference(self, id: str) -> Reference:
+        """Return where the rows of a data set by reference are."""
+        for chunk in iter_chunks(self._redis, keys.dataset_chunks(id)):
+            return Reference.from_json(chunk)
+        raise NotFound(f"The data set {json.dumps(id)} is gone; register the table again.")
 
     def page(self, limit: int, after: Position | None) -> tuple[list[Dataset], Position | None]:
         """Return a page of data sets, the newest first, and the position after which the next page begins."""

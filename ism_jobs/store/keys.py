@@ -99,7 +99,7 @@ def dataset(id: str) -> str:
 
 
 def dataset_chunks(id: str) -> str:
-    """List: Arrow record batches."""
+    """List: Arrow record batches; of a data set by reference, one JSON document that says where its rows are."""
     return f"ism:dataset:{id}:chunks"
 
 

@@ -43,6 +43,10 @@ class Description(BaseModel):
     preview: list[list[float | str | None]] = Field(description="The first rows, at most 5.")
     format: str = Field(description="The format of the file it was read from.")
     notes: list[str] = Field(description="The assumptions made when the file was read.")
+    uri: str | None = Field(default=None, description="Where the rows stay; None if the service has stored them.")
+    sampled: int | None = Field(
+        default=None, description="The number of rows that the columns are described by; None if it is all of them."
+    )
 
     def column(self, name: str) -> Column:
         """Return the column of that name; raise KeyError if there is none."""

@@ -1,6 +1,7 @@
 """The automatic choice of settings of a job that are "auto", and its description in the result."""
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,63 @@ from ism_core import Choice, Polynomial, Trial
 from ism_core.arrays import Array
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import Journal, OutOfFold, Settings, iter_settings, never
+from ism_core.solver import ReturnCapture
+from ism_jobs.data import TrainingData
 from ism_jobs.spec import JobSpec, read_stored_spec
+from worker.pipeline.picture import Pictures
+from worker.pipeline.prepare import impute
 from worker.pipeline.stops import stops_of, weights_document
+from worker.progress import JobClock, Progress, ProgressEvent
 from worker.to_core import kernel_document, kernel_of
+from worker.trace import Trace
 
 Document = dict[str, Any]
 
 SHARED_CELLS = 10_000_000  # of a table up to which a second process may hold copies, of 80 MB each
+
+
+def iter_choose(
+    spec: JobSpec,
+    training: TrainingData,
+    paradigm: Paradigm,
+    trace: Trace,
+    clock: JobClock,
+    pictures: Pictures,
+    finish: Callable[[], bool],
+) -> Generator[ProgressEvent, None, JobSpec]:
+    """Return the spec to solve: the choice of an earlier attempt, or the posted spec after its settings are chosen."""
+    if trace.choice is not None:
+        return read_stored_spec(trace.choice["spec"])
+    began, last_candidate = clock.elapsed, None
+    X = impute(training.X, spec.missing)
+
+    def is_enough() -> bool:
+        return finish() or (spec.budget is not None and clock.elapsed - began > spec.budget)
+
+    trials = ReturnCapture(iter_choose_settings(spec, X, paradigm, is_enough, trace.journal))
+    for trial in trials:
+        progress, candidate = _choosing(spec, clock, trial, began), (trial.scale, trial.q, trial.fold)
+        row = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
+        yield ProgressEvent(progress) if candidate == last_candidate else ProgressEvent(progress, "trial", row)
+        last_candidate = candidate
+        if picture := pictures.of_leader(trial.leader):
+            yield ProgressEvent(progress, "picture", picture)
+    chosen, choice = trials.value
+    if choice is not None:
+        trace.choice = choice_document(choice, chosen, clock.elapsed - began, X)
+        trace.out_of_fold = out_of_fold_document(choice.out_of_fold)
+        trace.journal.clear()
+        row = {name: value for name, value in trace.choice.items() if name != "candidates"}
+        yield ProgressEvent(_choosing(spec, clock), "choice", row)
+    return chosen
+
+
+def _choosing(spec: JobSpec, clock: JobClock, trial: Trial | None = None, began: float = 0.0) -> Progress:
+    before = Progress("choosing", 0, spec.max_iter, None, None, None, clock.elapsed, None)
+    if trial is None:
+        return before
+    left, tried = clock.after_trial(trial, began), trial_document(trial)
+    return replace(before, remaining_seconds=left, fold=trial.fold, folds=trial.folds, trying=tried)
 
 
 def iter_choose_settings(

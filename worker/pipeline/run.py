@@ -7,30 +7,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from ism_core import Result, Step, Trial, iter_solve
+from ism_core import Result, Step, iter_solve
 from ism_core.arrays import Array
 from ism_core.interpretation import Interpretation, iter_interpret
 from ism_core.linalg import with_fixed_signs
+from ism_core.objective import Partitions
 from ism_core.paradigms import Paradigm, Supervised
 from ism_core.selection import never
 from ism_core.solver import ReturnCapture, relay
 from ism_jobs.data import Model, TrainingData
-from ism_jobs.spec import JobSpec, SupervisedSpec, read_stored_spec
-from ism_jobs.tables import Description
+from ism_jobs.spec import JobSpec, SupervisedSpec
+from ism_jobs.tables import ANYWHERE, Description, Roots, TableParts
 from worker.dask_engine import connected_engine
 from worker.pipeline.baseline import baseline_document
-from worker.pipeline.choose import (
-    Document,
-    choice_document,
-    iter_choose_settings,
-    out_of_fold_document,
-    out_of_fold_of,
-    trial_document,
-)
+from worker.pipeline.choose import Document, iter_choose, out_of_fold_of
 from worker.pipeline.metrics import Metrics, metrics_of, peak_memory
 from worker.pipeline.missed import missed_document
+from worker.pipeline.parts import Parts
 from worker.pipeline.picture import Pictures
-from worker.pipeline.prepare import Preparation, impute
+from worker.pipeline.prepare import Preparation
 from worker.pipeline.validate import CrossValidation, Validation
 from worker.progress import JobClock, Progress, ProgressEvent, Stage
 from worker.to_core import chosen_delta, chosen_q, chosen_scale, kernel_of, paradigm_of, solver_options
@@ -56,10 +51,12 @@ class Outcome:
     validation: Validation | None = None  # of a supervised job, with predictions for rows that W has not learned from
     missed: Document | None = None  # what the axes of a supervised job miss
     baseline: Document | None = None  # the validated score beside baselines
+    all_rows: int | None = None  # rows that W was computed from, if `training` is a sample of them
+    output: Document | None = None  # the file with the embedding of all rows
 
 
 def iter_run(
-    table: pa.Table,
+    table: pa.Table | TableParts,
     spec: JobSpec,
     description: Description,
     trace: Trace | None = None,
@@ -67,13 +64,15 @@ def iter_run(
     memory_limit: int | None = None,
     scheduler: str | None = None,
     finish: Callable[[], bool] = never,
+    outputs: Roots = ANYWHERE,
+    name: str = "fit",
 ) -> Generator[ProgressEvent, None, Outcome]:
     """Run a job, yield its progress and return its outcome.
 
     Parameters
     ----------
     table
-        The columns of the data set that the spec needs.
+        The columns of the data set that the spec needs, or a table whose rows are read in parts.
     trace
         The trace of an earlier attempt to resume from.
     memory_limit
@@ -82,34 +81,47 @@ def iter_run(
         Address of the Dask scheduler, for jobs with the engine "dask".
     finish
         Called after each event. If it returns True, the job ends soon, with the best result so far.
+    outputs
+        Where the embedding of a table in parts may be written.
+    name
+        The id of the job and the number of its attempt.
     """
     trace = trace or Trace()
-    training = TrainingData.of(table, spec, description)
+    parts = Parts.of(table, spec, description, outputs, name) if isinstance(table, TableParts) else None
+    training = parts.training if parts else TrainingData.of(table, spec, description)
     del table
     with connected_engine(spec.engine, scheduler) as engine:
         clock = JobClock(spec.max_iter)
         preparing = Progress("preparing", trace.resumed_at, spec.max_iter, None, None, None, clock.elapsed, None)
         yield ProgressEvent(preparing)
-        paradigm = paradigm_of(spec, training)
+        paradigm = parts.sampled_paradigm if parts else paradigm_of(spec, training)
         pictures = Pictures(spec, training, paradigm)
         if not trace.choice and not trace.rows and (first := pictures.first()):
             yield ProgressEvent(preparing, "picture", first)
-        posted, spec = spec, (yield from _iter_choose(spec, training, paradigm, trace, clock, pictures, finish))
+        posted, spec = spec, (yield from iter_choose(spec, training, paradigm, trace, clock, pictures, finish))
         validation = None
         if isinstance(posted, SupervisedSpec) and isinstance(spec, SupervisedSpec) and spec.folds != 0:
-            given = partial(solver_options, engine=engine, memory_limit=memory_limit)
+            given = partial(solver_options, engine="local" if parts else engine, memory_limit=memory_limit)
             if posted.validation == "nested":
                 validation = CrossValidation(training, posted, given)
             else:
                 validation = CrossValidation(training, spec, given, out_of_fold_of(trace.out_of_fold))
             clock.folds = validation.count
-        paradigm = paradigm_of(spec, training)
+        paradigm = parts.sampled_paradigm if parts else paradigm_of(spec, training)
         began = clock.elapsed
         codes = paradigm.codes if isinstance(paradigm, Supervised) else None
-        preparation, X = Preparation.fit(training.X, spec.missing, chosen_scale(spec), codes)
+        rows: Array | Partitions
+        if parts:
+            preparation, rows, gross = parts.scale(chosen_scale(spec), engine)
+            X = preparation.apply(training.X)
+        else:
+            preparation, X = Preparation.fit(training.X, spec.missing, chosen_scale(spec), codes)
+            rows, gross = X, preparation.warnings(training.X, training.encoding.names)
         scaling = preparation.scaling
         options = solver_options(spec, engine, memory_limit) | {"whitening": scaling.whitening}
-        result = yield from _iter_solve(X, spec, paradigm, trace, clock, options, pictures, finish)
+        result = yield from _iter_solve(
+            rows, X, spec, parts.paradigm if parts else paradigm, trace, clock, options, pictures, finish
+        )
         solved = clock.elapsed - began
         picture = pictures.of_result(X, result, spec, scaling.whitening)
         yield ProgressEvent(_progress("ascent", spec, trace.rows[-1], clock, None), "picture", picture)
@@ -117,7 +129,7 @@ def iter_run(
         missed = None
         if isinstance(spec, SupervisedSpec):
             missed = missed_document(X, spec, training, result, interpretation.stability)
-        del X
+        del X, rows
         scores = None
         if validation is not None:
             scores = yield from _iter_validate(validation, spec, trace.rows[-1], clock, finish)
@@ -129,64 +141,31 @@ def iter_run(
     model = Model(*prepared, scaling.mean, scaling.scale, result.W, limits=scaling.limits)
     embedding = model.project(training.X)
     metrics = metrics_of(spec, training, result, embedding, scores)
+    output: Document | None = None
+    if parts and isinstance(spec, SupervisedSpec) and spec.output:
+        writing = ReturnCapture(parts.iter_write(model, spec.output))
+        for _ in writing:
+            yield ProgressEvent(_progress("writing", spec, trace.rows[-1], clock, None))
+        output = writing.value
+    elif parts:
+        parts.check_unchanged()
     metrics |= {
+        **({"rows": parts.data.learned} if parts else {}),
         "iterations": trace.rows[-1]["iteration"],
         **({"seconds_choice": trace.choice["seconds"]} if trace.choice else {}),
         "seconds_solve": solved,
         "seconds_total": clock.elapsed,
         "peak_memory_bytes": peak_memory(),
     }
-    warnings = [*training.warnings, *preparation.warnings(training.X, model.features)]
+    warnings = [*(parts.warnings if parts else []), *training.warnings, *gross]
     warnings += [*trace.warnings, *result.warnings, *(validation.warnings if validation else [])]
-    measured = metrics, warnings, interpretation, trace.choice, scores
-    return Outcome(spec, training, model, result, embedding, trace, *measured, missed, baseline)
-
-
-def _iter_choose(
-    spec: JobSpec,
-    training: TrainingData,
-    paradigm: Paradigm,
-    trace: Trace,
-    clock: JobClock,
-    pictures: Pictures,
-    finish: Callable[[], bool],
-) -> Generator[ProgressEvent, None, JobSpec]:
-    """Return the spec to solve: the choice of an earlier attempt, or the posted spec after its settings are chosen."""
-    if trace.choice is not None:
-        return read_stored_spec(trace.choice["spec"])
-    began, last_candidate = clock.elapsed, None
-    X = impute(training.X, spec.missing)
-
-    def is_enough() -> bool:
-        return finish() or (spec.budget is not None and clock.elapsed - began > spec.budget)
-
-    trials = ReturnCapture(iter_choose_settings(spec, X, paradigm, is_enough, trace.journal))
-    for trial in trials:
-        progress, candidate = _choosing(spec, clock, trial, began), (trial.scale, trial.q, trial.fold)
-        row = {"fold": trial.fold, "folds": trial.folds, **trial_document(trial)}
-        yield ProgressEvent(progress) if candidate == last_candidate else ProgressEvent(progress, "trial", row)
-        last_candidate = candidate
-        if picture := pictures.of_leader(trial.leader):
-            yield ProgressEvent(progress, "picture", picture)
-    chosen, choice = trials.value
-    if choice is not None:
-        trace.choice = choice_document(choice, chosen, clock.elapsed - began, X)
-        trace.out_of_fold = out_of_fold_document(choice.out_of_fold)
-        trace.journal.clear()
-        row = {name: value for name, value in trace.choice.items() if name != "candidates"}
-        yield ProgressEvent(_choosing(spec, clock), "choice", row)
-    return chosen
-
-
-def _choosing(spec: JobSpec, clock: JobClock, trial: Trial | None = None, began: float = 0.0) -> Progress:
-    before = Progress("choosing", 0, spec.max_iter, None, None, None, clock.elapsed, None)
-    if trial is None:
-        return before
-    left, tried = clock.after_trial(trial, began), trial_document(trial)
-    return replace(before, remaining_seconds=left, fold=trial.fold, folds=trial.folds, trying=tried)
+    measured = metrics, warnings, interpretation, trace.choice, scores, missed, baseline
+    all_rows = parts.data.learned if parts else None
+    return Outcome(spec, training, model, result, embedding, trace, *measured, all_rows, output)
 
 
 def _iter_solve(
+    rows: Array | Partitions,
     X: Array,
     spec: JobSpec,
     paradigm: Paradigm,
@@ -196,11 +175,16 @@ def _iter_solve(
     pictures: Pictures,
     finish: Callable[[], bool],
 ) -> Generator[ProgressEvent, None, Result]:
-    """Solve; if the job is to be finished, give the ascent a little time and end it with one more iteration."""
+    """Solve on these rows; X has all of them or a sample.
+
+    If the job is to be finished, give the ascent a little time and end it with one more iteration.
+    """
     began = clock.elapsed
 
     def steps(max_iter: int) -> Generator[Step, None, Result]:
-        return iter_solve(X, paradigm, kernel_of(spec), chosen_q(spec), max_iter=max_iter, initial_W=trace.W, **options)
+        return iter_solve(
+            rows, paradigm, kernel_of(spec), chosen_q(spec), max_iter=max_iter, initial_W=trace.W, **options
+        )
 
     def event(step: Step) -> ProgressEvent:
         row = trace.add(step)

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from click.testing import CliRunner
 
 from ism_cli.main import main
+from tests.support.places import write_rows
 from tests.support.tables import planted_csv
 
 
@@ -35,3 +37,14 @@ def test_a_message_names_the_option() -> None:
     ran = CliRunner().invoke(main, ["fit", "-", "--paradigm", "supervised", "--target", "klass"], input=planted_csv())
     assert ran.exit_code == 1
     assert "--target: " in ran.output
+
+
+def test_a_folder_is_read_part_by_part(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rows")
+    settings = ["--target", "class", "--kernel", "polynomial", "-q", "2", "--folds", "0"]
+    output = tmp_path / "out.parquet"
+    ran = CliRunner().invoke(main, ["fit", str(tmp_path / "rows"), *settings, "--output", str(output), "--json"])
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["rows"] == pq.read_metadata(output).num_rows == 6_000
+    ran = CliRunner().invoke(main, ["fit", str(tmp_path / "none"), *settings])
+    assert "There is no file or folder" in ran.output
