@@ -9,7 +9,7 @@ from pydantic.json_schema import JsonSchemaMode
 from app.auth import ApiKeys, is_public
 from app.links import prefix
 from app.problems import ProblemView, problem_responses
-from app.schemas import EVENT_DATA, JOB_EVENT, WEBHOOK_MESSAGE, resolve
+from app.schemas import EVENT_DATA, JOB_EVENT, WEBHOOK_MESSAGE, TableReference, resolve
 from ism_jobs.spec import GRID_FIELDS, KERNEL, POSTED_JOB, POSTED_JOBS
 
 DESCRIPTION = """
@@ -107,6 +107,7 @@ def _manual_schemas() -> dict[str, Any]:
         "PostedJobs": POSTED_JOBS,
         "Kernel": KERNEL,
         "ProblemView": TypeAdapter(ProblemView),
+        "TableReference": TypeAdapter(TableReference),
         "JobEvent": JOB_EVENT,
         "WebhookMessage": WEBHOOK_MESSAGE,
     }

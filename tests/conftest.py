@@ -12,8 +12,8 @@ from xdist.scheduler import LoadFileScheduling
 if TYPE_CHECKING:
     from ism_jobs.settings import Settings
     from ism_jobs.store import Store
+    from tests.service.references.places import Places
     from tests.support.keyed_service import KeyedService
-    from tests.support.places import Places
 
 # pytest-xdist runs the files of a group in one process, so that they share a service; the first match counts. A service
 # takes 7 seconds of CPU time to start, Chromium 2.
@@ -113,7 +113,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, places: "Places") -> Itera
 @pytest.fixture(scope="session")
 def places(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Places]":
     """Return the folder, the bucket and the web server in which the shared service may read and write tables."""
-    from tests.support.places import Places
+    from tests.service.references.places import Places
 
     with Places(tmp_path_factory.mktemp("places")) as found:
         yield found

@@ -1423,6 +1423,14 @@ export type SupervisedSpec = {
   validation?: "auto" | "nested";
 };
 
+/** A table whose rows stay where they are: Parquet or CSV files on a mounted path, in an object store or on the web. The service reads the footers of the files and a sample of the rows. Jobs read the rows part by part. */
+export type TableReference = {
+  /** A name to show; by default the last part of the URI. */
+  name?: string | null;
+  /** A file, a folder, or the files of a folder by a pattern such as *.csv; inside a place that the service allows (ISM_TABLE_ROOTS). */
+  uri: string;
+};
+
 /** A test. */
 export type TestData = {
   /** The id of the test. */

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from ism_jobs.tables import Description, open_table
 
@@ -46,3 +47,24 @@ def planted_csv() -> bytes:
         ",".join([f"{value:.5f}" for value in row] + ["ab"[int(one)]]) for row, one in zip(X, classes, strict=True)
     ]
     return "\n".join(lines).encode()
+
+
+def write_rows(folder: Path, files: int = 3, rows: int = 2_000, seed: int = 0, **columns: Any) -> Any:
+    """Write a table of two informative features, three others, text and a class as Parquet files; return all of it."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = []
+    for number in range(files):
+        codes = rng.integers(0, 3, rows)
+        X = rng.standard_normal((rows, 5)) + 2 * np.eye(3, 5)[codes]
+        table = pa.table(
+            {
+                **{f"x{place}": X[:, place].astype(np.float32) for place in range(5)},
+                "color": pa.array(np.array(["red", "green", "blue"])[rng.integers(0, 3, rows)]),
+                "class": pa.array(np.array(["a", "b", "c"])[codes]),
+                **columns,
+            }
+        )
+        pq.write_table(table, folder / f"part-{number}.parquet", row_group_size=rows // 2)
+        tables.append(table)
+    return pa.concat_tables(tables)

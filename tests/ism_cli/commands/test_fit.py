@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 from click.testing import CliRunner
 
 from ism_cli.main import main
-from tests.support.places import write_rows
-from tests.support.tables import planted_csv
+from tests.support.tables import planted_csv, write_rows
 
 
 def test_planted_features_are_the_first_in_the_summary(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from ism_cli.main import main
 from ism_client import Client
+from tests.service.references.places import FAULTY, Places
 from tests.support.api import Api, problem
-from tests.support.places import FAULTY, Places, write_rows
+from tests.support.tables import write_rows
 
 JOB = {"paradigm": "supervised", "target": "class", "kernel": "polynomial", "q": 2, "folds": 3, "delta": 1e-7}
 
@@ -55,7 +56,7 @@ def test_the_client_and_the_command_line_say_where_a_table_is(service: str, plac
         dataset = client.upload_uri(uri, name="my rows")
         assert (dataset.name, dataset.rows, dataset.uri) == ("my rows", 2_000, str(places.tables / "named"))
         result = client.submit(dataset, **JOB).wait().result()
-        assert len(result.embedding()) == result.document["sample_rows"] == 2_000
+        assert len(result.embedding) == result.document["sample_rows"] == 2_000
     ran = CliRunner().invoke(main, ["upload", uri, "--url", service, "--json"])
     assert json.loads(ran.stdout)[0]["id"] == dataset.id
 

@@ -14,7 +14,7 @@ from ism_jobs.errors import InvalidTable, Unavailable
 from ism_jobs.tables import ANYWHERE, Limits, Place, Reference, Roots, TableParts, describe_reference, new_file
 from ism_jobs.tables.references import parts, places
 from ism_jobs.tables.references.errors import Unreachable
-from tests.support.places import write_rows
+from tests.support.tables import write_rows
 
 
 @pytest.mark.parametrize(
