@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.measuring import PartFailed, Row
+from benchmarks.out_of_core import passes
 from benchmarks.report import save
 from benchmarks.speed import growth, limit, manifolds, reductions, scale, transcription
 
@@ -24,6 +25,7 @@ SECTIONS: dict[str, Callable[[], Row]] = {
     "wide": scale.wide,
     "million": scale.million,
     "cluster": scale.cluster,
+    "passes": passes.section,
     "manifolds": manifolds.section,
     "reductions": reductions.section,
 }

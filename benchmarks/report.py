@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.measuring import Row
 from benchmarks.plots import draw
 
-HIDDEN = {"part seconds"}  # columns that the page leaves out
+HIDDEN = {"part seconds", "W"}  # columns that the page leaves out
 
 
 def save(folder: Path, name: str, section: Row, order: Iterable[str]) -> Row:

@@ -220,13 +220,13 @@ class Problem:
 
     def with_gamma(self, gamma: Gamma) -> Self:
         """Return the problem with another Γ and the same strategy."""
-        return self._with_data(replace(self.data, gamma=gamma))
+        return self.with_data(replace(self.data, gamma=gamma))
 
     def in_precision(self, precision: Precision) -> Self:
         """Return the problem with this precision of sums over pairs; itself if it has this precision already."""
         if self.options.precision == precision:
             return self
-        return self._with_data(replace(self.data, options=replace(self.options, precision=precision)))
+        return self.with_data(replace(self.data, options=replace(self.options, precision=precision)))
 
     def restricted(self, chosen: Ints) -> "Problem":
         """Return the problem on some of the rows, for this process, with its cheapest exact strategy."""
@@ -243,7 +243,8 @@ class Problem:
         assert isinstance(self.data, ProblemData)
         return self.data
 
-    def _with_data(self, data: ObjectiveData) -> Self:
+    def with_data(self, data: ObjectiveData) -> Self:
+        """Return the problem with other data and the same strategy."""
         return replace(self, data=data, strategy=self.strategy.on(data))
 
 

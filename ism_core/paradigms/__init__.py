@@ -11,6 +11,13 @@ H is the centering matrix. R is the diagonal matrix that normalizes the affinity
 
 from ism_core.paradigms.affinity import affordable_maps
 from ism_core.paradigms.base import Paradigm, Projected
+from ism_core.paradigms.block_clusterings import (
+    AffinityFeatures,
+    ClusterBlocks,
+    Clusters,
+    NoClusters,
+    cluster_blocks,
+)
 from ism_core.paradigms.block_targets import (
     ClassBlocks,
     Describing,
@@ -29,12 +36,16 @@ from ism_core.paradigms.targets import Kind, TargetKernel, Targets
 __all__ = [
     "DENSE_ROWS",
     "SAMPLE_ROWS",
+    "AffinityFeatures",
     "Alternative",
     "ClassBlocks",
+    "ClusterBlocks",
     "Clustering",
+    "Clusters",
     "Describing",
     "Kind",
     "Linked",
+    "NoClusters",
     "Paradigm",
     "Projected",
     "SemiSupervised",
@@ -48,4 +59,5 @@ __all__ = [
     "block_gammas",
     "check_known",
     "class_blocks",
+    "cluster_blocks",
 ]

@@ -123,12 +123,12 @@ class ClassBlocks:
     def weights(self) -> Gamma:
         return self._gamma(np.empty(0, dtype=np.intp))
 
-    def of(self, y: NDArray[Any] | None) -> Gamma:
-        assert y is not None
+    def of(self, X: Array, y: NDArray[Any] | None) -> Gamma:
         return self._gamma(self.codes(y))
 
-    def codes(self, y: NDArray[Any]) -> Ints:
+    def codes(self, y: NDArray[Any] | None) -> Ints:
         """Return the number of the class of each row."""
+        assert y is not None
         return np.searchsorted(self.labels, y.reshape(len(y)).astype(self.labels.dtype)).astype(np.intp)
 
     def _gamma(self, codes: Ints) -> Gamma:
@@ -137,9 +137,9 @@ class ClassBlocks:
             return Gamma(np.eye(k)[codes] - shares, self.counts.sum() / (k * self.counts))
         return LabelGamma(np.empty((len(codes), 0)), np.ones(k), codes, shares)  # its sums need no U
 
-    def of_sample(self, y: NDArray[Any]) -> Gamma:
+    def of_sample(self, X: Array, y: NDArray[Any] | None) -> Gamma:
         """Return Γ of some rows as if they were all."""
-        codes = np.unique(y.reshape(len(y)), return_inverse=True)[1].astype(np.intp)
+        codes = np.unique(self.codes(y), return_inverse=True)[1].astype(np.intp)
         return BalancedGamma.of(codes) if self.balance else LabelGamma.of(codes)
 
 
@@ -158,15 +158,15 @@ class ValueBlocks:
     def weights(self) -> Gamma:
         return Gamma(np.empty((0, len(self.center))), np.ones(len(self.center)))
 
-    def of(self, y: NDArray[Any] | None) -> Gamma:
+    def of(self, X: Array, y: NDArray[Any] | None) -> Gamma:
         assert y is not None
         factor = self.factor(self.standardized(y))
         return Gamma(factor - self.center, np.ones(factor.shape[1]))
 
-    def of_sample(self, y: NDArray[Any]) -> Gamma:
+    def of_sample(self, X: Array, y: NDArray[Any] | None) -> Gamma:
         """Return Γ of some rows as if they were all."""
-        factor = self.factor(self.standardized(y))
-        return Gamma(factor - factor.mean(axis=0), np.ones(factor.shape[1]))
+        U = self.of(X, y).U
+        return Gamma(U - U.mean(axis=0), np.ones(U.shape[1]))
 
     def standardized(self, y: NDArray[Any]) -> Array:
         """Return values with mean 0 and variance 1."""

@@ -158,11 +158,11 @@ def spectral(
     and stop when the error of the eigenspace is below the tolerance, in radians. Otherwise Y is exact up to rounding.
     """
     n = len(P)
-    scale = _cosine_scale(P, kernel)
+    scale = cosine_scale(P, kernel)
     if n > DENSE_ROWS:
         tolerance = tolerance or TOLERANCE
         affinity = Affinity.of(P, kernel, scale, LEFT_OUT * tolerance, precision, engine)
-        root = _root(affinity.times(np.ones((n, 1)))[:, 0], n * affinity.size)
+        root = inverse_root(affinity.times(np.ones((n, 1)))[:, 0], n * affinity.size)
 
         def normalized(V: Array) -> Array:
             return _centered(root[:, None] * affinity.times(root[:, None] * _centered(V)))
@@ -176,7 +176,7 @@ def spectral(
     if not kernel.nonnegative:
         A -= A.min()
     np.fill_diagonal(A, 0)
-    root = _root(A.sum(axis=1), n * size)
+    root = inverse_root(A.sum(axis=1), n * size)
     A *= root
     A *= root[:, None]
     A = _centered(_centered(A).T)
@@ -196,17 +196,20 @@ def _by_products(
     return values, Y
 
 
-def _cosine_scale(P: Array, kernel: Kernel) -> Array:
-    """Return 1/√Kii for kernels of product form; 1 for others, and for sums whose Kii has no fixed sign."""
+def cosine_scale(P: Array, kernel: Kernel, largest: float | None = None) -> Array:
+    """Return 1/√Kii for kernels of product form; 1 for others, and for sums whose Kii has no fixed sign.
+
+    Some of the rows need the largest Kii of all.
+    """
     terms = [term for _, term in kernel.terms]
     products = [term for term in terms if term.form == "product"]
     if not products or any(term not in products and not term.is_nonnegative for term in terms):
         return np.ones(len(P))
     diagonal = kernel_diagonal(P, kernel)
-    return _root(diagonal, float(diagonal.max()))
+    return inverse_root(diagonal, float(diagonal.max()) if largest is None else largest)
 
 
-def _root(values: Array, size: float) -> Array:
+def inverse_root(values: Array, size: float) -> Array:
     """Return values^(−½).
 
     Smaller values are replaced by the rounding error of `size`, so that isolated rows stay finite.

@@ -9,7 +9,7 @@ are rarer.
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ism_core.objective import COARSE_TOLERANCE, Problem
 from ism_core.paradigms import DENSE_ROWS, SAMPLE_ROWS, Clustering, Projected, affordable_maps
 from ism_core.solver.ascent import EvaluatedPoint, Move, is_stationary, iter_ascend, iter_moves
 from ism_core.solver.newton_mixing import NewtonMixing
-from ism_core.solver.options import SolveInput
+from ism_core.solver.options import SolveInput, SolveOptions
 from ism_core.solver.result import Error, Step, Stop, relay
 from ism_core.solver.starts import Start, candidates, iter_search
 
@@ -100,6 +100,23 @@ class _Rounds:
         assert clustering is not None
         return gamma, clustering
 
+    def reclustered(
+        self, problem: Problem, W: Array, last: Clustering, error: float
+    ) -> tuple[Problem, Clustering, float]:
+        """Return the problem with the clustering at W, the clustering, and the angle by which Y turned since."""
+        gamma, found = self.gamma(problem.projections.projected(W), last, error)
+        return problem.with_gamma(gamma), found, largest_angle(last.Y, found.Y)
+
+    def coarse(self, problem: Problem, W: Array) -> Problem:
+        """The problem with few features. With all rows more are affordable, because only Φ(W)W is computed, not Φ."""
+        has_choice = problem.options.features is None and exact_maps(self.kernel, problem.q) is None
+        if not self.is_sample and has_choice:
+            P = problem.projections.projected(W)
+            maps = affordable_maps(P, self.kernel, COARSE_FEATURES * self.options.delta)
+            if maps is not None:
+                return problem.with_truncated_features(maps)
+        return problem.within((COARSE_TOLERANCE,), W)
+
     def iter_from_identity(
         self, X: Array, null_directions: Array, rng: np.random.Generator
     ) -> Generator[Step, None, Solution]:
@@ -147,13 +164,34 @@ class _Rounds:
         raise AssertionError("every round takes at least one iteration")
 
 
+class Rounds(Protocol):
+    """The rounds of a clustering, wherever the rows are."""
+
+    @property
+    def options(self) -> SolveOptions:
+        """The options of the solve."""
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the rows are a subsample."""
+
+    def reclustered(self, problem: Problem, W: Array, last: Any, error: float) -> tuple[Problem, Any, float]:
+        """Return the problem with the clustering at W, the clustering, and the angle by which Y turned since the last.
+
+        The error of Y is at most `error` times delta.
+        """
+
+    def coarse(self, problem: Problem, W: Array) -> Problem:
+        """Return the problem with few features."""
+
+
 class ClusteringAscent:
     """An ascent method whose Γ changes at every step: one step of W, then a new clustering.
 
     J is not comparable from step to step, so every step is accepted. Near the end, W is taken from mixed Φs.
     """
 
-    def __init__(self, rounds: _Rounds, problem: Problem, clustering: Clustering, similar_phi: Array | None) -> None:
+    def __init__(self, rounds: Rounds, problem: Problem, clustering: Any, similar_phi: Array | None) -> None:
         self.problem = problem
         self.clustering = clustering
         self._rounds = rounds
@@ -165,18 +203,16 @@ class ClusteringAscent:
         self._smallest_gradient, self._worse_rounds = np.inf, 0
 
     def init(self, W: Array) -> EvaluatedPoint:
-        here = self._evaluate(W, self.problem.projections.projected(W), None)
+        here = self._evaluate(W, None)
         self._smallest_gradient = here.gradient
         return here
 
     def step(self, here: EvaluatedPoint) -> tuple[EvaluatedPoint, Stop | None]:
         W = self._next(here)
-        P = self.problem.projections.projected(W)
         error = EXACT_CLUSTERING if self._is_exact else COARSE_CLUSTERING
-        gamma, found = self._rounds.gamma(P, self.clustering, error)
-        self._turned = largest_angle(self.clustering.Y, found.Y)
-        self.problem, self.clustering = self.problem.with_gamma(gamma), found
-        return self._evaluate(W, P, here), None
+        found = self._rounds.reclustered(self.problem, W, self.clustering, error)
+        self.problem, self.clustering, self._turned = found
+        return self._evaluate(W, here), None
 
     def after_step(self, move: Move[EvaluatedPoint]) -> tuple[EvaluatedPoint, Stop | None]:
         here, delta = move.point, self._rounds.options.delta
@@ -205,11 +241,11 @@ class ClusteringAscent:
                 return W
         return dominant(here.phi, q, self.problem)[0]
 
-    def _evaluate(self, W: Array, P: Array, last: EvaluatedPoint | None) -> EvaluatedPoint:
+    def _evaluate(self, W: Array, last: EvaluatedPoint | None) -> EvaluatedPoint:
         """Evaluate Φ on a subsample, or if it costs little; else correct the last Φ, or that of the subsample."""
         options, is_sample = self._rounds.options, self._rounds.is_sample
         self.problem = problem = (
-            self.problem.within(options.tolerances, W) if self._is_exact else self._coarse(self.problem, W, P)
+            self.problem.within(options.tolerances, W) if self._is_exact else self._rounds.coarse(self.problem, W)
         )
         if not is_sample and not problem.is_small:
             if last is not None:
@@ -220,13 +256,3 @@ class ClusteringAscent:
                     return point
             problem = problem.within((COARSE_TOLERANCE,), W)
         return EvaluatedPoint.at(problem, W)
-
-    def _coarse(self, problem: Problem, W: Array, P: Array) -> Problem:
-        """The problem with few features. With all rows more are affordable, because only Φ(W)W is computed, not Φ."""
-        kernel, delta = self._rounds.kernel, self._rounds.options.delta
-        has_choice = problem.options.features is None and exact_maps(kernel, problem.q) is None
-        if not self._rounds.is_sample and has_choice:
-            maps = affordable_maps(P, kernel, COARSE_FEATURES * delta)
-            if maps is not None:
-                return problem.with_truncated_features(maps)
-        return problem.within((COARSE_TOLERANCE,), W)

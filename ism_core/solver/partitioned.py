@@ -31,11 +31,21 @@ from ism_core.objective import (
     read_again,
     with_scaling,
 )
-from ism_core.paradigms import Describing, Paradigm, Supervised, TargetSummary, block_gammas
+from ism_core.paradigms import (
+    Clusters,
+    Describing,
+    NoClusters,
+    Paradigm,
+    Supervised,
+    TargetSummary,
+    Unsupervised,
+    block_gammas,
+)
 from ism_core.solver.certificate import certify, error
 from ism_core.solver.memory import check_partitions
 from ism_core.solver.options import LARGEST_VALUE, SMALLEST_VALUE, SolveOptions, check_q, checked_initial
-from ism_core.solver.reduction import iter_given, iter_reduce, iter_start, notes_on
+from ism_core.solver.partitioned_clustering import iter_cluster_partitions
+from ism_core.solver.reduction import StartSearch, iter_given, iter_reduce, iter_start, notes_on
 from ism_core.solver.result import Result, Step, relay
 from ism_core.solver.starts import Start, interaction_directions
 
@@ -49,8 +59,10 @@ def iter_solve_partitions(
     table: Partitions, paradigm: Paradigm, kernel: Kernel | str, q: int, options: SolveOptions
 ) -> Generator[Step, None, Result]:
     """Find W for a table in partitions, as `iter_solve` does for rows in memory."""
-    if not isinstance(paradigm, Supervised):
-        raise InvalidInput("paradigm", "A table in partitions can be solved with Supervised() only.")
+    if not isinstance(paradigm, Supervised) and type(paradigm) is not Unsupervised:
+        raise InvalidInput(
+            "paradigm", "A table in partitions can be solved with Supervised() or Unsupervised(n_clusters) only."
+        )
     named = as_kernel(kernel)
     options.check(q, paradigm, named)
     _refuse_what_needs_all_rows(paradigm, options)
@@ -58,7 +70,7 @@ def iter_solve_partitions(
     check_partitions(table.columns, _sample_rows(table.columns), options.memory_limit)
     first = _First.of(table, paradigm, options)
     fitted = _fitted(named, first)
-    data, rank = _data(first, fitted, q, options)
+    data, rank, scaling = _data(first, fitted, q, options)
     null, rng, trace = data.null_directions, np.random.default_rng(options.seed), list[Step]()
 
     def finished(step: Step) -> Step:
@@ -69,15 +81,13 @@ def iter_solve_partitions(
 
     with own_threads():
         problem = Problem.on(data)
-    if options.initial_W is None and options.starts == "interactions":
-        search = iter_given(Start(interaction_directions(data.sample.X, data.sample.gamma, q, rng)[0]))
-    elif options.initial_W is None:
-        search = iter_start(problem, named, data.sample.X, options, rng)
+    clusters = None
+    if isinstance(paradigm, Unsupervised):
+        found, blocks = yield from relay(iter_cluster_partitions(problem, paradigm, options, rng), finished)
+        clusters = Clusters.of(blocks, scaling, data.sample.X, options.seed)
     else:
-        given = project_out(null, checked_initial(options.initial_W, table.columns, q))
-        left, _, right = np.linalg.svd(given, full_matrices=False)
-        search = iter_given(Start(left @ right))
-    found = yield from relay(iter_reduce(problem, options, search), finished)
+        search = _search(problem, data, named, options, rng)
+        found = yield from relay(iter_reduce(problem, options, search), finished)
     problem, point, stop = found.problem, found.point, found.stop
     W = with_fixed_signs(project_out(null, point.W))
     with own_threads():
@@ -93,12 +103,26 @@ def iter_solve_partitions(
         method=problem.method,
         error=found.error or error(problem, point),
         warnings=tuple(notes_on(point, stop, rank, table.columns) + problem.warnings),
+        clusters=clusters,
     )
 
 
-def _refuse_what_needs_all_rows(paradigm: Supervised, options: SolveOptions) -> None:
+def _search(
+    problem: Problem, data: PartitionedData, kernel: Kernel, options: SolveOptions, rng: np.random.Generator
+) -> StartSearch:
+    """Return the search for a start on the sample; `kernel` is the kernel before it was fitted."""
+    if options.initial_W is not None:
+        given = project_out(data.null_directions, checked_initial(options.initial_W, data.shape[1], data.q))
+        left, _, right = np.linalg.svd(given, full_matrices=False)
+        return iter_given(Start(left @ right))
+    if options.starts == "interactions":
+        return iter_given(Start(interaction_directions(data.sample.X, data.sample.gamma, data.q, rng)[0]))
+    return iter_start(problem, kernel, data.sample.X, options, rng)
+
+
+def _refuse_what_needs_all_rows(paradigm: Paradigm, options: SolveOptions) -> None:
     """Raise InvalidInput for options that need pairs of rows, or several passes for each feature."""
-    if paradigm.neighbors:
+    if isinstance(paradigm, Supervised) and paradigm.neighbors:
         raise InvalidInput("neighbors", "neighbors compares all pairs of rows, which a table in partitions cannot do.")
     if options.features_per_axis is not None:
         raise InvalidInput(
@@ -112,16 +136,17 @@ class _First(NamedTuple):
     table: Table  # as it is, in double precision
     summary: Summary
     gammas: BlockGammas
-    sums: Array  # XᵀU
+    sums: Array | None  # XᵀU; None for clusterings
     sample: Rows
     median: Rows  # the rows that the median distance comes from
     far: Rows
     radius: float
 
     @staticmethod
-    def of(table: Partitions, paradigm: Supervised, options: SolveOptions) -> "_First":
+    def of(table: Partitions, paradigm: Paradigm, options: SolveOptions) -> "_First":
         engine = options.evaluation().engine
-        summary, targets = pass_over(read_again(table, None, engine), Describing(paradigm.kind), engine)
+        kind = paradigm.kind if isinstance(paradigm, Supervised) else "auto"
+        summary, targets = pass_over(read_again(table, None, engine), Describing(kind), engine)
         summary.check()
         _check_magnitude(summary)
         n, rng = summary.rows, np.random.default_rng(options.seed)
@@ -133,7 +158,11 @@ class _First(NamedTuple):
         held = hold(table, n, engine)
         rows, far, radius = pick(held, summary, wanted, engine)
         y = rows.of(target_median).y if n > count else rows.y
-        gammas, sums = block_gammas(paradigm, targets, held, summary, y, engine)
+        gammas: BlockGammas
+        if isinstance(paradigm, Supervised):
+            gammas, sums = block_gammas(paradigm, targets, held, summary, y, engine)
+        else:
+            gammas, sums = NoClusters(paradigm.rank), None
         return _First(held, summary, gammas, sums, rows.of(numbers), rows.of(median), far, radius)
 
 
@@ -172,8 +201,7 @@ def _fitted(kernel: Kernel, first: _First) -> Kernel:
     """Return the kernel with numbers for the settings that depend on the data."""
     rng = np.random.default_rng(0)
     if isinstance(kernel, Aligned):
-        assert first.sample.y is not None
-        return kernel.fitted_to(first.sample.X, rng, first.gammas.of_sample(first.sample.y))
+        return kernel.fitted_to(first.sample.X, rng, first.gammas.of_sample(first.sample.X, first.sample.y))
     extremes = np.vstack([first.summary.low, first.summary.high])
     parts = []
     for weight, term in kernel.terms:
@@ -184,8 +212,8 @@ def _fitted(kernel: Kernel, first: _First) -> Kernel:
     return Combination(tuple(parts)) if isinstance(kernel, Combination) else parts[0][1]
 
 
-def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple[PartitionedData, int]:
-    """Return the data of the problem and the rank of X."""
+def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple[PartitionedData, int, Scaling | None]:
+    """Return the data of the problem, the rank of X, and how rows are shifted."""
     summary, d = first.summary, len(first.summary.mean)
     if d > LARGEST:
         raise InvalidInput("X", f"X has {d:,} columns; a table in partitions may have {LARGEST:,} at most.")
@@ -203,9 +231,8 @@ def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple
     evaluation = options.evaluation()
 
     def in_memory(rows: Rows) -> ProblemData:
-        assert rows.y is not None
         X = rows.X if scaling is None else scaling.apply(rows.X)
-        gamma = first.gammas.of_sample(rows.y)
+        gamma = first.gammas.of_sample(X, rows.y)
         return ProblemData.of(X, gamma, kernel, q, null, replace(evaluation, engine=SolveOptions().evaluation().engine))
 
     data = PartitionedData(
@@ -224,7 +251,7 @@ def _data(first: _First, kernel: Kernel, q: int, options: SolveOptions) -> tuple
         sample=in_memory(first.sample),
         far_rows=in_memory(first.far),
     )
-    return data, rank
+    return data, rank, scaling
 
 
 def _shift(kernel: Kernel, summary: Summary) -> Array | None:

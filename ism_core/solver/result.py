@@ -15,6 +15,7 @@ from ism_core.arrays import Array, Ints
 from ism_core.kernels import Kernel
 from ism_core.linalg import Whitening
 from ism_core.objective import Method
+from ism_core.paradigms import Clusters
 
 Item = TypeVar("Item")
 Changed = TypeVar("Changed")
@@ -179,6 +180,8 @@ class Result:
         The cluster of each row, for a clustering.
     spectral : array of shape (n, k) or None
         The spectral embedding Y that the labels come from.
+    clusters : Clusters or None
+        For a clustering of a table in partitions: `clusters.labels(rows)` is the cluster of each of some rows.
     sparsity : Sparsity or None
         The features of each axis, if `features_per_axis` was given.
     converged : bool
@@ -200,6 +203,7 @@ class Result:
     labels: Ints | None = field(default=None, repr=False)
     spectral: Array | None = field(default=None, repr=False)
     sparsity: Sparsity | None = None
+    clusters: Clusters | None = field(default=None, repr=False)
 
     @property
     def converged(self) -> bool:

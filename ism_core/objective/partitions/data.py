@@ -1,7 +1,7 @@
 """The data of a problem whose rows are read again for each sum over them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -27,10 +27,10 @@ class BlockGammas(Protocol):
     def weights(self) -> Gamma:
         """Γ without rows: its weights s, and what turns the sums of all rows into moments."""
 
-    def of(self, y: NDArray[Any] | None) -> Gamma:
-        """Return the rows of U that belong to a block with these targets."""
+    def of(self, X: Array, y: NDArray[Any] | None) -> Gamma:
+        """Return the rows of U that belong to a block with these rows and targets."""
 
-    def of_sample(self, y: NDArray[Any]) -> Gamma:
+    def of_sample(self, X: Array, y: NDArray[Any] | None) -> Gamma:
         """Return Γ of some rows as if they were all."""
 
 
@@ -44,7 +44,7 @@ class PartitionedData(ObjectiveData):
     mean: Array  # of the rows
     scatter_matrix: Array  # of all centered rows
     radius: float  # largest squared distance of a row to the mean
-    sums: Array  # XᵀU, where the columns of U add up to 0
+    sums: Array | None  # XᵀU, where the columns of U add up to 0; None for clusterings
     sample: ProblemData
     far_rows: ProblemData  # the rows farthest from the mean
 
@@ -79,8 +79,13 @@ class PartitionedData(ObjectiveData):
     def norms_at(self, W: Array) -> ProjectedNorms:
         return total(self.table, _Norms(W, self.mean, self.radius, self.gammas), self.options.engine).all(self.gamma)
 
-    def target_sums(self, centered: bool) -> Array:
-        return self.without_null_part(self.sums)
+    def target_sums(self, centered: bool) -> Array | None:
+        return None if self.sums is None else self.without_null_part(self.sums)
+
+    def with_gammas(self, gammas: BlockGammas) -> "PartitionedData":
+        """Return the data with the Γ of another clustering."""
+        sample, far = (replace(some, gamma=gammas.of_sample(some.X, None)) for some in (self.sample, self.far_rows))
+        return replace(self, gammas=gammas, gamma=gammas.weights, sample=sample, far_rows=far)
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class _BlockSums(Generic[T]):
 
     def __call__(self, block: Block, place: Place) -> T:
         X, y = np.ascontiguousarray(block[0], dtype=np.float64), block[1]
-        share, gamma = list(range(-(-len(X) // self.size))), self.gammas.of(y)
+        share, gamma = list(range(-(-len(X) // self.size))), self.gammas.of(X, y)
         blocks = Blocks(self.size, self.rows)
         if self.W is None:
             return self.work(share, X, gamma, blocks, *self.args)
@@ -173,5 +178,5 @@ class _Norms:
         centered = X - self.mean
         norms = np.sqrt(np.einsum("ij,ij->i", centered, centered))
         center = np.zeros(self.W.shape[1])
-        found = ProjectedNorms.of(centered @ self.W, norms, self.gammas.of(y), None, center, self.radius)
+        found = ProjectedNorms.of(centered @ self.W, norms, self.gammas.of(X, y), None, center, self.radius)
         return _NormSums(found.edges, found.moments, found.counts)

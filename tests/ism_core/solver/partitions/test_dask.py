@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, Polynomial, Supervised, solve
+from ism_core import Gaussian, Polynomial, Supervised, Unsupervised, solve
 from ism_core.arrays import Array
 from ism_core.engines import Dask
 from ism_core.kernels import Kernel
@@ -58,6 +58,13 @@ def test_workers_give_the_result_of_one_process(
     monkeypatch.setattr(Dask, "can_keep", lambda self, size: kept)
     found = solve(table, Supervised(), kernel, 2, delta=1e-5, engine=engine)
     assert largest_angle(found.W, alone(table, kernel)) < 1e-6
+
+
+def test_workers_find_the_clusters_of_one_process(table: ArrayPartitions, engine: Dask) -> None:
+    found, expected = (
+        solve(table, Unsupervised(3), Polynomial(2), 2, delta=1e-4, engine=each) for each in (engine, "local")
+    )
+    assert largest_angle(found.W, expected.W) < 1e-6
 
 
 @pytest.mark.parametrize("kept", [True, False])

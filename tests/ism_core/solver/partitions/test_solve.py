@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ism_core import (
+    Alternative,
     Gaussian,
     InvalidInput,
     Linear,
@@ -16,7 +17,6 @@ from ism_core import (
     Result,
     Squared,
     Supervised,
-    Unsupervised,
     partitions,
     solve,
 )
@@ -216,7 +216,7 @@ def test_what_cannot_be_solved_is_refused_with_a_sentence(
         (Gaussian(), {"features_per_axis": 2}, "not available"),
         (Gaussian(), {"q": 7}, "from 1 to the 6"),
         (Gaussian(), {"memory_limit": 2**27}, "with 6 columns; the limit is 128 MiB"),
-        (Gaussian(), {"paradigm": Unsupervised(2)}, "Supervised"),
+        (Gaussian(), {"paradigm": Alternative([0, 1] * 1_200, 2)}, "Supervised"),
     ],
 )
 def test_what_needs_all_rows_is_refused_with_a_sentence(
