@@ -45,6 +45,7 @@ $(SERVICE): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ISM needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % sys.version_info[:2])'
 	test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
 	$(INSTALL) --editable '.[service]'
+	$(BIN)/python -c 'from pyarrow.fs import S3FileSystem' 2> /dev/null || $(INSTALL) --force-reinstall --no-deps pyarrow
 	cd $(VENV)/lib/python3*/site-packages && find $(LARGE) -depth \( $(UNUSED) \) -exec rm -rf {} +
 	touch $@
 

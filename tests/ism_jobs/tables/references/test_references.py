@@ -12,8 +12,9 @@ import pytest
 from ism_jobs.data import parts as data_parts
 from ism_jobs.errors import InvalidTable, Unavailable
 from ism_jobs.tables import ANYWHERE, Limits, Place, Reference, Roots, TableParts, describe_reference, new_file
-from ism_jobs.tables.references import parts, places
+from ism_jobs.tables.references import parts, places, stores
 from ism_jobs.tables.references.errors import Unreachable
+from tests.service.references.places import Places
 from tests.support.tables import write_rows
 
 
@@ -114,3 +115,21 @@ def test_a_file_without_rights_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(parts, "open_file", denied)
     with pytest.raises(InvalidTable, match="no right to read"):
         describe_reference(str(tmp_path), ANYWHERE, Limits())
+
+
+def test_a_store_that_refuses_the_credentials_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Places(tmp_path) as found:
+        write_rows(found.buckets / "tables" / "rows", files=1)
+        assert found.store_port
+        for name, value in {**found.variables, "AWS_SECRET_ACCESS_KEY": "wrong"}.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_REQUEST_CHECKSUM_CALCULATION", "when_required")
+        stores.file_system.cache_clear()
+        try:
+            with pytest.raises(InvalidTable, match="no right to read s3://tables/rows"):
+                describe_reference("s3://tables/rows", ANYWHERE, Limits())
+            with pytest.raises(InvalidTable, match="no right to write s3://outputs"):
+                stores.try_writing(Place.parse("s3://outputs/x.parquet"), ANYWHERE, ".tmp")
+        finally:
+            stores.file_system.cache_clear()
+    assert list((tmp_path / "buckets" / "outputs").iterdir()) == []
