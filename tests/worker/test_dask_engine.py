@@ -10,10 +10,16 @@ from distributed import LocalCluster
 
 from ism_core.engines import Engine
 from ism_core.errors import ClusterLost
+from ism_core.solver import ReturnCapture
 from ism_jobs.errors import Unavailable
+from ism_jobs.spec import read_one
+from ism_jobs.tables import ANYWHERE, Limits, TableParts, describe_reference
+from tests.ism_core.dask_workers import Processes
+from tests.support.tables import write_rows
 from tests.worker.pipeline.test_run import drain, wine
 from tools.local_service import free_port
 from worker.dask_engine import connected_engine
+from worker.pipeline import iter_run
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +58,24 @@ def test_a_job_finds_on_a_cluster_what_it_finds_without(cluster: LocalCluster, t
     _, there = drain(wine(), tmp_path, scheduler=cluster.scheduler_address, engine="dask", **spec)
     np.testing.assert_allclose(there.result.W, local.result.W, rtol=0, atol=1e-8)
     assert there.metrics["accuracy"] == local.metrics["accuracy"]
+
+
+def test_processes_of_a_cluster_read_the_parts_of_a_table_by_reference(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rows", files=4)
+    reference, description = describe_reference(str(tmp_path / "rows"), ANYWHERE, Limits())
+    fields = {"dataset": "d", "paradigm": "supervised", "target": "class", "kernel": "polynomial", "folds": 0}
+
+    def solved(**options: Any) -> Any:
+        spec = read_one({**fields, "delta": 1e-6, "engine": "dask" if options else "local"})
+        capture = ReturnCapture(iter_run(TableParts(reference, ANYWHERE), spec, description, **options))
+        assert [event.progress.stage for event in capture]
+        return capture.value
+
+    with Processes.of_a_scheduler() as cluster:
+        cluster.be(2)
+        there = solved(scheduler=cluster.address)
+    np.testing.assert_allclose(there.result.W, solved().result.W, rtol=0, atol=1e-8)
+    assert there.all_rows == description.rows == 8_000
 
 
 def test_a_cluster_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,8 @@ def file_system(scheme: str) -> Any:
             scheme=endpoint.scheme or "https",
         )
     if scheme == "gs":
-        return pa_fs.GcsFileSystem(retry_time_limit=timedelta(seconds=REQUEST_SECONDS))
+        is_emulated = "CLOUD_STORAGE_EMULATOR_ENDPOINT" in os.environ  # a variable of Google's library
+        return pa_fs.GcsFileSystem(anonymous=is_emulated, retry_time_limit=timedelta(seconds=REQUEST_SECONDS))
     return pa_fs.LocalFileSystem()
 
 

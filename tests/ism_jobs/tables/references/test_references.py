@@ -1,6 +1,8 @@
 """Tables by reference: places, and parts that are read although the store fails."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from ism_jobs.tables.references import parts, places, stores
 from ism_jobs.tables.references.errors import Unreachable
 from tests.service.references.places import Places
 from tests.support.tables import write_rows
+from tools.local_service import free_port
 
 
 @pytest.mark.parametrize(
@@ -133,3 +136,25 @@ def test_a_store_that_refuses_the_credentials_is_a_sentence(tmp_path: Path, monk
         finally:
             stores.file_system.cache_clear()
     assert list((tmp_path / "buckets" / "outputs").iterdir()) == []
+
+
+@pytest.mark.thorough
+def test_the_store_of_google_is_read_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = f"127.0.0.1:{(port := free_port())}"
+    command = [sys.executable, "-m", "gcp_storage_emulator", "start", "--in-memory", "--default-bucket", "tables"]
+    monkeypatch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", f"http://{endpoint}")
+    stores.file_system.cache_clear()
+    emulator = subprocess.Popen([*command, "--host", "127.0.0.1", "--port", str(port)], stderr=subprocess.DEVNULL)
+    try:
+        write_rows(tmp_path, files=1)
+        with new_file(Place.parse("gs://tables/rows/a.parquet"), ANYWHERE, ".tmp") as file:
+            file.write((tmp_path / "part-0.parquet").read_bytes())
+        reference, description = describe_reference("gs://tables", ANYWHERE, Limits())
+        assert [each.path for each in reference.files] == ["tables/rows/a.parquet"]
+        assert description.rows == 2_000
+        with pytest.raises(InvalidTable, match="gs://nowhere/rows does not exist"):
+            describe_reference("gs://nowhere/rows", ANYWHERE, Limits())
+    finally:
+        stores.file_system.cache_clear()
+        emulator.terminate()
+        emulator.wait()
