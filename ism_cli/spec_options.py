@@ -158,6 +158,8 @@ def _options(grid: bool) -> Sequence[Callable[[Callable[..., Any]], Callable[...
         click.option("--balance", is_flag=True, default=None, help="Give all classes the same weight (supervised)."),
         click.option("--neighbors", is_flag=True, default=None,
                      help="Predict each row from its neighbors (supervised)."),
+        click.option("--target-kernel", type=click.Choice(["gaussian", "linear"]),
+                     help="The kernel between measured values (supervised)."),
         varying("--seed", type=int, metavar="N", help="Random seed."),
         varying("--starts", type=NumberOr("path", "interactions"), metavar="N|path|interactions",
                 help="Number of starting points; path is a continuation from wide to narrow kernels; interactions"

@@ -130,8 +130,8 @@ def _unpacked(file: Any) -> Journal:
             rows = slice(start, start + count)
             found.append(FoldScore(place, scores[rows], predictions[rows], seconds))
             start += count
-        scale, q, neighbors, interactions, fold = key
-        journal[scale, q, neighbors, interactions, fold] = found
+        scale, q, neighbors, interactions, linear, fold = key
+        journal[scale, q, neighbors, interactions, linear, fold] = found
     return journal
 
 

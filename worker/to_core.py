@@ -44,7 +44,7 @@ def paradigm_of(spec: JobSpec, training: TrainingData) -> Paradigm:
     assert kind is not None
     match spec:
         case SupervisedSpec():
-            return Supervised(given, kind, balance=spec.balance, neighbors=spec.neighbors)
+            return Supervised(given, kind, spec.target_kernel, spec.balance, spec.neighbors)
         case SemiSupervisedSpec():
             return SemiSupervised(given, spec.clusters, spec.mu, kind)
         case AlternativeSpec():

@@ -1349,6 +1349,8 @@ export type SupervisedGrid = {
   starts?: number | "path" | "interactions" | null | (number | "path" | "interactions" | null)[];
   /** The column with the classes or values to explain, or a list of columns of numbers. */
   target: string | string[];
+  /** The kernel between measured values. With a linear one, and a linear or squared kernel, the first axis of each target is that of a linear regression, and the others are those of largest variance. */
+  target_kernel?: "gaussian" | "linear";
   /** Whether the target holds "classes" or measured "values". "auto" decides: text, and whole numbers with at most 20 distinct values, are classes; other numbers, and several columns, are values. */
   target_kind?: "auto" | "classes" | "values";
   /** Largest relative error of the gradient that truncating the kernel's series may cause; 0 means no truncation. By default 1e-8, or delta/100 if 1e-8 would save no time. Or a list of the values to try. */
@@ -1415,6 +1417,8 @@ export type SupervisedSpec = {
   starts?: number | "path" | "interactions" | null;
   /** The column with the classes or values to explain, or a list of columns of numbers. */
   target: string | string[];
+  /** The kernel between measured values. With a linear one, and a linear or squared kernel, the first axis of each target is that of a linear regression, and the others are those of largest variance. */
+  target_kernel?: "gaussian" | "linear";
   /** Whether the target holds "classes" or measured "values". "auto" decides: text, and whole numbers with at most 20 distinct values, are classes; other numbers, and several columns, are values. */
   target_kind?: "auto" | "classes" | "values";
   /** Largest relative error of the gradient that truncating the kernel's series may cause; 0 means no truncation. By default 1e-8, or delta/100 if 1e-8 would save no time. */

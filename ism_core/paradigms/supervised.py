@@ -115,6 +115,14 @@ class Supervised(Paradigm):
         assert self.values is not None
         return Supervised(self.values, "values", self.target_kernel, neighbors=neighbors)
 
+    def with_target_kernel(self, target_kernel: TargetKernel) -> "Supervised":
+        """Return this paradigm with another kernel between values; classes have none."""
+        if self._known is None:
+            return Supervised(None, self.kind, target_kernel, neighbors=self._neighbors)
+        if self.codes is not None:
+            return self
+        return Supervised(self.values, "values", target_kernel, neighbors=self._neighbors)
+
     def restricted(self, rows: Ints) -> "Supervised":
         """Return this paradigm for some of the rows."""
         if self.codes is not None:

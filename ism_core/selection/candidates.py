@@ -15,7 +15,7 @@ MOST_LOADINGS = 20_000  # entries of loadings that a candidate keeps, 160 KB
 INTERACTION_WIDTH = 0.7
 
 
-PathKey = tuple[Scale, int, bool, bool, int]  # scale, q, neighbors, interactions, fold
+PathKey = tuple[Scale, int, bool, bool, bool, int]  # scale, q, neighbors, interactions, linear, fold
 
 
 def few_loadings(loadings: Array | None) -> Array | None:
@@ -37,6 +37,7 @@ class ScoredKernel:
     seconds: float = 0.0
     loadings: Array | None = None  # of the last fold, if they are few: d×q weights of the scaled features
     goes_on: bool = True  # whether it is scored in the next fold
+    linear: bool = False
 
     @property
     def score(self) -> float:
@@ -74,11 +75,12 @@ class CandidatePath:
     q: int
     neighbors: bool = False
     interactions: bool = False  # whether ascents start from interactions instead of Φ0
+    linear: bool = False  # whether the kernel is squared, and that between values linear: neither has a width
     points: list[ScoredKernel] = field(default_factory=list)
 
     def at(self, place: int) -> ScoredKernel:
         """Return a new candidate at a place of the path."""
-        return ScoredKernel(self.scale, self.q, self.neighbors, self.interactions, place)
+        return ScoredKernel(self.scale, self.q, self.neighbors, self.interactions, place, linear=self.linear)
 
     @property
     def widest(self) -> float:
@@ -93,12 +95,12 @@ class CandidatePath:
 
     def key(self, fold: int) -> PathKey:
         """Return what identifies the path in one fold."""
-        return self.scale, self.q, self.neighbors, self.interactions, fold
+        return self.scale, self.q, self.neighbors, self.interactions, self.linear, fold
 
     @property
     def without_points(self) -> "CandidatePath":
         """The same path without candidates."""
-        return CandidatePath(self.scale, self.q, self.neighbors, self.interactions)
+        return CandidatePath(self.scale, self.q, self.neighbors, self.interactions, self.linear)
 
     @property
     def remaining_places(self) -> list[int]:

@@ -27,6 +27,7 @@ class Candidate:
     error: float | None  # the standard error of the score, if it is known
     seconds: float  # time spent on it, over all folds
     interactions: bool = False  # whether the ascent starts from interactions
+    linear: bool = False  # whether the kernel is squared and that between values linear
     # d×q weights of the scaled features that it learned from some of the rows; None if they are unknown or large
     loadings: Array | None = field(default=None, repr=False, compare=False)
 

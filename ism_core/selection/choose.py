@@ -160,7 +160,7 @@ def _iter_cross_validate(
     )
     cut_short = False
     try:
-        paths = yield from iter_search(halving, axes, scales, kinds)
+        paths = yield from iter_search(halving, axes, scales, kinds, any_kernel)
     except SearchFinished:
         paths, cut_short = halving.scored_paths(), True
     finally:

@@ -116,7 +116,7 @@ class SuccessiveHalving:
         With more rows W overfits less, so that a narrower kernel pays. No rule tells how much narrower: on MNIST at
         q = 2 the best width is about 0.85 for 2,000 rows of 668 columns, and 0.47 for 8,000.
         """
-        path, best = CandidatePath(known.scale, known.q, known.neighbors, known.interactions), -np.inf
+        path, best = CandidatePath(known.scale, known.q, known.neighbors, known.interactions, known.linear), -np.inf
         for found in self._fold_paths.iter_scores(path, 0, range(known.place, known.place + NARROWER + 1)):
             if found is not None:
                 path.points.append(path.at(found.place))
@@ -208,7 +208,7 @@ class SuccessiveHalving:
 
     def _length(self, path: CandidatePath) -> int:
         """Number of kernels on a path."""
-        if not self._chooses_width:
+        if path.linear or not self._chooses_width:
             return 1
         if path.interactions:
             return PATH_LENGTH_OF_INTERACTIONS

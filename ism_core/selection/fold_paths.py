@@ -9,7 +9,7 @@ import numpy as np
 from ism_core.arrays import Array, Ints
 from ism_core.engines import own_threads
 from ism_core.gamma import Gamma
-from ism_core.kernels import Kernel, KernelWithWidth
+from ism_core.kernels import Kernel, KernelWithWidth, Squared
 from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import EvaluationOptions, Problem
 from ism_core.paradigms import Supervised
@@ -65,7 +65,7 @@ class FoldPaths:
         self._seed = seed
         self._ascent_delta = ascent_delta
         self._directions: dict[tuple[Scale, int], tuple[Array, bool]] = {}
-        self._gammas: dict[tuple[bool, int], Gamma] = {}
+        self._gammas: dict[tuple[bool, bool, int], Gamma] = {}  # neighbors, linear, fold
         self._spaces: dict[tuple[Scale, int], RowSpace] = {}
         self._scaled_rows: dict[tuple[Scale, int], tuple[Scaling, Array, Array]] = {}
         self._first_widths: dict[tuple[Scale, int], float] = {}  # of paths whose first width does not depend on q
@@ -133,7 +133,7 @@ class FoldPaths:
         known = self._directions.get((path.scale, fold))
         if known is None or known[0].shape[1] < path.q:
             rows = self._scaled(path.scale, fold)[1]
-            gamma, count = self._gamma(self._paradigm.neighbors, fold), min(rows.shape[1], MOST_AXES)
+            gamma, count = self._gamma(self._paradigm.neighbors, False, fold), min(rows.shape[1], MOST_AXES)
             known = interaction_directions(rows, gamma, max(count, path.q), np.random.default_rng(self._seed))
             self._directions[path.scale, fold] = known
         return known
@@ -143,9 +143,10 @@ class FoldPaths:
     ) -> Iterator[Array | None]:
         """Return the ascents along a path; `reached` lists the kernels so far."""
         rows = self._scaled(path.scale, fold)[1]
-        gamma = self._gamma(path.neighbors, fold)
+        gamma = self._gamma(path.neighbors, path.linear, fold)
         rng = np.random.default_rng(self._seed)
         kernel = self._kernel if self._chooses_width else self._kernel.fitted_to(rows, rng, gamma)
+        kernel = Squared() if path.linear else kernel
         options = EvaluationOptions(precision="single")
         problem = Problem.of(space.Z, gamma, kernel, path.q, space.null_directions, options)
         start = space.into(self._interactions(path, fold)[0][:, : path.q]) if path.interactions else None
@@ -156,7 +157,7 @@ class FoldPaths:
         self, problem: Problem, rows: Array, path: CandidatePath, fold: int, rng: np.random.Generator
     ) -> Iterator[Kernel]:
         """Yield the kernels of a path; `rows` are projected by the start if it is from interactions."""
-        if not self._chooses_width:
+        if path.linear or not self._chooses_width:
             yield problem.kernel
             return
         assert isinstance(problem.kernel, KernelWithWidth)
@@ -171,12 +172,13 @@ class FoldPaths:
         for width in path_widths(path.widest * first):
             yield with_width(problem.kernel, width)
 
-    def _gamma(self, neighbors: bool, fold: int) -> Gamma:
-        """Return Γ of the training rows of a fold, which all paths with or without neighbors share."""
-        if (neighbors, fold) not in self._gammas:
+    def _gamma(self, neighbors: bool, linear: bool, fold: int) -> Gamma:
+        """Return Γ of the training rows of a fold, which all paths with the same kind of Γ share."""
+        key = neighbors, linear, fold
+        if key not in self._gammas:
             paradigm = self._paradigm.restricted(self._splits[fold][0]).with_neighbors(neighbors)
-            self._gammas[neighbors, fold] = paradigm.target_gamma()
-        return self._gammas[neighbors, fold]
+            self._gammas[key] = (paradigm.with_target_kernel("linear") if linear else paradigm).target_gamma()
+        return self._gammas[key]
 
     def _space(self, path: CandidatePath, fold: int) -> RowSpace:
         """Return the row space of scaled training rows, which all q up to its rank share."""

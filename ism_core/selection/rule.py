@@ -7,6 +7,8 @@ The rule:
    special candidate if it leads the best of the others by more than one standard error, or if there are no others.
 3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, then the widest
    kernel. Exception: with few rows for each column, take the widest kernel of each scaling, then the better of these.
+4. If a squared kernel with the same scaling has a higher score than this one, take it instead. It has no width and no
+   other maximum, so it can fit less noise. Squared kernels take no part in steps 2 and 3.
 
 Wide kernels on whitened rows amount to discriminant analysis, so they are simple. With few rows for each column the
 covariance is poorly known, and one standard error is so large that whitening would always win. On halves of nine such
@@ -55,6 +57,10 @@ class Ranked(Protocol):
     @property
     def interactions(self) -> bool:
         """Whether the ascent starts from interactions."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether the kernel is squared."""
 
     @property
     def place(self) -> int:
@@ -113,18 +119,25 @@ def decide(
             break
     if are_values:
         return best, best
-    plain = [place for place in same_q if not candidates[place].neighbors and not candidates[place].interactions]
+
+    def simplest_of(places: list[int]) -> int:
+        leading = best_of(places)
+        near = [place for place in places if not is_ahead(scores[leading], scores[place])]
+        near.sort(key=lambda place: (candidates[place].scale != "whiten", candidates[place].place))
+        if prefer_whitened:
+            return near[0]
+        widest = {candidates[place].scale: place for place in reversed(near)}
+        return best_of(sorted(widest.values()))
+
+    wide = [place for place in same_q if not candidates[place].linear]
+    plain = [place for place in wide if not candidates[place].neighbors and not candidates[place].interactions]
     if not plain:
         return best, best
-    leading = best_of(plain)
-    if is_ahead(scores[best], scores[leading]):
-        return best, best
-    near = [place for place in plain if not is_ahead(scores[leading], scores[place])]
-    near.sort(key=lambda place: (candidates[place].scale != "whiten", candidates[place].place))
-    if prefer_whitened:
-        return near[0], best
-    widest = {candidates[place].scale: place for place in reversed(near)}
-    return best_of(sorted(widest.values())), best
+    special = best_of(wide)
+    chosen = special if is_ahead(scores[special], scores[best_of(plain)]) else simplest_of(plain)
+    scale = candidates[chosen].scale
+    squared = [place for place in same_q if candidates[place].linear and candidates[place].scale == scale]
+    return best_of([chosen, *squared]), best
 
 
 def corrected_score(

@@ -20,19 +20,26 @@ ALWAYS_TRIED = 2  # number of axes up to which the search goes on even if the sc
 
 
 def iter_search(
-    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...], kinds: Iterable[bool]
+    halving: SuccessiveHalving,
+    axes: tuple[int, ...],
+    scales: tuple[Scale, ...],
+    kinds: Iterable[bool],
+    tries_linear: bool,
 ) -> Generator[Trial, None, list[CandidatePath]]:
-    """Score candidates with the given q and scales, without and with neighbors (`kinds`); return their paths."""
+    """Score candidates with the given q and scales, without and with neighbors (`kinds`); return their paths.
+
+    `tries_linear` asks for linear kernels too, if neighbors are not the only kind.
+    """
     paths: list[CandidatePath] = []
     if False in kinds:
-        paths = yield from _iter_plain(halving, axes, scales)
+        paths = yield from _iter_plain(halving, axes, scales, tries_linear)
     if True in kinds and (not paths or halving.best(paths).score < PERFECT):
         paths += yield from _iter_neighbors(halving, axes, scales, halving.complete(paths))
     return paths
 
 
 def _iter_plain(
-    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...]
+    halving: SuccessiveHalving, axes: tuple[int, ...], scales: tuple[Scale, ...], tries_linear: bool
 ) -> Generator[Trial, None, list[CandidatePath]]:
     """Try larger and larger q in the first fold, then the other folds; without neighbors."""
     paths: list[CandidatePath] = []
@@ -42,7 +49,8 @@ def _iter_plain(
         is_rising = True
         while left and is_rising:
             q = left.pop(0)
-            some = [CandidatePath(scale, q) for scale in scales]
+            kinds = (False, True) if tries_linear else (False,)
+            some = [CandidatePath(scale, q, linear=linear) for scale in scales for linear in kinds]
             yield from halving.iter_first_fold(some)
             other = CandidatePath(scales[0], q, interactions=True)
             if halving.interactions_lead(other, halving.best(some, 1)):

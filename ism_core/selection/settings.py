@@ -73,13 +73,17 @@ def iter_settings(
         X, paradigm, kernel, q, scale=scale, seed=seed, finish=finish, journal=journal, may_fork=may_fork
     )
     chosen, on_path = choice.chosen, kernel_with_automatic_width(kernel) is not None and not paradigm.alternates
+    on_path = on_path and not chosen.linear
     if delta is None:
         delta = DELTA_ON_A_PATH if on_path else DELTA
     if starts is None:
         starts = "path" if on_path else CLUSTERING_STARTS if paradigm.alternates else None
         starts = "interactions" if chosen.interactions else starts
+    if chosen.linear and isinstance(starts, str):
+        starts = None  # a squared kernel has no width, and one maximum
     if isinstance(paradigm, Supervised):
         paradigm = paradigm.with_neighbors(chosen.neighbors)
+        paradigm = paradigm.with_target_kernel("linear") if chosen.linear else paradigm
     elif isinstance(paradigm, SemiSupervised) and choice.mu == 0:
         paradigm = paradigm.unguided
     return Settings(paradigm, chosen.kernel, chosen.q, chosen.scale, delta, starts, choice)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ism_core.arrays import Array
 from ism_core.engines import own_threads
-from ism_core.kernels import Kernel, KernelWithWidth
+from ism_core.kernels import Kernel, KernelWithWidth, Squared
 from ism_core.linalg import RowSpace, Scale, Scaling
 from ism_core.objective import Problem
 from ism_core.paradigms import Supervised
@@ -41,6 +41,7 @@ class TableKernels:
                 point.error,
                 point.seconds,
                 path.interactions,
+                path.linear,
                 point.loadings,
             )
             for path in paths
@@ -54,6 +55,8 @@ class TableKernels:
         The whole table has `times` as many rows as the candidate learned from, so that neighbors are closer. The width
         shrinks by times^(−1/(q + 4)), Scott's (1992) rule for density estimation.
         """
+        if path.linear:
+            return Squared()
         if not self._chooses_width:
             return self._kernel
         assert isinstance(self._kernel, KernelWithWidth)

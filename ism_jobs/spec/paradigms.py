@@ -49,6 +49,11 @@ class SupervisedSpec(CommonSpec):
         " for values the variance that the mean of its neighbors explains. For Gaussian kernels; computes all pairs of"
         " rows.",
     )
+    target_kernel: Literal["gaussian", "linear"] = Field(
+        "gaussian",
+        description="The kernel between measured values. With a linear one, and a linear or squared kernel, the first"
+        " axis of each target is that of a linear regression, and the others are those of largest variance.",
+    )
 
     validation: Literal["auto", "nested"] = Field(
         "auto",

@@ -16,7 +16,14 @@ MIGRATIONS: dict[int, Migration] = {1: dict}
 
 # Fields that release 0.2.0 does not have. It takes a stored spec with one of them for another request, so they are
 # stored only if they differ from these defaults.
-LATER_FIELDS = {"notify": None, "priority": 0, "must_link": None, "cannot_link": None, "output": None}
+LATER_FIELDS = {
+    "notify": None,
+    "priority": 0,
+    "must_link": None,
+    "cannot_link": None,
+    "output": None,
+    "target_kernel": "gaussian",
+}
 
 
 def migrate(document: Document, schema: int, migrations: Mapping[int, Migration] = MIGRATIONS) -> Document:

@@ -53,10 +53,12 @@ def test_a_trace_goes_on_after_it_was_packed() -> None:
 def test_the_scores_of_a_choice_survive_packing() -> None:
     one = FoldScore(0, np.array([1.0, 0.5]), np.array([2.0, 1.0]), 0.25)
     two = FoldScore(3, np.array([0.0]), np.array([0.0]), 0.5)
-    trace = Trace(journal={("whiten", 2, True, False, 1): [one, two], ("standard", 1, False, False, 0): []})
+    trace = Trace(
+        journal={("whiten", 2, True, False, False, 1): [one, two], ("standard", 1, False, False, True, 0): []}
+    )
     again = unpack_trace(pack_trace(trace)).journal
     assert list(again) == list(trace.journal)
-    for before, after in zip([one, two], again["whiten", 2, True, False, 1], strict=True):
+    for before, after in zip([one, two], again["whiten", 2, True, False, False, 1], strict=True):
         assert (before.place, before.seconds) == (after.place, after.seconds)
         np.testing.assert_array_equal(before.scores, after.scores)
         np.testing.assert_array_equal(before.predictions, after.predictions)

@@ -117,9 +117,12 @@ def with_settings(spec: JobSpec, decision: Settings) -> JobSpec:
     neighbors = isinstance(decision.paradigm, Supervised) and decision.paradigm.neighbors
     if neighbors:
         found["neighbors"] = True
+    linear = decision.choice is not None and decision.choice.chosen.linear
+    if isinstance(decision.paradigm, Supervised):
+        found["target_kernel"] = decision.paradigm.target_kernel
     if decision.choice is not None and decision.choice.mu is not None:
         found["mu"] = decision.choice.mu
-    if neighbors or isinstance(decision.kernel, Polynomial):
+    if neighbors or linear or isinstance(decision.kernel, Polynomial):
         found["approximation"] = None  # these candidates are solved without an approximation
     return read_stored_spec(spec.model_dump() | found)
 

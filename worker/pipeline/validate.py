@@ -211,7 +211,7 @@ class CrossValidation:
         return test, *_regression(P_train, self._y[train], P_test, self._y[test])
 
     def _paradigm(self, rows: Ints, spec: SupervisedSpec) -> Supervised:
-        return Supervised(self._y[rows], self._kind, balance=spec.balance, neighbors=spec.neighbors)
+        return Supervised(self._y[rows], self._kind, spec.target_kernel, spec.balance, spec.neighbors)
 
     def _sample(self, rows: Ints) -> Ints:
         """Return at most SVM_ROWS rows; each class keeps its share and at least one row."""

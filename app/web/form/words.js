@@ -12,6 +12,7 @@ export const LABELS = {
   q: "New axes (q)",
   mu: "Weight of the guidance (μ)",
   balance: "Balance the classes",
+  target_kernel: "Kernel between values",
   features_per_axis: "Features per axis",
   delta: "Convergence tolerance (δ)",
   max_iter: "Maximum number of iterations",

@@ -13,6 +13,7 @@ const ESTIMATOR_DEFAULTS = {
   features_per_axis: null,
   balance: false,
   neighbors: false,
+  target_kernel: "gaussian",
 };
 const LINE_LENGTH = 90; // characters of a line of names
 const EXTENSIONS = /(\.(csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|feather|arrow|dta|z?sav|np[yz]|gz|zip))+$/i;

@@ -51,7 +51,11 @@ def choose_at_scale(
     learned, unseen = _samples(table, paradigm, seed, engine)
     given = _WithoutNeighbors(learned.y, paradigm.kind, paradigm.target_kernel, paradigm.balance)
     found = iter_settings(learned.X, given, kernel, q, scale, delta=delta, starts=starts, seed=seed)
-    return ChosenAtScale(replace(drain(found), paradigm=paradigm), learned, unseen)
+    settings = drain(found)
+    assert settings.choice is not None
+    if settings.choice.chosen.linear:
+        paradigm = paradigm.with_target_kernel("linear")
+    return ChosenAtScale(replace(settings, paradigm=paradigm), learned, unseen)
 
 
 def checked(fit: Fit, chosen: ChosenAtScale) -> Fit:

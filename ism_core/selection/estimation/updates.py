@@ -138,7 +138,8 @@ class UpdatedMixin:
         """Compute the sums over the rows of a fit, and solve with them."""
         seed, engine = self._seed(), as_engine(self.engine)
         check_updatable(fit.result.kernel, fit.settings.scale, getattr(fit.settings.paradigm, "neighbors", False))
-        paradigm = Supervised(None, self.kind, self.target_kernel, self.balance)
+        target_kernel = getattr(fit.settings.paradigm, "target_kernel", self.target_kernel)
+        paradigm = Supervised(None, self.kind, target_kernel, self.balance)
         summary, found = pass_over(table, Describing(self.kind), engine)
         gammas = block_gammas(paradigm, found, table, summary, np.asarray(fit.y), engine)[0]
         none = RowMoments.none(fit.result.kernel, fit.scaling, fit.settings.scale, paradigm, gammas)
@@ -155,7 +156,8 @@ class UpdatedMixin:
         """Solve with other sums over the rows; `before` has the present axes for rows that are not scaled."""
         seed, sample, rows = self._seed(), kept.sample, kept.moments.rows
         scaling, result = solve_moments(moments, kept.kernel, before, seed)
-        paradigm = Supervised(sample.y, self.kind, self.target_kernel, self.balance)
+        target_kernel = getattr(kept.settings.paradigm, "target_kernel", self.target_kernel)
+        paradigm = Supervised(sample.y, self.kind, target_kernel, self.balance)
         settings = replace(kept.settings, paradigm=paradigm)
         none = np.zeros(len(before), dtype=np.intp)
         table, scaled = sample.X, scaling.apply(sample.X)

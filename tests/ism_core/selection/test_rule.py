@@ -8,8 +8,10 @@ from ism_core.selection.candidates import ScoredKernel
 from ism_core.selection.rule import corrected_score, decide
 
 
-def candidate(q: int = 2, scale: Scale = "standard", place: int = 0, neighbors: bool = False) -> ScoredKernel:
-    return ScoredKernel(scale, q, neighbors, False, place)
+def candidate(
+    q: int = 2, scale: Scale = "standard", place: int = 0, neighbors: bool = False, linear: bool = False
+) -> ScoredKernel:
+    return ScoredKernel(scale, q, neighbors, False, place, linear=linear)
 
 
 def rows(*correct: int) -> np.ndarray:
@@ -29,6 +31,15 @@ def test_whitened_rows_and_wide_kernels_are_simpler() -> None:
     assert decide(candidates, rows(91, 92, 91)) == (2, 1)
     assert decide(candidates, rows(91, 92, 80)) == (0, 1)
     assert decide(candidates, rows(80, 92, 80)) == (1, 1)
+
+
+def test_a_squared_kernel_is_chosen_if_it_beats_the_choice_among_the_others_on_rows_that_are_scaled_alike() -> None:
+    wide, linear, other = candidate(scale="whiten"), candidate(scale="whiten", linear=True), candidate(linear=True)
+    best = candidate(scale="whiten", place=3)
+    assert decide([wide, best, linear], rows(90, 92, 91)) == (2, 1)
+    assert decide([wide, best, linear], rows(90, 92, 89)) == (0, 1)
+    assert decide([wide, best, other], rows(90, 92, 91)) == (0, 1)
+    assert decide([linear, other], rows(90, 91)) == (1, 1)
 
 
 def test_with_few_rows_for_each_column_the_better_of_the_simplest_candidates_of_both_scalings_is_chosen() -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ism_core import Choice, Gaussian, Polynomial, Supervised, Unsupervised, choose
+from ism_core import Choice, Gaussian, Polynomial, Squared, Supervised, Unsupervised, choose
 from ism_core.linalg import Scaling
 from ism_core.selection import Candidate, Settings
 from ism_jobs.spec import JOB_SPEC, SemiSupervisedSpec, SupervisedSpec
@@ -252,6 +252,17 @@ def test_neighbors_that_are_chosen_are_posted_with_their_path_and_without_an_app
         None,
         False,
     )
+
+
+def test_a_linear_candidate_is_posted_with_the_kernel_between_values() -> None:
+    open_spec = {"dataset": "d", "paradigm": "supervised", "target": "y", "approximation": {"features": 64}}
+    taken = Candidate(Squared(), "whiten", 2, False, 0.9, None, 0.0, linear=True)
+    choice = Choice("r2", (taken,), taken, 100, "")
+    decision = Settings(Supervised([0.5, 1.5, 2.0], "values", "linear"), Squared(), 2, "whiten", 0.01, None, choice)
+    found = with_settings(JOB_SPEC.validate_python(open_spec), decision)
+    assert isinstance(found, SupervisedSpec)
+    assert (found.target_kernel, found.approximation, found.has_automatic_settings) == ("linear", None, False)
+    assert JOB_SPEC.validate_python(found.model_dump(mode="json")) == found
 
 
 def test_few_features_and_errors_of_the_loadings_go_with_what_is_chosen(tmp_path: Path) -> None:
