@@ -8,16 +8,19 @@ const MAX_LOADED = 50_000; // rows up to which a tooltip loads whole columns
 const PAUSE = 120; // milliseconds at a point of a larger table before its row is loaded
 const MAX_GROUPS = 20; // more groups are too many to show one by one
 
-// {job, result, dataset, rows, axes, picture, group, columns(names), cells(index, names, isWanted)}; `dataset` is null if the table has been deleted.
+// {job, result, dataset, described, rows, axes, picture, group, columns(names), cells(index, names, isWanted)}; `dataset` is
+// null if the service has not got the rows, because the table has been deleted or stays where it is (`described`).
 export async function loadResult(job, { signal }) {
-  const [result, table, dataset] = await Promise.all([
+  const [result, table, described] = await Promise.all([
     get(`/jobs/${job.id}/result`, { signal }),
     getColumns(`/jobs/${job.id}/embedding?format=npz`, { signal }),
     get(`/datasets/${job.dataset}`, { signal }).catch((error) => (error.status === 404 ? null : Promise.reject(error))),
   ]);
+  const dataset = described?.uri ? null : described;
   const embedding = parseEmbedding(table);
   const columns = columnLoader(dataset, embedding.rows, signal);
-  return { job, result, dataset, ...embedding, columns, cells: cellLoader(dataset, embedding.rows, columns, signal) };
+  const cells = cellLoader(dataset, embedding.rows, columns, signal);
+  return { job, result, dataset, described, ...embedding, columns, cells };
 }
 
 // The row numbers, an array for each axis, the class, value or cluster of each row (null if there is none), and the
@@ -79,10 +82,10 @@ export function holdsClasses(column) {
 }
 
 // What the group of a row is: "clusters", "classes" or "values".
-export function groupKind({ job, dataset }) {
+export function groupKind({ job, dataset, described = dataset }) {
   if (job.spec.paradigm !== "supervised") return "clusters";
   if (job.spec.target_kind !== "auto") return job.spec.target_kind;
-  const column = dataset?.columns.find(({ name }) => name === job.spec.target);
+  const column = described?.columns.find(({ name }) => name === job.spec.target);
   return column && !holdsClasses(column) ? "values" : "classes";
 }
 

@@ -11,7 +11,9 @@ from playwright.sync_api import Page, expect
 
 from tests.page.conftest import Opener, Watch
 from tests.page.jobs import WINE, done, drawn, embedding
+from tests.service.references.places import Places
 from tests.support.api import Api
+from tests.support.tables import write_rows
 
 pytestmark = pytest.mark.thorough
 
@@ -120,6 +122,18 @@ def test_a_result_is_shown_after_its_table_was_deleted(opened: Opener, api: Api,
     page = drawn(opened(f"#/jobs/{job}"), 178)
     expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
     expect(page.locator(".claim")).to_contain_text("13 features were reduced to 2 new axes")
+
+
+def test_a_result_is_shown_whose_rows_stay_in_their_files(opened: Opener, api: Api, places: Places) -> None:
+    write_rows(places.tables / "page", files=1)
+    dataset = api.post("/datasets", json={"uri": str(places.tables / "page")}).json()["id"]
+    spec = {"paradigm": "supervised", "target": "class", "kernel": "polynomial", "q": 2, "folds": 2}
+    job = api.submit(dataset=dataset, **spec)
+    api.succeeded(job)
+    page = drawn(opened(f"#/jobs/{job}"), 2_000)
+    expect(page.get_by_role("heading", name="Downloads")).to_be_visible()
+    expect(page.locator(".claim")).to_contain_text("new axes")
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 def test_an_error_in_one_section_leaves_the_others(opened: Opener, api: Api, watch: Watch) -> None:

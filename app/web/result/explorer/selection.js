@@ -42,7 +42,7 @@ export function selectionPanel(source, { onClear, onIsolate }) {
       return replace(
         element,
         head,
-        h("p", { class: "hint" }, "The table has been deleted, so its columns cannot be compared."),
+        h("p", { class: "hint" }, "The rows of the table are not stored here, so its columns cannot be compared."),
       );
     replace(element, head, h("p", { class: "hint" }, "Comparing with all other rows …"));
     try {
