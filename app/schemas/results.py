@@ -113,6 +113,14 @@ class CandidateView(BaseModel):
     )
 
 
+class FinalCheckView(BaseModel):
+    """How well the axes of all rows predict rows that the choice never saw."""
+
+    score: float = Field(description="The score of these rows: accuracy or R², as of a candidate.")
+    error: float = Field(description="Its standard error.")
+    rows: int = Field(description="The number of rows that were predicted.")
+
+
 class ChoiceView(BaseModel):
     """The settings that were chosen automatically, and the candidates they were chosen from."""
 
@@ -127,6 +135,9 @@ class ChoiceView(BaseModel):
     candidates: list[CandidateView] = Field(
         description="All candidates in the order in which they were tried. Their scores come from the search;"
         " the score in `validation` is corrected for the choice of the best."
+    )
+    final_check: FinalCheckView | None = Field(
+        None, description="Of a table by reference: the score on rows that the choice never saw."
     )
 
 

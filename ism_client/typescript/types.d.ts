@@ -312,6 +312,8 @@ export type ChoiceView = {
   criterion: string;
   /** Whether the search ended on request, before all candidates were tried. */
   cut_short?: boolean;
+  /** Of a table by reference: the score on rows that the choice never saw. */
+  final_check?: FinalCheckView | null;
   /** Why this candidate was chosen. */
   reason: string;
   /** The number of rows that candidates were tried on; 0 if there were too few rows to choose. */
@@ -585,6 +587,16 @@ export type FieldProblem = {
   message: string;
   /** Where the field is in the JSON body: a JSON pointer (RFC 6901) as a URI fragment. Absent or null if the field is not part of a JSON body. */
   pointer?: string | null;
+};
+
+/** How well the axes of all rows predict rows that the choice never saw. */
+export type FinalCheckView = {
+  /** Its standard error. */
+  error: number;
+  /** The number of rows that were predicted. */
+  rows: number;
+  /** The score of these rows: accuracy or R², as of a candidate. */
+  score: number;
 };
 
 /** A random half of the rows was solved, or a fold was scored. */

@@ -11,6 +11,7 @@ from ism_core.selection.estimation import (
     checked,
     choose_at_scale,
     documented,
+    final_check,
     fit_in_memory,
     fit_in_parts,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "choose",
     "choose_at_scale",
     "documented",
+    "final_check",
     "fit_in_memory",
     "fit_in_parts",
     "has_automatic_settings",

@@ -21,6 +21,7 @@ from ism_jobs.spec import JobSpec
 from ism_jobs.tables import Description, TableParts
 
 SAMPLE_ROWS = 20_000  # rows of the sample: settings are chosen from it, and results are interpreted on it
+CHECKED_ROWS = 5_000  # further rows, which the choice of settings never sees
 CLASS_ROWS = 20  # first rows of each class that the sample has, too
 MOST_CLASSES = 1_000  # of a target
 MARGIN = 1.5  # how many times more rows than needed are drawn from the parts
@@ -31,6 +32,7 @@ class Sample(NamedTuple):
 
     table: Any  # in canonical form
     rows: NDArray[np.int64]  # their numbers in the table
+    unseen: Any  # a table of further rows; empty if the sample has all rows
     firsts: tuple[int, ...]  # the number of the first row of each part
     total: int  # rows of the table
     learned: int  # of them, the rows that are not left out
@@ -68,19 +70,23 @@ class PartedRows:
         """Yield the rows of a part with their targets and their numbers in the part."""
         columns, first = [*dict.fromkeys([*self.encoding.columns, *self.targets])], 0
         for batch in self.source.batches(index, columns):
-            X, y = self._encoded(batch), self._target(batch)
-            kept = np.ones(len(batch), dtype=bool)
-            if self.missing != "refuse":
-                kept = ~np.isnan(y if y.ndim == 1 else y.sum(axis=1))
-            if np.isnan(X.sum()):
-                if self.fill is not None:
-                    gaps = np.isnan(X)
-                    X = np.where(gaps, self.fill, X)
-                elif self.missing == "drop":
-                    kept &= ~np.isnan(X).any(axis=1)
-            numbers = np.arange(first, first + len(batch))
+            X, y, numbers = self.encode(batch)
+            yield X, y, numbers + first
             first += len(batch)
-            yield (X, y, numbers) if kept.all() else (X[kept], y[kept], numbers[kept])
+
+    def encode(self, batch: Any) -> tuple[Array, NDArray[Any], NDArray[np.int64]]:
+        """Return the rows of a batch that are not left out, with their targets and their places in it."""
+        X, y = self._encoded(batch), self._target(batch)
+        kept = np.ones(len(batch), dtype=bool)
+        if self.missing != "refuse":
+            kept = ~np.isnan(y if y.ndim == 1 else y.sum(axis=1))
+        if np.isnan(X.sum()):
+            if self.fill is not None:
+                X = np.where(np.isnan(X), self.fill, X)
+            elif self.missing == "drop":
+                kept &= ~np.isnan(X).any(axis=1)
+        numbers = np.flatnonzero(kept)
+        return (X, y, numbers) if len(numbers) == len(X) else (X[kept], y[kept], numbers)
 
     def _encoded(self, batch: Any) -> Array:
         X, start = np.empty((len(batch), self.columns)), 0
@@ -110,6 +116,8 @@ class PartedData(NamedTuple):
     training: TrainingData  # of the sample
     fill: Array | None  # what replaces missing values
     rows: PartedRows
+    sample: Any  # the table of the sample, and that of rows which the choice of settings never sees
+    unseen: Any
     firsts: tuple[int, ...]  # the number of the first row of each part
     total: int  # rows of the table
     learned: int  # of them, those that the job learns from
@@ -129,7 +137,7 @@ def parted_data(source: TableParts, spec: JobSpec, description: Description, thr
     training = replace(training, rows=sample.rows[training.rows])
     fill = imputed(training.X, spec.missing)[0]
     rows = PartedRows(source, training.encoding, spec.missing, fill, roles.guidance, sample.labels)
-    return PartedData(training, fill, rows, sample.firsts, sample.total, sample.learned)
+    return PartedData(training, fill, rows, sample.table, sample.unseen, sample.firsts, sample.total, sample.learned)
 
 
 class _Wanted(NamedTuple):
@@ -145,7 +153,7 @@ def draw(source: TableParts, wanted: _Wanted, expected: int, seed: int, threads:
 
     `expected` is about the number of rows of the table.
     """
-    share = min(1.0, MARGIN * SAMPLE_ROWS / max(expected, 1))
+    share = min(1.0, MARGIN * (SAMPLE_ROWS + CHECKED_ROWS) / max(expected, 1))
 
     def draw_from(index: int) -> _Drawn:
         return _Drawn.of(source, index, wanted, seed, share)
@@ -156,13 +164,17 @@ def draw(source: TableParts, wanted: _Wanted, expected: int, seed: int, threads:
     keys = np.concatenate([part.keys for part in parts])
     numbers = np.concatenate([part.numbers + first for part, first in zip(parts, firsts, strict=False)])
     table = pa.concat_tables([part.table for part in parts])
-    chosen = np.argsort(keys, kind="stable")[:SAMPLE_ROWS]
+    order = np.argsort(keys, kind="stable")
+    chosen = order[:SAMPLE_ROWS]
     labels = None if wanted.classes is None else _joined_labels(parts)
     if wanted.classes is not None and labels is not None:
         chosen = np.union1d(chosen, _first_of_classes(table.column(wanted.classes), labels))
+    unseen = table.take(pa.array(np.setdiff1d(order[SAMPLE_ROWS : SAMPLE_ROWS + CHECKED_ROWS], chosen)))
     chosen = chosen[np.argsort(numbers[chosen], kind="stable")]
     learned = sum(part.rows - part.lacking for part in parts)
-    return Sample(table.take(pa.array(chosen)), numbers[chosen], tuple(firsts[:-1]), firsts[-1], learned, labels)
+    return Sample(
+        table.take(pa.array(chosen)), numbers[chosen], unseen, tuple(firsts[:-1]), firsts[-1], learned, labels
+    )
 
 
 class _Drawn(NamedTuple):

@@ -12,6 +12,7 @@ from ism_core.engines import Engine, allowed_threads
 from ism_core.linalg import Scale, gross_warnings
 from ism_core.objective import ScaledPartitions
 from ism_core.paradigms import Supervised
+from ism_core.selection import final_check
 from ism_core.solver import learned_scaling
 from ism_jobs.data import Model, PartedData, PartedRows, TrainingData, parted_data
 from ism_jobs.errors import FieldError, InvalidSpec, InvalidTable
@@ -33,6 +34,7 @@ from worker.dask_engine import EngineName
 from worker.pipeline.prepare import Preparation
 
 READERS = 4  # threads that draw the sample
+LEARNED_ROWS = 3_000  # rows of the sample that the rows of the final check are predicted from
 JOB_KEY = b"ism.job"  # of the metadata of a Parquet file: the job that wrote it
 GROUP_ROWS = 2**17  # rows of a row group of the embedding at least
 
@@ -100,6 +102,19 @@ class Parts:
         preparation = Preparation(self.data.fill, found.scaling)
         rows = ScaledPartitions(self.data.rows, found.scaling)
         return Scaled(preparation, rows, gross_warnings(found.gross, features))
+
+    def final_check(self, model: Model) -> dict[str, Any] | None:
+        """Return how well the axes predict rows that the choice never saw; None if the sample has all rows."""
+        rows = self.data.rows
+        if not len(self.data.unseen):
+            return None
+        places = np.sort(np.random.default_rng(0).permutation(len(self.data.sample))[:LEARNED_ROWS])
+        some = self.data.sample.take(pa.array(places))
+        (X, y, _), (X_test, y_test, _) = (
+            rows.encode(table.combine_chunks().to_batches()[0]) for table in (some, self.data.unseen)
+        )
+        found = final_check(model.project(X), y, model.project(X_test), y_test, self.paradigm.kind)
+        return {"score": found.score, "error": found.error, "rows": found.rows}
 
     def iter_write(self, model: Model, output: str) -> Generator[int, None, dict[str, Any]]:
         """Write the projection of all rows as a Parquet file; yield how many rows are done, and return what it is."""

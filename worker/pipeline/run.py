@@ -142,6 +142,8 @@ def iter_run(
     embedding = model.project(training.X)
     metrics = metrics_of(spec, training, result, embedding, scores)
     output: Document | None = None
+    if parts and trace.choice and (check := parts.final_check(model)):
+        trace.choice["final_check"] = check
     if parts and isinstance(spec, SupervisedSpec) and spec.output:
         writing = ReturnCapture(parts.iter_write(model, spec.output))
         for _ in writing:

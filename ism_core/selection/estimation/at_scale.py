@@ -1,16 +1,16 @@
 """The choice of settings for a table in partitions: on a sample, and a check on rows that the choice never saw."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ism_core.arrays import Ints
+from ism_core.arrays import Array, Ints
 from ism_core.engines import Engine
 from ism_core.kernels import Kernel
 from ism_core.linalg import Scale
 from ism_core.objective import Partitions, Rows, pass_over, pick
-from ism_core.paradigms import Describing, Supervised, TargetSummary, check_known
+from ism_core.paradigms import Describing, Kind, Supervised, TargetSummary, check_known
 from ism_core.selection.choice import Auto, FinalCheck
 from ism_core.selection.estimation.fit import Fit
 from ism_core.selection.scoring import classification_scores, regression_scores, splits
@@ -67,16 +67,19 @@ def checked(fit: Fit, chosen: ChosenAtScale) -> Fit:
     some = np.sort(rng.permutation(len(chosen.learned.X))[:LEARNED_ROWS])
     P, P_test = (fit.scaling.apply(rows) @ fit.result.W for rows in (chosen.learned.X[some], chosen.unseen.X))
     assert chosen.learned.y is not None
-    assert chosen.unseen.y is not None
-    y = np.concatenate([chosen.learned.y[some], chosen.unseen.y])
-    targets = Supervised(y, given.kind)
+    check = final_check(P, chosen.learned.y[some], P_test, chosen.unseen.y, given.kind)
+    return fit._replace(settings=replace(fit.settings, choice=replace(choice, final_check=check)))
+
+
+def final_check(P: Array, y: Any, P_test: Array, y_test: Any, kind: Kind) -> FinalCheck:
+    """Return how well projected rows with these targets predict those of others."""
+    targets = Supervised(np.concatenate([y, y_test]), kind)
     if targets.codes is None:
         assert targets.values is not None
         scores = regression_scores(P, targets.values[: len(P)], P_test, targets.values[len(P) :])[0]
     else:
         scores = classification_scores(P, targets.codes[: len(P)], P_test, targets.codes[len(P) :])[0]
-    check = FinalCheck(float(scores.mean()), float(scores.std() / np.sqrt(len(scores))), len(scores))
-    return fit._replace(settings=replace(fit.settings, choice=replace(choice, final_check=check)))
+    return FinalCheck(float(scores.mean()), float(scores.std() / np.sqrt(len(scores))), len(scores))
 
 
 def _samples(table: Partitions, paradigm: Supervised, seed: int, engine: Engine) -> tuple[Rows, Rows]:

@@ -92,6 +92,8 @@ def test_the_sample_is_uniform_and_has_every_class(tmp_path: Path, monkeypatch: 
     assert sample.labels == ("common", "rare")
     assert sample.table.column("x").to_pylist() == sample.rows.tolist()
     assert 17_171 in sample.rows
+    assert sample.unseen.num_rows > 0.99 * data_parts.CHECKED_ROWS
+    assert not set(sample.rows) & set(sample.unseen.column("x").to_pylist())
     assert (sample.total, sample.learned) == (rows, rows)
     assert abs(sample.rows.mean() - rows / 2) < 4 * rows / np.sqrt(12 * 500)
 
