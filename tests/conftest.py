@@ -3,6 +3,8 @@
 The packages are imported where they are used, because the process that schedules the tests needs none of them.
 """
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -57,12 +59,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupSchedul
     return GroupScheduling(config, log)
 
 
+COMPILE = "from ism_core.objective import compile_all; compile_all()"
+COMPILER = pytest.StashKey["subprocess.Popen[bytes]"]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile the numerics before the tests, which would otherwise begin with numpy in their place."""
-    if hasattr(config, "workerinput") or not config.getoption("numprocesses"):
-        from ism_core.objective import compile_all
+    if not hasattr(config, "workerinput"):
+        config.stash[COMPILER] = subprocess.Popen([sys.executable, "-c", COMPILE])
+        if not config.getoption("numprocesses"):
+            config.stash[COMPILER].wait()
 
-        compile_all()  # the others wait for the first
+
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Wait until the numerics are compiled, which takes half a minute once, while other processes collect the tests."""
+    node.config.stash[COMPILER].wait()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -67,9 +67,11 @@ def test_everything_of_an_ended_job_is_readable(api: Api) -> None:
     assert len(ended) >= 5
     complete = b"\n".join(line for line in table().splitlines() if b",," not in line)
     for job in ended:
-        for name, path in job["links"].items():
-            if name not in ("project", "transform"):
-                assert api.get(path).status_code == 200, (name, path)
+        paths = {name: path for name, path in job["links"].items() if name not in ("project", "transform")}
+        if job is not ended[0]:
+            del paths["report_pdf"]  # draws what the other links give, for 1.6 seconds
+        for name, path in paths.items():
+            assert api.get(path).status_code == 200, (name, path)
         result = api.get(job["links"]["result"]).json()
         assert len(result["W"]) == len(result["features"])
         projected = api.post(job["links"]["transform"], files={"file": ("table.csv", complete)})
