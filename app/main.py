@@ -28,6 +28,7 @@ from ism_jobs import telemetry
 from ism_jobs.logs import configure
 from ism_jobs.settings import Settings
 from ism_jobs.store import REQUEST_TIMEOUT, Events, Store
+from ism_jobs.tables import Roots, WrongPlace
 
 KEEP_ALIVE_SECONDS = 75  # idle time before a connection is closed; longer than the 60 s of common proxies
 SHUTDOWN_SECONDS = 3  # for open requests at shutdown; event streams would otherwise never end
@@ -113,7 +114,9 @@ def run(settings: Settings) -> None:
     try:
         app = create_app(settings)
         check_address(settings, app.state.keys)
-    except InvalidKeys as error:
+        for uris, name in ((settings.table_roots, "ISM_TABLE_ROOTS"), (settings.output_roots, "ISM_OUTPUT_ROOTS")):
+            Roots.of(uris, name)
+    except (InvalidKeys, WrongPlace) as error:
         sys.exit(str(error))
     for name in SECRETS:
         os.environ.pop(name, None)  # sandbox processes would inherit them

@@ -16,12 +16,12 @@ from ism_core import InvalidInput
 from ism_core.solver import ReturnCapture
 from ism_jobs import telemetry
 from ism_jobs.data import used_columns
-from ism_jobs.errors import FieldError, InvalidSpec, OutOfMemory, Problem, StoreFull
+from ism_jobs.errors import FieldError, InvalidSpec, OutOfMemory, Problem, StoreFull, Unavailable
 from ism_jobs.logs import log
 from ism_jobs.settings import Settings
 from ism_jobs.spec import read_stored_spec
 from ism_jobs.store import Attempt, CancelRequested, LostAttempt, Record, Store, is_full
-from ism_jobs.tables import Roots, TableParts
+from ism_jobs.tables import Roots, TableParts, WrongPlace
 from worker.artifacts import artifacts_of, summary_document
 from worker.checkpoint import Checkpoints, resumed_trace
 from worker.pipeline import Outcome, iter_run
@@ -188,6 +188,8 @@ def _problem_of(error: Exception, job_id: str) -> Problem:
             return error
         case InvalidInput(parameter="memory"):
             return OutOfMemory(str(error))
+        case WrongPlace():
+            return Unavailable(str(error))  # a setting of this worker
         case InvalidInput():
             return InvalidSpec(str(error), [FieldError(error.parameter, str(error))])
         case RedisError() if is_full(error):

@@ -112,8 +112,11 @@ class Roots:
 
     @classmethod
     def of(cls, uris: Sequence[str], setting: str) -> Self:
-        """Return the roots of a setting."""
-        return cls(tuple(map(Place.parse, uris)), setting)
+        """Return the roots of a setting; raise WrongPlace if one is none."""
+        try:
+            return cls(tuple(map(Place.parse, uris)), setting)
+        except WrongPlace as error:
+            raise WrongPlace(f"{setting}: {error}") from None
 
     @property
     def uris(self) -> list[str]:

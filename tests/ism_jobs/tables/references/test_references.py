@@ -45,6 +45,13 @@ def test_other_texts_are_no_places(uri: str) -> None:
         Place.parse(uri)
 
 
+def test_a_setting_with_something_else_is_named() -> None:
+    with pytest.raises(
+        places.WrongPlace, match="ISM_TABLE_ROOTS: 'data' is no URI|ISM_TABLE_ROOTS: \"data\" is no URI"
+    ):
+        Roots.of(["data"], "ISM_TABLE_ROOTS")
+
+
 def test_a_reference_survives_its_json_and_small_row_groups_are_read_together(tmp_path: Path) -> None:
     write_rows(tmp_path, files=2, rows=1_000)
     reference, description = describe_reference(str(tmp_path), ANYWHERE, Limits())
