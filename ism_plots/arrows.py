@@ -19,6 +19,7 @@ NAME_WIDTH = 24  # characters
 FONT_SIZE = 5.5  # points
 TURNS = (0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1)  # radians from the direction of an arrow to its label
 SHAFT = 0.9  # cost of a label that an arrow runs through; that of points is at most 2
+MISLEADING = 1.0  # cost of a label that is nearer to the tip of another arrow
 DISTANCES = (1.5, 7.0, 13.0)  # points between the tip and the label
 
 
@@ -143,10 +144,17 @@ def _label_box(
             inside = ((cloud > box[:2]) & (cloud < box[2:])).all(axis=1).mean() if len(cloud) else 0.0
             expected = 4 * half.prod() / size.prod()
             crossed = sum(_crosses(box, origin, other) for other in tips)
-            cost = 0.4 * abs(turn) + 0.06 * distance + min(2.0, 0.4 * inside / expected) + SHAFT * crossed
+            misleads = any(_distance(box, other) < _distance(box, tip) for other in tips)
+            cost = 0.4 * abs(turn) + 0.06 * distance + min(2.0, 0.4 * inside / expected)
+            cost += SHAFT * crossed + MISLEADING * misleads
             if cost < least:
                 best, least = box, cost
     return best
+
+
+def _distance(box: NDArray[np.float64], place: NDArray[np.float64]) -> float:
+    """Return the distance from the nearest side of a box (left, bottom, right, top) to a point."""
+    return float(np.linalg.norm(np.maximum(0, np.maximum(box[:2] - place, place - box[2:]))))
 
 
 def _crosses(box: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> bool:

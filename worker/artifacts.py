@@ -69,7 +69,7 @@ def result_document(outcome: Outcome) -> dict[str, Any]:
         "eigenvalues": result.eigenvalues.tolist(),
         "objective": result.objective,
         "converged": result.converged,
-        "stop": result.stop.value,
+        "stop": outcome.trace.stop(result),
         "certificate": {name: _plain(value) for name, value in asdict(result.certificate).items()},
         "kernel": kernel_document(result.kernel),
         "method": result.method,

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ism_core import Step
+from ism_core import Result, Step
 from ism_core.arrays import Array
 from ism_core.selection import Journal
 
 Row = dict[str, Any]
+
+FINISHED = "The ascent was finished early on request, before it converged."
 
 
 @dataclass
@@ -57,8 +59,17 @@ class Trace:
         if self.choice and self.choice.get("cut_short"):
             notes.append("The search for settings was finished early; a complete search may find better ones.")
         if self.is_cut_short:
-            notes.append("The ascent was finished early on request, before it converged.")
+            notes.append(FINISHED)
         return notes
+
+    def stop(self, result: Result) -> str:
+        """Return why the ascent ended: a request to finish ends it as `max_iter` would."""
+        return FINISHED if self.is_cut_short and not result.converged else result.stop.value
+
+    def warnings_of(self, result: Result) -> list[str]:
+        """Return the warnings of a result and what ended early."""
+        hidden = result.stop.value if self.stop(result) == FINISHED else None
+        return [*self.warnings, *(warning for warning in result.warnings if warning != hidden)]
 
     def table(self) -> pa.Table:
         """Return the trace as a table."""

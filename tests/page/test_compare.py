@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.conftest import Opener, Watch, check_accessible, check_fits
+from tests.page.conftest import Opener, Watch, check_accessible, check_fits, every_look
 from tests.page.jobs import done, drawn
 from tests.support.api import Api
-from tools.browser import NARROW, WIDE
 
 pytestmark = pytest.mark.thorough
 
@@ -60,7 +59,7 @@ def test_an_unknown_job_is_an_error(opened: Opener, jobs: list[str], watch: Watc
     expect(page.get_by_role("alert")).to_contain_text("nothing")
 
 
-@pytest.mark.parametrize(("viewport", "dark"), [(NARROW, True), (WIDE, False)], ids=["narrow dark", "wide light"])
+@every_look
 def test_a_comparison_fits_every_window_and_is_accessible(
     opened: Opener, jobs: list[str], viewport: dict[str, int], dark: bool
 ) -> None:

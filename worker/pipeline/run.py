@@ -160,7 +160,7 @@ def iter_run(
         "peak_memory_bytes": peak_memory(),
     }
     warnings = [*(parts.warnings if parts else []), *training.warnings, *gross]
-    warnings += [*trace.warnings, *result.warnings, *(validation.warnings if validation else [])]
+    warnings += [*trace.warnings_of(result), *(validation.warnings if validation else [])]
     measured = metrics, warnings, interpretation, trace.choice, scores, missed, baseline
     all_rows = parts.data.learned if parts else None
     return Outcome(spec, training, model, result, embedding, trace, *measured, all_rows, output)

@@ -28,7 +28,7 @@ export function headline(source) {
     h("p", { class: "lead" }, importantFeatures(result), axesForThePicture(result)),
     dominantFeature(source),
     result.missed && result.missed.advice !== "nothing" ? h("p", { class: "notice" }, result.missed.sentence) : null,
-    converged ? null : h("p", { class: "notice" }, stop),
+    converged || warnings.includes(stop) ? null : h("p", { class: "notice" }, stop),
     warnings.length ? notes(warnings) : null,
   );
 }

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+SIDES = (("x", "left", "right"), ("y", "top", "bottom"))
 CALL = """async ([module, name, given]) => {
     const exported = await import(new URL(`page/${module}`, document.baseURI).href);
     return JSON.parse(JSON.stringify(exported[name](...given)));
@@ -59,6 +60,8 @@ def test_labels_avoid_the_arrows_of_other_features(page: Page) -> None:
     for place, arrow in enumerate(found["arrows"]):
         others = [other["tip"] for at, other in enumerate(found["arrows"]) if at != place]
         assert not any(crosses(arrow["label"]["box"], start, tip) for tip in others)
+        nearest = min([arrow["tip"], *others], key=lambda tip: distance(arrow["label"]["box"], tip))
+        assert nearest == arrow["tip"]
 
 
 def test_the_most_important_features_have_an_arrow_in_a_narrow_plot(page: Page) -> None:
@@ -75,6 +78,12 @@ def test_a_few_far_values_are_in_the_last_bar_of_a_distribution(page: Page) -> N
     assert bins["titles"][-2:] == ["4.744 to 1001", "missing"]
     whole = call(page, "result/rows/histogram.js", "binsOf", [1, 2, 2, 3])
     assert (whole["titles"], whole["ends"]) == (["1", "2", "3"], ["1", "3"])
+
+
+def distance(box: dict[str, float], place: dict[str, float]) -> float:
+    """Return the distance from a box to a point."""
+    x, y = (max(box[low] - place[axis], 0, place[axis] - box[high]) for axis, low, high in SIDES)
+    return float((x**2 + y**2) ** 0.5)
 
 
 def crosses(box: dict[str, float], start: dict[str, float], end: dict[str, float]) -> bool:

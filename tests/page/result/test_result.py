@@ -146,7 +146,8 @@ def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: 
     for kind, vectors in (("correlations", found["structure"]), ("weights", found["W"])):
         result.get_by_label("Arrows", exact=True).select_option(label=kind)
         strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(vectors)[:, :2], axis=1)))]
-        expect(labels.first).to_have_text(strongest)
+        expect(result.locator(".arrows").get_by_text(strongest, exact=True)).to_be_visible()
+        expect(labels.first).to_have_text(found["features"][int(np.argmax(found["importance"]))])
     frame = result.locator(".arrows").bounding_box()
     boxes = [label.bounding_box() for label in labels.all()]
     assert frame
@@ -165,7 +166,11 @@ def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: 
     expect(labels).to_have_count(0)
 
 
-def test_dragging_an_arrow_turns_the_axes_and_the_optimum_comes_back(result: Page) -> None:
+@every_look
+def test_dragging_an_arrow_turns_the_axes_and_the_optimum_comes_back(
+    opened: Opener, job: str, viewport: dict[str, int], dark: bool
+) -> None:
+    result = drawn(opened(f"#/jobs/{job}", viewport=viewport, dark=dark), 178)
     before = pixels(result)
     result.get_by_role("button", name="Tour", exact=True).click()
     told = result.locator(".explorer [role=status]")

@@ -16,6 +16,7 @@ from ism_core.solver import ReturnCapture
 from ism_jobs.data import TrainingData
 from ism_jobs.spec import JOB_SPEC
 from ism_jobs.tables import read_table
+from worker.artifacts import result_document
 from worker.pipeline import picture, run
 from worker.pipeline.picture import Pictures
 from worker.to_core import paradigm_of
@@ -154,6 +155,8 @@ def test_a_job_that_is_finished_in_its_ascent_and_folds_keeps_what_it_has(
     _, outcome = events_of(tmp_path, spec, finish=lambda: True)
     assert any("ascent was finished early" in warning for warning in outcome.warnings)
     assert any("0 of 3 folds" in warning for warning in outcome.warnings)
+    assert not any("max_iter" in warning for warning in outcome.warnings)  # the request ended it, not max_iter
+    assert "finished early on request" in result_document(outcome)["stop"]
     assert outcome.validation is None
     assert np.isfinite(outcome.embedding).all()
     iterations = [row["iteration"] for row in outcome.trace.rows]

@@ -14,6 +14,7 @@ const CELL = 8; // pixels of the grid that counts points
 const TURNS = [0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1]; // radians from the arrow's own direction to its label
 const MAX_COUNTED = 6_000; // points that labels avoid
 const SHAFT = 0.9; // cost of a label that an arrow runs through; that of points is at most 2
+const MISLEADING = 1; // cost of a label that is nearer to the tip of another arrow
 
 // The features and groups as {name, members: [{index, weight}], weights, structure, importance}. A group is a sum of its
 // features, each with the sign of its correlation; `weights` and `structure` have an item for each axis.
@@ -61,12 +62,13 @@ export function placeArrows(entries, vectors, view, size, points = null, fixedFa
   const crowd = points && countPoints(points, view, size);
   const tipOf = (index) => toPixels(factor * vectors[index][0], factor * vectors[index][1], view, size);
   const tips = kept.slice(0, most).map(tipOf);
+  const isOther = (tip) => (other) => other.x !== tip.x || other.y !== tip.y;
   const cost = (box) => (crowd ? crowd(box) : 0) + SHAFT * tips.filter((tip) => crosses(box, origin, tip)).length;
   const arrows = [];
   for (const index of kept) {
     if (arrows.length === most) break;
     const tip = tipOf(index);
-    const label = placeLabel(entries[index].name, origin, tip, size, arrows, cost);
+    const label = placeLabel(entries[index].name, origin, tip, size, arrows, tips.filter(isOther(tip)), cost);
     if (label) arrows.push({ entry: entries[index], index, tip, label });
   }
   return { origin, arrows, factor };
@@ -95,8 +97,8 @@ function toPixels(x, y, view, { width, height }) {
   };
 }
 
-// The best place for a label near the tip; null if every place would cover another label.
-function placeLabel(name, origin, tip, size, arrows, costOf) {
+// The best place for a label near the tip; null if every place would cover another label or one of the other tips.
+function placeLabel(name, origin, tip, size, arrows, others, costOf) {
   const text = shortened(name, size.width < NARROW ? 14 : 26);
   const half = { x: (LETTER_WIDTH * [...text].length) / 2 + 3, y: LABEL_HEIGHT / 2 };
   const direction = Math.atan2(tip.y - origin.y, tip.x - origin.x);
@@ -107,9 +109,11 @@ function placeLabel(name, origin, tip, size, arrows, costOf) {
       const x = clamp(tip.x + Math.cos(angle) * (half.x + distance), half.x, size.width - half.x);
       const y = clamp(tip.y + Math.sin(angle) * (half.y + distance), half.y, size.height - half.y);
       const box = { left: x - half.x, right: x + half.x, top: y - half.y, bottom: y + half.y };
-      const covers = arrows.some((other) => overlap(box, other.label.box) || isNear(box, other.tip));
+      const covers =
+        arrows.some((other) => overlap(box, other.label.box)) || others.some((other) => isNear(box, other));
       if (covers || isNear(box, tip, -2)) continue;
-      const cost = 0.4 * Math.abs(turn) + 0.03 * distance + costOf(box);
+      const misleads = others.some((other) => distanceTo(box, other) < distanceTo(box, tip));
+      const cost = 0.4 * Math.abs(turn) + 0.03 * distance + (misleads ? MISLEADING : 0) + costOf(box);
       if (!best || cost < best.cost) best = { cost, x, y, width: 2 * half.x, text, box };
     }
   }
@@ -148,6 +152,11 @@ function countPoints({ x, y, markIndex, shown }, view, size) {
 
 function overlap(a, b) {
   return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+// From the nearest side of a box to a point.
+function distanceTo(box, { x, y }) {
+  return Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
 }
 
 function isNear(box, point, margin = 3) {
