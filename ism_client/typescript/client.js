@@ -52,6 +52,9 @@ export class Client {
     return this.#json("/datasets", { method: "POST", body });
   }
 
+  /** @param {Api.TableReference} reference where a table is, whose rows stay there @returns {Promise<Api.DatasetView>} */
+  uploadUri = (reference) => this.#post("/datasets", reference);
+
   /** @param {string} id @returns {Promise<Api.DatasetView>} */
   dataset = (id) => this.#json(path("datasets", id));
 
