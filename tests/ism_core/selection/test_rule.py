@@ -33,12 +33,12 @@ def test_whitened_rows_and_wide_kernels_are_simpler() -> None:
     assert decide(candidates, rows(80, 92, 80)) == (1, 1)
 
 
-def test_a_squared_kernel_is_chosen_if_it_beats_the_choice_among_the_others_on_rows_that_are_scaled_alike() -> None:
+def test_a_squared_kernel_is_chosen_if_it_leads_the_choice_among_the_others_on_rows_that_are_scaled_alike() -> None:
     wide, linear, other = candidate(scale="whiten"), candidate(scale="whiten", linear=True), candidate(linear=True)
     best = candidate(scale="whiten", place=3)
-    assert decide([wide, best, linear], rows(90, 92, 91)) == (2, 1)
-    assert decide([wide, best, linear], rows(90, 92, 89)) == (0, 1)
-    assert decide([wide, best, other], rows(90, 92, 91)) == (0, 1)
+    assert decide([wide, best, linear], rows(90, 91, 92)) == (2, 2)
+    assert decide([wide, best, linear], rows(90, 91, 90)) == (0, 1)
+    assert decide([wide, best, other], rows(90, 91, 92)) == (0, 2)
     assert decide([linear, other], rows(90, 91)) == (1, 1)
 
 
