@@ -155,19 +155,20 @@ def _iter_cross_validate(
         return Choice(
             criterion, (only,), only, 0, "The table has too few rows for cross-validation; this is the default setting."
         )
+    knows_covariance = len(rows) >= FEW_ROWS_PER_COLUMN * table.shape[1]
+    tries_linear = any_kernel and (paradigm.codes is None or not knows_covariance)
     halving = SuccessiveHalving(
         table[rows], paradigm.restricted(rows), kernel, chooses_width, len(kinds) > 1, folds, rng, control
     )
     cut_short = False
     try:
-        paths = yield from iter_search(halving, axes, scales, kinds, any_kernel)
+        paths = yield from iter_search(halving, axes, scales, kinds, tries_linear)
     except SearchFinished:
         paths, cut_short = halving.scored_paths(), True
     finally:
         halving.close()
     finalists = halving.complete(paths)
     scores = stacked(finalists)
-    knows_covariance = len(rows) >= FEW_ROWS_PER_COLUMN * table.shape[1]
     rule = {"are_values": paradigm.codes is None, "prefer_whitened": knows_covariance}
     place, best = decide(finalists, scores, **rule)
     chosen, reason = finalists[place], "It has the best score."

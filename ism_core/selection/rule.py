@@ -8,7 +8,8 @@ The rule:
 3. Otherwise take the simplest candidate within one standard error of the best: whitened rows first, then the widest
    kernel. Exception: with few rows for each column, take the widest kernel of each scaling, then the better of these.
 4. If a squared kernel with the same scaling leads this one by half a standard error, take it instead. It has no width
-   and no other maximum, so it fits less noise. Squared kernels take no part in steps 2 and 3.
+   and no other maximum, so it fits less noise. Squared kernels take no part in steps 2 and 3. For classes they are
+   tried only if there are few rows for each column.
 
 Wide kernels on whitened rows amount to discriminant analysis, so they are simple. With few rows for each column the
 covariance is poorly known, and one standard error is so large that whitening would always win. On halves of nine such
