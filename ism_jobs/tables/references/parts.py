@@ -87,7 +87,9 @@ class TableParts:
                 yield from self._csv(place, columns)
                 return
             with open_file(place, self.roots) as opened:
-                source = pq.ParquetFile(opened, metadata=footer(place, file, self.roots), **READING)
+                is_remote = place.scheme != "file"  # then the columns of a row group come in few, larger requests
+                about = footer(place, file, self.roots)
+                source = pq.ParquetFile(opened, metadata=about, pre_buffer=is_remote, **READING)
                 batches = source.iter_batches(most, row_groups=list(part.groups), columns=columns, use_threads=False)
                 for batch in batches:
                     yield self._with_texts(batch)
@@ -116,8 +118,7 @@ class TableParts:
                 yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-READING = {"pre_buffer": False, "thrift_string_size_limit": MOST_FOOTER_BYTES,
-           "thrift_container_size_limit": MOST_FOOTER_BYTES}  # fmt: skip
+READING = {"thrift_string_size_limit": MOST_FOOTER_BYTES, "thrift_container_size_limit": MOST_FOOTER_BYTES}
 
 
 @lru_cache(KEPT_FOOTERS)
