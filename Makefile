@@ -53,6 +53,7 @@ $(DEVELOPMENT): $(SERVICE)
 	$(if $(UV),,$(INSTALL) 'pip>=25.1')  # the first that knows dependency groups
 	$(INSTALL_GROUP) --editable '.[all]' --group dev
 	$(BIN)/python -m compileall -qq -j 0 . || true  # uses all cores, unlike pip
+	$(BIN)/python -c 'from ism_core.objective import compile_all; compile_all()'
 	touch $@
 
 setup: $(DEVELOPMENT)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ism_core import Gaussian, SemiSupervised, SemiSupervisedISM, Unsupervised, UnsupervisedISM, choose
+from ism_core import Choice, Gaussian, SemiSupervised, SemiSupervisedISM, Unsupervised, UnsupervisedISM, choose
 from ism_core.arrays import Array, Ints
 from ism_core.metrics import nmi
 from tests.ism_core.conftest import Labelled
@@ -11,9 +11,10 @@ from tests.ism_core.conftest import Labelled
 KERNEL = Gaussian("auto")
 
 
-@pytest.fixture
-def sizes(rng: np.random.Generator) -> Labelled:
+@pytest.fixture(scope="module")
+def sizes() -> Labelled:
     """Rows that differ mostly in size, which says nothing about their class."""
+    rng = np.random.default_rng(0)
     y: Ints = np.arange(120) % 2
     size = rng.standard_normal((120, 1))
     X = size + 0.05 * rng.standard_normal((120, 4))
@@ -32,8 +33,12 @@ def some(y: Ints, step: int) -> Array:
     return np.where(np.arange(len(y)) % step < 2, y, np.nan)
 
 
-def test_rows_are_whitened_if_only_that_finds_hidden_labels(sizes: Labelled) -> None:
-    choice = choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto")
+@pytest.fixture(scope="module")
+def choice(sizes: Labelled) -> Choice:
+    return choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto")
+
+
+def test_rows_are_whitened_if_only_that_finds_hidden_labels(sizes: Labelled, choice: Choice) -> None:
     assert choice.chosen.scale == "whiten"
     assert {candidate.scale for candidate in choice.candidates} == {"standard", "whiten"}
     assert "of the 24 hidden labels" in choice.reason
@@ -41,8 +46,8 @@ def test_rows_are_whitened_if_only_that_finds_hidden_labels(sizes: Labelled) -> 
     assert nmi(fitted.labels_, sizes.y) > 0.8
 
 
-def test_rows_are_not_whitened_for_other_reasons(sizes: Labelled, rng: np.random.Generator) -> None:
-    shuffled = some(rng.permutation(sizes.y), 10)
+def test_rows_are_not_whitened_for_other_reasons(sizes: Labelled) -> None:
+    shuffled = some(np.random.default_rng(1).permutation(sizes.y), 10)
     single = np.where(np.arange(120) < 2, sizes.y, np.nan)  # one label of each class: none can be hidden
     for paradigm in (
         Unsupervised(2),
@@ -54,14 +59,14 @@ def test_rows_are_not_whitened_for_other_reasons(sizes: Labelled, rng: np.random
     assert choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="standard").chosen.scale == "standard"
 
 
-def test_labels_guide_the_axes_only_if_that_finds_more_hidden_labels(sizes: Labelled, clear: Labelled) -> None:
-    assert choose(sizes.X, SemiSupervised(some(sizes.y, 10), 2), KERNEL, scale="auto").mu is None
+def test_labels_guide_the_axes_only_if_that_finds_more_hidden_labels(choice: Choice, clear: Labelled) -> None:
+    assert choice.mu is None
     paradigm = SemiSupervised(some(clear.y, 10), 3)
-    choice = choose(clear.X, paradigm, KERNEL)
-    assert choice.mu == 0
-    assert "clusters without guidance recovered" in choice.reason
+    unguided = choose(clear.X, paradigm, KERNEL)
+    assert unguided.mu == 0
+    assert "clusters without guidance recovered" in unguided.reason
     free = choose(clear.X, Unsupervised(3), KERNEL)
-    assert choice.chosen.kernel == free.chosen.kernel
+    assert unguided.chosen.kernel == free.chosen.kernel
     assert choose(clear.X, paradigm.unguided, KERNEL).reason == free.reason
 
 

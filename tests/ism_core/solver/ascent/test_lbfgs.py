@@ -15,7 +15,7 @@ from ism_core.solver.starts.candidates import initial_surrogate
 from tests.ism_core.conftest import Labelled
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def problem(wdbc: Labelled) -> Problem:
     return Problem.of(wdbc.X, ClassNeighborGamma.of(wdbc.y), Gaussian(0.5), 2)
 
@@ -23,6 +23,12 @@ def problem(wdbc: Labelled) -> Problem:
 def climbed(problem: Problem, W: Array, delta: float, most: int = 300) -> tuple[list[Step], Ascent[GradientPoint]]:
     moves = ReturnCapture(iter_moves(LbfgsAscent(problem, delta), W, most))
     return [move.as_step() for move in moves], moves.value
+
+
+@pytest.fixture(scope="module")
+def whole(problem: Problem) -> tuple[list[Step], Ascent[GradientPoint]]:
+    """A climb with a small delta."""
+    return climbed(problem, initial_surrogate(problem).W, 1e-10, 1_000)
 
 
 def test_every_step_goes_up_and_keeps_the_columns_orthonormal(problem: Problem) -> None:
@@ -33,8 +39,10 @@ def test_every_step_goes_up_and_keeps_the_columns_orthonormal(problem: Problem) 
         assert step.objective == pytest.approx(problem.objective(step.W), rel=1e-12)
 
 
-def test_with_a_small_delta_it_ends_where_the_gradient_is_next_to_nothing(problem: Problem) -> None:
-    steps, end = climbed(problem, initial_surrogate(problem).W, 1e-10, 1_000)
+def test_with_a_small_delta_it_ends_where_the_gradient_is_next_to_nothing(
+    problem: Problem, whole: tuple[list[Step], Ascent[GradientPoint]]
+) -> None:
+    steps, end = whole
     assert end.stop is not Stop.MAX_ITER
     assert steps[-1].gradient < 1e-4
     half_gradient = problem.half_gradient(end.point.W)[0]
@@ -59,9 +67,8 @@ def test_where_it_stopped_for_want_of_steps_it_says_so_and_another_climb_goes_on
     assert again[-1].objective > steps[-1].objective
 
 
-def test_at_a_maximum_it_stays(problem: Problem) -> None:
-    top = climbed(problem, initial_surrogate(problem).W, 1e-9, 500)[1].point.W
-    steps, end = climbed(problem, top, 0.01)
+def test_at_a_maximum_it_stays(problem: Problem, whole: tuple[list[Step], Ascent[GradientPoint]]) -> None:
+    steps, end = climbed(problem, whole[1].point.W, 0.01)
     assert end.stop.converged
     assert steps[-1].objective == pytest.approx(steps[0].objective, rel=1e-6)
 
