@@ -24,9 +24,9 @@ from ism_jobs.tables.references.parts import TableParts, footer
 from ism_jobs.tables.references.places import Place, Roots, WrongPlace
 from ism_jobs.tables.references.reference import File, KeptColumn, Reference
 
-READERS = 16  # footers that are read at a time
+READERS = 16  # footers or parts that are read at a time
 SAMPLE_ROWS = 24_000  # rows from which columns are described; more than the 10,000 texts that are counted
-SAMPLE_PARTS = 8  # parts of the table that they come from, evenly spread
+SAMPLE_PARTS, MOST_PARTS = 8, 100  # parts of the table that they come from, evenly spread: more if parts are small
 
 
 def describe_reference(
@@ -140,10 +140,11 @@ def _described(
     """Return the reference with units, and its description from a sample: the first rows of some parts."""
     reference = _with_units(reference, roots)
     source = TableParts(reference, roots)
-    chosen = np.unique(np.linspace(0, len(source) - 1, SAMPLE_PARTS).round().astype(int)).tolist()
+    count = max(SAMPLE_PARTS, min(MOST_PARTS, SAMPLE_ROWS * len(source) // rows)) if rows else SAMPLE_PARTS
+    chosen = np.unique(np.linspace(0, len(source) - 1, count).round().astype(int)).tolist()
     names = [column.name for column in reference.columns]
     each = -(-SAMPLE_ROWS // len(chosen))
-    with ThreadPoolExecutor(len(chosen)) as readers:
+    with ThreadPoolExecutor(min(READERS, len(chosen))) as readers:
         slices = list(readers.map(lambda part: _first_rows(source, part, names, each), chosen))
     samples = [source.table(batches, names) for batches in slices if batches]
     if not samples:
@@ -176,7 +177,7 @@ def _described(
         format=reference.format,
         notes=notes,
         uri=reference.uri,
-        sampled=counted_rows,
+        sampled=counted_rows if counted_rows < rows else None,
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from ism_jobs.data import parts as data_parts
 from ism_jobs.errors import InvalidTable, Unavailable
 from ism_jobs.tables import ANYWHERE, Limits, Place, Reference, Roots, TableParts, describe_reference, new_file
-from ism_jobs.tables.references import parts, places, stores
+from ism_jobs.tables.references import describe, parts, places, stores
 from ism_jobs.tables.references.errors import Unreachable
 from tests.service.references.places import Places
 from tests.support.tables import write_rows
@@ -56,9 +56,17 @@ def test_a_reference_survives_its_json_and_small_row_groups_are_read_together(tm
     assert Reference.from_json(reference.to_json()) == reference
     assert [file.groups for file in reference.files] == [(500, 500), (500, 500)]
     assert [part.groups for part in reference.parts] == [(0, 1), (0, 1)]
-    assert description.rows == 2_000
+    assert (description.rows, description.sampled) == (2_000, None)
     os.utime(tmp_path / "part-0.parquet", (1, 1))
     assert describe_reference(str(tmp_path), ANYWHERE, Limits())[0].digest != reference.digest
+
+
+def test_small_files_are_described_by_many_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(describe, "SAMPLE_ROWS", 1_000)
+    write_rows(tmp_path, files=60, rows=50)
+    _, description = describe_reference(str(tmp_path), ANYWHERE, Limits())
+    assert (description.rows, description.sampled) == (3_000, 1_000)
+    assert "1,000 of 3,000 rows" in description.notes[0]
 
 
 def test_reading_goes_on_after_the_rows_that_had_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
