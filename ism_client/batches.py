@@ -42,6 +42,8 @@ class BatchFields:
         return sum(self.states.values()) == self._ended_jobs()
 
     def _repr_html_(self) -> str:
+        if "jobs" not in self.document:  # a batch of a list
+            return table_html(("batch", *self.states), [[self.id, *map(str, self.states.values())]])
         heads = ("id", "state", "kernel", "q", *([self.metric] if self.metric else []))
         rows = [_flat(job) for job in self.document.get("jobs") or ()]
         return table_html(heads, [[_cell(row.get(name)) for name in heads] for row in rows])

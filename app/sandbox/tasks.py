@@ -16,6 +16,7 @@ from app.sandbox.messages import Answer, Located, Upload
 from app.sandbox.pool import SandboxPool
 from ism_jobs.data import Model, TrainingData, used_columns
 from ism_jobs.errors import FieldError, InvalidSpec
+from ism_jobs.sentences import counted
 from ism_jobs.spec import JobSpec
 from ism_jobs.store import Dataset, Store, pack, unpack
 from ism_jobs.tables import (
@@ -148,8 +149,8 @@ def project_rows(
     loaded = Model.from_npz(model)
     if len(W) != len(loaded.features):
         raise InvalidSpec(
-            f"W has {len(W):,} rows; it needs {len(loaded.features):,}, one for each feature of the job.",
-            [FieldError("W", f"has {len(W):,} rows instead of {len(loaded.features):,}")],
+            f"W has {counted(len(W), 'row')}; it needs {len(loaded.features):,}, one for each feature of the job.",
+            [FieldError("W", f"has {counted(len(W), 'row')} instead of {len(loaded.features):,}")],
         )
     table = _table(chunks, loaded.encoding.columns)
     rows = unpack(packed_embedding)["row"]

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from dataclasses import replace
 
 import httpx
 import numpy as np
@@ -214,6 +215,10 @@ def test_batches_show_their_jobs_in_notebooks(client):
     shown = client.batch("b1")._repr_html_()
     for each in client.batch("b1").document["jobs"]:
         assert f"<td>{each['id']}</td><td>{each['state']}</td>" in shown
+    listed = replace(
+        client.batch("b1"), states={"queued": 3, "running": 1}, document={}
+    )  # a list has the states, but not the jobs
+    assert "<td>b1</td><td>3</td><td>1</td>" in listed._repr_html_()
 
 
 def test_results_and_jobs_survive_pickling_without_the_key(service):
