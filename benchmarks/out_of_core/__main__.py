@@ -26,7 +26,7 @@ WORKERS, WORKER_LIMIT = 2, "1.5GiB"
 SAMPLE_ROWS = 1_000_000
 SAME_ANGLE = 1e-6  # between the W of processes and of workers
 PREDICTION_FACTOR = 2.0  # of the angle that sampling predicts
-UPDATES, UPDATE_ROWS, UPDATE_FILES = 1_000, 10_000, 12
+UPDATE_ROWS, UPDATE_FILES = 10_000, 12  # 1,000 updates if there are 50,000,000 rows
 UPDATE_ANGLE = 1e-8  # to a fit on all rows
 PAIR_ROWS = 100_000
 
@@ -103,8 +103,7 @@ class Measurements:
 
     def updates(self) -> Row:
         """Add rows in many updates."""
-        given = {"folder": self.folder, "count": UPDATE_FILES, "updates": UPDATES, "rows": UPDATE_ROWS}
-        row = run_part("out_of_core.updates", "updated", **given)
+        row = run_part("out_of_core.updates", "updated", folder=self.folder, count=UPDATE_FILES, rows=UPDATE_ROWS)
         text = f"{row['updates']:,} updates: angle to a fit on all rows"
         return {
             "claims": [claim(text, row["angle to a fit on all rows"], "≤", UPDATE_ANGLE)],

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,11 @@ TIGHT = 1e-9  # convergence tolerance of the fit on all rows, as far as J resolv
 ROUNDS = 2_000  # of that fit, at most
 
 
-def updated(folder: str, count: int, updates: int, rows: int) -> Row:
+def updated(folder: str, count: int, rows: int) -> Row:
     """Add the rows of the first files, as many at a time; then fit all of them."""
     model = SupervisedISM(Polynomial(), q=Q)
     used: list[float] = []
-    for X, y in islice(_pieces(folder, count, rows), updates):
+    for X, y in _pieces(folder, count, rows):
         began = time.process_time()
         model.partial_fit(X, y)
         used.append(time.process_time() - began)

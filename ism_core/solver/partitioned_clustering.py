@@ -25,12 +25,14 @@ def iter_cluster_partitions(
     """Find W and a clustering of all rows that belong together."""
     data = problem.data
     assert isinstance(data, PartitionedData)
+    rounds = _Rounds(options, paradigm.n_clusters)
+    narrowest = np.linalg.eigh(data.scatter)[1][:, : data.q]
+    rounds.features(data, narrowest, EXACT_CLUSTERING)  # refuses a kernel that needs too many features at every W
     if options.initial_W is None:
         W = yield from _iter_solve_sample(data, paradigm, options, rng)
     else:
         W = checked_initial(options.initial_W, data.shape[1], data.q)
     W = np.linalg.qr(project_out(data.null_directions, W))[0]
-    rounds = _Rounds(options, paradigm.n_clusters)
     problem, clusters, _ = rounds.reclustered(problem, W, None, EXACT_CLUSTERING)
     method = ClusteringAscent(rounds, problem, clusters, None)
     moves = iter_moves(method, W, options.max_iter - 1)
@@ -65,10 +67,14 @@ class _Rounds:
         """Return the problem with the clustering at W, the clustering, and the angle by which Y turned since."""
         data = problem.data
         assert isinstance(data, PartitionedData)
-        rows = data.sample.X, data.far_rows.X
-        features = AffinityFeatures.at(W, data.mean, data.kernel, *rows, error * self.options.delta)
+        features = self.features(data, W, error)
         found, turned = cluster_blocks(features, self.clusters, data.table, last, data.options.engine)
         return problem.with_data(data.with_gammas(found)), found, turned
+
+    def features(self, data: PartitionedData, W: Array, error: float) -> AffinityFeatures:
+        """Return the features of the affinity at W."""
+        rows = data.sample.X, data.far_rows.X
+        return AffinityFeatures.at(W, data.mean, data.kernel, *rows, error * self.options.delta)
 
     def coarse(self, problem: Problem, W: Array) -> Problem:
         """Return the problem with few features."""
