@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from app.sandbox import SECRETS, Answer, SandboxPool
-from app.sandbox.confinement import REFUSED, confine
-from app.sandbox.messages import Upload
+from app.sandbox.confinement import REFUSED, STORE_SECRETS, confine
+from app.sandbox.messages import Located, Upload
 from ism_jobs.settings import Settings
 
 PASSWORD = "the-password-of-redis"
@@ -22,6 +22,7 @@ PASSWORD = "the-password-of-redis"
 
 @pytest.fixture(scope="module")
 def pool() -> SandboxPool:
+    os.environ["AWS_SECRET_ACCESS_KEY"] = "secret"  # before the server of the forks starts
     settings = Settings(redis_url=f"redis://:{PASSWORD}@localhost:1", child_seconds=20)
     pool = SandboxPool(settings)
     if pool._converse(Answer.whole, confine, (None,)):
@@ -71,7 +72,7 @@ def work_with(upload: Upload) -> list[str]:
 
 
 def secrets(password: str) -> list[str]:
-    found = [name for name in SECRETS if name in os.environ]
+    found = [name for name in os.environ if name.startswith((*SECRETS, *STORE_SECRETS))]
     return found + [name for name, value in os.environ.items() if password in value]
 
 
@@ -83,6 +84,28 @@ def test_a_sandbox_process_reaches_nothing_but_its_file(pool: SandboxPool, uploa
     assert "environment" in refused
     assert other.read_text() == "of another user"
     assert anyio.run(pool.run, work_with, upload) == ["minemine", "file"]
+
+
+def reach_tables(located: Located, files: list[str], parent: int) -> list[str]:
+    return [*reach_out(files, parent), *(name for name in SECRETS if name in os.environ)]
+
+
+def test_a_process_that_reads_a_table_by_reference_has_the_network_and_the_tables(
+    pool: SandboxPool, tmp_path: Path
+) -> None:
+    table, other = tmp_path / "tables" / "a.csv", tmp_path / "other"
+    table.parent.mkdir()
+    table.write_text("mine")
+    other.write_text("of another user")
+    located = Located(str(table), None, None, (str(table.parent), "s3://bucket"))
+    refused = anyio.run(pool.run, reach_tables, located, [str(table), str(other), "/etc/passwd"], os.getpid())
+    assert set(refused) == {f"read {other}", "read /etc/passwd", "write", "run", "environment", *maybe(refused, "kill")}
+    assert table.read_text() == "mine"
+
+
+def maybe(refused: list[str], name: str) -> list[str]:
+    """Only newer kernels refuse it."""
+    return [name] if name in refused else []
 
 
 def test_a_sandbox_process_has_no_credentials(pool: SandboxPool, monkeypatch: pytest.MonkeyPatch) -> None:
