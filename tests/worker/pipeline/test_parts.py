@@ -10,7 +10,6 @@ import pytest
 
 from ism_core import InvalidInput
 from ism_core.solver import ReturnCapture
-from ism_jobs.data import parts
 from ism_jobs.spec import read_one
 from ism_jobs.tables import ANYWHERE, Limits, TableParts, describe_reference
 from tests.support.tables import write_rows
@@ -28,8 +27,8 @@ def run(folder: Path, **fields: Any) -> Outcome:
 
 @pytest.fixture(autouse=True)
 def few_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SAMPLE_ROWS", 600)
-    monkeypatch.setattr(parts, "CHECKED_ROWS", 400)
+    monkeypatch.setattr("ism_jobs.data.parts.SAMPLE_ROWS", 600)
+    monkeypatch.setattr("ism_jobs.data.parts.CHECKED_ROWS", 400)
 
 
 def test_chosen_settings_are_checked_on_rows_that_the_choice_never_saw(tmp_path: Path) -> None:
