@@ -84,7 +84,7 @@ def test_events_tell_what_is_tried_and_then_what_was_chosen(
     trials = [moment.document() for moment in moments[:place] if moment.kind == "trial"]
     assert {(trial["scale"], trial["fold"]) for trial in trials} >= {("standard", 1), ("whiten", 1)}
     assert {trial["fold"] for trial in trials} == {1, 2, 3, 4, 5}
-    assert all(later["tried"] > sooner["tried"] for sooner, later in pairwise(trials))
+    assert all(later["tried"] >= sooner["tried"] for sooner, later in pairwise(trials))  # equal before its first score
     assert trials[-1]["best"] > 0.9
     choosing = [moment.progress.document() for moment in moments[1:place] if moment.kind != "picture"]
     assert {progress["stage"] for progress in choosing} == {"choosing"}
