@@ -141,8 +141,7 @@ export function explorer(source, signal) {
     drag.stop();
     tip.hide();
     tourButton.setAttribute("aria-pressed", "false");
-    const plot = currentPlot();
-    const next = { ...state(), fit };
+    const [plot, next] = [currentPlot(), { ...state(), fit }];
     if (!plotArea.contains(plot.element)) replace(plotArea, plot.element, tip.element);
     for (const control of [dragModes, ...controls2d]) control.hidden = plot === plot3d;
     asked.show(next);
