@@ -38,7 +38,7 @@ CONFIG = {
                 "phases": {"coverage": {"enabled": False}},
                 "generation": {"max-examples": examples},
             }
-            for drawing, examples in (("getPlot", 4), ("getPdfReport", 2))
+            for drawing, examples in (("getPlot", 4), ("getPdfReport", 1))
         ),
     ],
 }
