@@ -32,8 +32,8 @@ def result(opened: Opener, job: str) -> Page:
 
 def test_all_points_are_drawn_and_can_be_moved(result: Page) -> None:
     before = pixels(result)
-    zero = result.locator(".scatter-plot .zl").first  # where the first axis is 0
-    place = zero.bounding_box()
+    tick = result.locator(".scatter-plot g.xtick").first
+    place = tick.bounding_box()
     result.get_by_role("button", name="Move").click()
     box = result.locator(".scatter-plot").bounding_box()
     assert box is not None
@@ -41,7 +41,7 @@ def test_all_points_are_drawn_and_can_be_moved(result: Page) -> None:
     result.mouse.down()
     result.mouse.move(box["x"] + 500, box["y"] + 200, steps=10)
     result.mouse.up()
-    eventually(result, lambda: zero.bounding_box() != place)
+    eventually(result, lambda: tick.bounding_box() != place)
     eventually(result, lambda: pixels(result) != before)
 
 

@@ -143,9 +143,10 @@ def test_the_plot_can_be_zoomed_and_reset(result: Page) -> None:
 def test_arrows_stay_inside_the_frame_and_their_labels_apart(result: Page, api: Api, job: str) -> None:
     found = api.get(f"/jobs/{job}/result").json()
     labels = result.locator(".arrows text")
+    shown = [int(result.get_by_label(f"{name} axis").input_value()) for name in "XY"]
     for kind, vectors in (("correlations", found["structure"]), ("weights", found["W"])):
         result.get_by_label("Arrows", exact=True).select_option(label=kind)
-        strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(vectors)[:, :2], axis=1)))]
+        strongest = found["features"][int(np.argmax(np.linalg.norm(np.array(vectors)[:, shown], axis=1)))]
         expect(result.locator(".arrows").get_by_text(strongest, exact=True)).to_be_visible()
         expect(labels.first).to_have_text(found["features"][int(np.argmax(found["importance"]))])
     frame = result.locator(".arrows").bounding_box()
