@@ -136,10 +136,10 @@ def test_settings_have_the_defaults_of_the_core() -> None:
     for name in ("max_iter", "starts", "seed", "precision", "tolerance", "approximation", "engine"):
         assert defaults[name] == iterating[name].default
     assert defaults["features_per_axis"] is iterating["features_per_axis"].default is None
-    for name in ("scale", "delta"):
+    for name in ("kernel", "scale", "delta"):
         assert defaults[name] == estimating[name].default
-    assert defaults["kernel"] == "auto"  # a job chooses unless it is told; the library's estimators do so when asked
-    assert read_spec(body(kernel="gaussian")).q == estimating["q"].default
+    for kernel in ("auto", "gaussian"):
+        assert read_spec(body(kernel=kernel)).q == SupervisedISM(kernel)._q
     assert SupervisedSpec.model_fields["balance"].default is estimating["balance"].default
     for paradigm, core in (("semi_supervised", SemiSupervised), ("alternative", Alternative)):
         assert SPECS[paradigm].model_fields["mu"].default == inspect.signature(core).parameters["mu"].default

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from ism_jobs.spec.stored import LATER_FIELDS
+from ism_jobs.spec import SupervisedSpec
 from tests.page.conftest import Opener, check_accessible, check_fits, every_look
 from tests.page.jobs import WINE, done, drawn, eventually, pixels
 from tests.support.api import Api
@@ -53,7 +53,8 @@ def test_a_click_runs_the_job_with_the_chosen_settings(result: Page, api: Api, j
     pinned = result.url.rsplit("/", 1)[1]
     assert pinned != job
     spec = api.get(f"/jobs/{pinned}").json()["spec"]
-    assert {name: (LATER_FIELDS | spec)[name] for name in choice["spec"]} == choice["spec"]
+    defaults = {name: field.default for name, field in SupervisedSpec.model_fields.items()}  # some are not stored
+    assert {name: (defaults | spec)[name] for name in choice["spec"]} == choice["spec"]
     drawn(result, 60)
     expect(result.locator(".chosen")).to_have_count(0)
 
